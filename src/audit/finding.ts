@@ -1,0 +1,33 @@
+import { type Finding, type FindingCode, HandoffError } from '../core/error.ts';
+
+export type Report = (finding: Finding) => void;
+
+/** Runs a check on one file; what it throws becomes a finding about that file, and null. */
+export async function attempt<T>(path: string, report: Report, check: () => T | Promise<T>): Promise<T | null> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
+    report(toFinding(error, path));
+    return null;
+  }
+}
+
+export function toFinding(error: HandoffError, path: string): Finding {
+  const { line, expected, found } = (error.data ?? {}) as { line?: number; expected?: string; found?: string };
+  return {
+    code: error.code as FindingCode,
+    severity: 'error',
+    path,
+    ...(line === undefined ? {} : { line }),
+    message: error.message,
+    ...(expected === undefined ? {} : { expected }),
+    ...(found === undefined ? {} : { found }),
+    hint: error.hint ?? 'Restore the file from git.',
+  };
+}
+
+/** A finding that was not thrown. */
+export function finding(code: FindingCode, path: string, expected: string, found: string, hint: string): Finding {
+  return { code, severity: 'error', path, message: `expected ${expected}, found ${found}`, expected, found, hint };
+}

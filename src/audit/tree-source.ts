@@ -1,0 +1,29 @@
+import { HandoffError } from '../core/error.ts';
+import type { GitStore } from '../git/store.ts';
+import type { Entry, Source } from './source.ts';
+
+/** The tree of a commit, read by object: no checkout, no filters, no replaced objects. */
+export async function openTree(store: GitStore, rev: string): Promise<Source> {
+  const tree = await store.readTree(rev);
+  if (!tree) {
+    throw new HandoffError('usage', `There is no commit or tree called ${JSON.stringify(rev)}.`, {
+      hint: rev === 'HEAD' ? 'Nothing is committed yet: commit first, or use --staged.' : 'See git log and git branch -a.',
+    });
+  }
+  const place = (parent: string, { name, mode, oid }: Pick<Entry, 'name' | 'mode' | 'oid'>): Entry => ({
+    path: parent + name,
+    name,
+    mode,
+    oid,
+  });
+  return {
+    oid: tree.oid,
+    root: async () => tree.entries.map((entry) => place('', entry)),
+    async list(folder) {
+      const found = await store.readTree(folder.oid!);
+      if (!found) throw new HandoffError('io', `The tree ${folder.oid} of ${folder.path} is missing.`, { hint: 'git fsck' });
+      return found.entries.map((entry) => place(`${folder.path}/`, entry));
+    },
+    read: (file, limit) => store.readBlob(file.oid!, limit),
+  };
+}

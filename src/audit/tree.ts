@@ -1,0 +1,151 @@
+import type { Finding } from '../core/error.ts';
+import { parsePolicyName, parseSessionFolder } from '../core/paths.ts';
+import type { Trust } from '../core/trust.ts';
+import type { Suite } from '../core/verify.ts';
+import type { SessionCache } from './cache.ts';
+import { attempt, finding, type Report } from './finding.ts';
+import { isFolder, type Layout, listUnique, readLayout, reportNoPlace } from './layout.ts';
+import { limiter } from './limit.ts';
+import { auditSession, type SessionAudit, type SessionContext } from './session.ts';
+import type { Entry, Source } from './source.ts';
+import { checkSkill, loadTrust, readDocument, readSignedDocument } from './trust.ts';
+
+export interface TreeAudit {
+  /** Null when the genesis policy does not hold; then no record was judged. */
+  trust: Trust | null;
+  /** Records and documents that were looked at. */
+  checked: number;
+  records: number;
+  findings: Finding[];
+}
+
+export interface AuditOptions {
+  suite: Suite;
+  sessions?: SessionCache | null;
+  onProgress?(checked: number): void;
+  onRecord?: SessionContext['onRecord'];
+  /** Throws to end the audit, as when the root is not the pinned one. */
+  onTrust?(trust: Trust): Promise<void>;
+}
+
+/** Enough to keep every core busy, few enough that memory does not grow with the tree. */
+const IN_FLIGHT = 512;
+
+/** Every signed file of a tree, against the policy and identities of that tree. SPEC §7 */
+export async function auditTree(source: Source, options: AuditOptions): Promise<TreeAudit> {
+  const findings: Finding[] = [];
+  const report: Report = (found) => findings.push(found);
+  const trust = await loadTrust(source, options.suite, report);
+  if (trust) await options.onTrust?.(trust);
+  const layout = await readLayout(source, report);
+  const documents = await auditDocuments(source, layout, trust, options.suite, report);
+  const records = trust ? await auditSessions(source, layout.sessions, trust, options, report) : 0;
+  findings.sort(byPlace);
+  return { trust, checked: documents + records, records, findings };
+}
+
+/** loadTrust has judged policies and identities; here are the others, and how many there are. */
+async function auditDocuments(source: Source, layout: Layout, trust: Trust | null, suite: Suite, report: Report): Promise<number> {
+  const files = layout.identities.flatMap(({ files }) => files);
+  const count = layout.policies.length + files.length + layout.tasks.length + (layout.project ? 1 : 0);
+  if (!trust) return count;
+  const { project, tasks } = layout;
+  if (project) await attempt(project.path, report, () => readSignedDocument(source, project, 'project', trust, suite));
+  for (const task of tasks) await attempt(task.path, report, () => auditTask(source, task, trust, suite, report));
+  for (const { name, files } of layout.identities) {
+    const skill = files.find((file) => file.name === 'skill.md');
+    if (skill) await checkSkill(source, skill, trust.identities.get(name), suite, report);
+  }
+  for (const pending of [...files, ...layout.policies].filter(isPending)) {
+    const kind = pending.name === 'pending.yaml' ? 'identity' : 'policy';
+    await attempt(pending.path, report, () => readDocument(source, pending, kind, trust.repoId));
+  }
+  return count;
+}
+
+function isPending({ name }: Entry): boolean {
+  return name === 'pending.yaml' || parsePolicyName(name)?.pending === true;
+}
+
+async function auditTask(source: Source, entry: Entry, trust: Trust, suite: Suite, report: Report): Promise<void> {
+  const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, suite);
+  if (`${fields.task_id}.yaml` === entry.name) return;
+  report(finding('path_mismatch', entry.path, `${fields.task_id}.yaml`, entry.name, 'A task stands in the file of its id.'));
+}
+
+async function auditSessions(
+  source: Source,
+  owners: readonly Entry[],
+  trust: Trust,
+  options: AuditOptions,
+  report: Report,
+): Promise<number> {
+  let looked = 0;
+  const count = (records: number): void => options.onProgress?.((looked += records));
+  const context: SessionContext = {
+    source,
+    trust,
+    suite: options.suite,
+    limit: limiter(IN_FLIGHT),
+    onRecord(...seen) {
+      count(1);
+      options.onRecord?.(...seen);
+    },
+  };
+  const audits: { path: string; audit: SessionAudit }[] = [];
+  const oneAtATime = limiter(64);
+  for (const owner of owners) {
+    const folders = (await listUnique(source, owner, report)).filter((entry) => isSessionFolder(entry, report));
+    await Promise.all(
+      folders.map((folder) =>
+        oneAtATime(async () => {
+          const known = options.onRecord ? null : recall(folder, owner.name, trust, options.sessions);
+          if (known) count(known.records);
+          const audit = known ?? (await auditSession(folder, owner.name, context, report));
+          if (audit) audits.push({ path: folder.path, audit });
+          if (audit && !known && folder.oid) options.sessions?.set(folder.oid, audit);
+        }),
+      ),
+    );
+  }
+  compareSessions(audits, report);
+  return looked;
+}
+
+/** What was found last time holds if every key it was signed with still may. Nobody's entitlement is cached. SPEC §7.4 */
+function recall(folder: Entry, owner: string, trust: Trust, sessions: SessionCache | null | undefined): SessionAudit | null {
+  const known = folder.oid ? sessions?.get(folder.oid) : undefined;
+  const keys = trust.identities.get(owner)?.keys;
+  const holds = known?.fingerprints.every((print) =>
+    keys?.some((key) => key.fingerprint === print && key.state !== 'revoked'),
+  );
+  return holds && known ? known : null;
+}
+
+function isSessionFolder(entry: Entry, report: Report): boolean {
+  if (parseSessionFolder(entry.name)) return isFolder(entry, report);
+  reportNoPlace(entry, 'YYYYMMDDTHHmmss-<first 8 of the session id>', report);
+  return false;
+}
+
+/** SPEC §6.6: a session has one folder; a lock's token has one holder. */
+function compareSessions(audits: readonly { path: string; audit: SessionAudit }[], report: Report): void {
+  const folders = new Map<string, string>();
+  const holders = new Map<string, string>();
+  for (const { path, audit } of [...audits].sort((a, b) => (a.path < b.path ? -1 : 1))) {
+    const other = folders.get(audit.sessionId);
+    if (other) report(finding('chain_broken', path, 'one folder for a session', `another at ${other}`, 'Remove the copy.'));
+    folders.set(audit.sessionId, path);
+    for (const lock of audit.locks) {
+      const holder = holders.get(lock);
+      if (holder) report(finding('stale_token', path, `lock ${lock} held by one session`, `also by ${holder}`, STALE));
+      holders.set(lock, path);
+    }
+  }
+}
+
+const STALE = 'Two sessions wrote with the same fencing token; the later one never held the lock.';
+
+function byPlace(a: Finding, b: Finding): number {
+  return (a.path ?? '') < (b.path ?? '') ? -1 : 1;
+}

@@ -1,0 +1,27 @@
+/** `git-handoff/core`: the protocol, pure. Runs in Node and in a browser, with no polyfills. */
+export { fromBase64, fromHex, toBase64, toHex } from './core/bytes.ts';
+export { type ChainFault, chainFaults, type Link, toLink } from './core/chain.ts';
+export { type Ed25519Verify, verifyEd25519 } from './core/ed25519.ts';
+export { type ErrorCode, type Finding, type FindingCode, HandoffError } from './core/error.ts';
+export { attachSignatures, formatRecord, type UnsignedRecord } from './core/format.ts';
+export { type Hashes, sha256, sha512 } from './core/hash.ts';
+export { type DocumentKind, type Kind, namespaceOf, type RecordKind } from './core/kinds.ts';
+export {
+  consistencyProof,
+  inclusionProof,
+  leafHash,
+  merkleRoot,
+  verifyConsistency,
+  verifyInclusion,
+} from './core/merkle.ts';
+export { isIdentityName, isTaskId } from './core/names.ts';
+export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
+export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
+export { armourSshsig, fingerprint, formatPublicKey, parsePublicKey, parseSshsig, type Sshsig } from './core/sshsig.ts';
+export { summarise } from './core/summary.ts';
+export { escapeInvisible } from './core/text.ts';
+export { type Identity, type Policy, readIdentity, readPolicy, type Trust } from './core/trust.ts';
+export { type PublicKey, recordId, type Suite, signedMessage, type VerifiedRecord, verifyRecord } from './core/verify.ts';
+export { readYaml, type Shape, type YamlMap, type YamlValue } from './core/yaml.ts';
+export { writeYaml } from './core/yaml-write.ts';
+export { browserSuite } from './core/suite.ts';

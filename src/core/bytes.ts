@@ -1,0 +1,111 @@
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const BAD = 0xff;
+
+const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const NIBBLE_OF_CHAR = reverse('0123456789abcdef');
+const SEXTET_OF_CHAR = reverse(ALPHABET);
+const CHARS_OF_12_BITS = Array.from({ length: 4096 }, (_, bits) => ALPHABET[bits >> 6]! + ALPHABET[bits & 63]!);
+
+const encoder = new TextEncoder();
+
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+export function toHex(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i++) text += HEX_OF_BYTE[bytes[i]!];
+  return text;
+}
+
+/** Lower case only, so that a value has one spelling. */
+export function fromHex(text: string): Uint8Array | null {
+  if (text.length % 2 !== 0) return null;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) {
+    const high = valueAt(NIBBLE_OF_CHAR, text, 2 * i);
+    const low = valueAt(NIBBLE_OF_CHAR, text, 2 * i + 1);
+    if ((high | low) === BAD) return null;
+    bytes[i] = (high << 4) | low;
+  }
+  return bytes;
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  const whole = bytes.length - (bytes.length % 3);
+  let text = '';
+  for (let i = 0; i < whole; i += 3) {
+    const bits = (bytes[i]! << 16) | (bytes[i + 1]! << 8) | bytes[i + 2]!;
+    text += CHARS_OF_12_BITS[bits >> 12]! + CHARS_OF_12_BITS[bits & 0xfff]!;
+  }
+  return text + lastGroup(bytes, whole);
+}
+
+/** RFC 4648 §4 with §3.5: padded, no white space, unused bits zero, so that a value has one spelling. */
+export function fromBase64(text: string): Uint8Array | null {
+  if (text.length % 4 !== 0) return null;
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const bytes = new Uint8Array((text.length / 4) * 3 - padding);
+  const whole = padding === 0 ? text.length : text.length - 4;
+  for (let i = 0, at = 0; i < whole; i += 4, at += 3) {
+    const bits = groupAt(text, i);
+    if (bits < 0) return null;
+    bytes[at] = bits >> 16;
+    bytes[at + 1] = bits >> 8;
+    bytes[at + 2] = bits;
+  }
+  return padding === 0 || readLastGroup(text, whole, padding, bytes) ? bytes : null;
+}
+
+export function concatBytes(...parts: Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** Not constant-time: for public values only. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function reverse(alphabet: string): Uint8Array {
+  const values = new Uint8Array(128).fill(BAD);
+  for (let i = 0; i < alphabet.length; i++) values[alphabet.charCodeAt(i)] = i;
+  return values;
+}
+
+function valueAt(values: Uint8Array, text: string, index: number): number {
+  const code = text.charCodeAt(index);
+  return code < 128 ? values[code]! : BAD;
+}
+
+function groupAt(text: string, index: number): number {
+  const a = valueAt(SEXTET_OF_CHAR, text, index);
+  const b = valueAt(SEXTET_OF_CHAR, text, index + 1);
+  const c = valueAt(SEXTET_OF_CHAR, text, index + 2);
+  const d = valueAt(SEXTET_OF_CHAR, text, index + 3);
+  return (a | b | c | d) === BAD ? -1 : (a << 18) | (b << 12) | (c << 6) | d;
+}
+
+function lastGroup(bytes: Uint8Array, at: number): string {
+  if (at === bytes.length) return '';
+  const bits = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8);
+  const rest = at + 1 === bytes.length ? '=' : ALPHABET[(bits >> 6) & 63]!;
+  return `${CHARS_OF_12_BITS[bits >> 12]!}${rest}=`;
+}
+
+function readLastGroup(text: string, index: number, padding: number, bytes: Uint8Array): boolean {
+  // 'A' stands for the padding: the bits it adds are zero.
+  const bits = groupAt(text.slice(index, index + 4 - padding) + 'A'.repeat(padding), 0);
+  const at = bytes.length - (3 - padding);
+  if (bits < 0 || (bits & (padding === 2 ? 0xffff : 0xff)) !== 0) return false;
+  bytes[at] = bits >> 16;
+  if (padding === 1) bytes[at + 1] = bits >> 8;
+  return true;
+}

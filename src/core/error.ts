@@ -1,0 +1,84 @@
+/** What went wrong, in one word. The exit code of a command is a property of the word. */
+const EXIT = {
+  // 1: a check says no
+  not_entitled: 1,
+  root_mismatch: 1,
+  bytes_invalid: 1,
+  too_large: 1,
+  yaml_invalid: 1,
+  schema_invalid: 1,
+  signature_invalid: 1,
+  signer_unknown: 1,
+  signer_not_entitled: 1,
+  key_revoked: 1,
+  path_mismatch: 1,
+  repo_mismatch: 1,
+  chain_broken: 1,
+  record_changed: 1,
+  record_deleted: 1,
+  mode_invalid: 1,
+  name_lookalike: 1,
+  policy_invalid: 1,
+  policy_rollback: 1,
+  stale_token: 1,
+  // 2: wrong usage or bad input
+  already_initialised: 2,
+  foreign_directory: 2,
+  key_in_tree: 2,
+  unknown_identity: 2,
+  unknown_record: 2,
+  usage: 2,
+  bad_name: 2,
+  // 4: the environment
+  not_a_repository: 4,
+  not_initialised: 4,
+  no_key: 4,
+  unsupported: 4,
+  io: 4,
+} as const;
+
+export type ErrorCode = keyof typeof EXIT;
+
+/** The codes that `verify` reports about a file; the others end a command. */
+export type FindingCode = {
+  [C in ErrorCode]: (typeof EXIT)[C] extends 1 ? Exclude<C, 'not_entitled' | 'root_mismatch'> : never;
+}[ErrorCode];
+
+export interface ErrorDetail {
+  hint?: string;
+  data?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+export class HandoffError extends Error {
+  override readonly name = 'HandoffError';
+  readonly code: ErrorCode;
+  /** What to do next: a sentence, preferably with the command. */
+  readonly hint: string | undefined;
+  readonly data: Record<string, unknown> | undefined;
+
+  constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
+    super(message, { cause: detail.cause });
+    this.code = code;
+    this.hint = detail.hint;
+    this.data = detail.data;
+  }
+
+  get exitCode(): 1 | 2 | 3 | 4 {
+    return EXIT[this.code];
+  }
+}
+
+/** One thing an audit found. Audits return all of them; single-record functions throw. */
+export interface Finding {
+  code: FindingCode;
+  severity: 'error' | 'warning';
+  path?: string;
+  line?: number;
+  record?: string;
+  commit?: string;
+  message: string;
+  expected?: string;
+  found?: string;
+  hint: string;
+}

@@ -1,0 +1,41 @@
+import { HandoffError } from './error.ts';
+
+/** A name is also a folder on every file system: ASCII, no `..`, no trailing dot, no Windows device. SPEC §2.1 */
+const IDENTITY = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?$/;
+const TASK = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$/;
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+
+export function isIdentityName(name: string): boolean {
+  return IDENTITY.test(name) && !name.includes('..') && !DEVICE.test(name);
+}
+
+export function isTaskId(id: string): boolean {
+  return TASK.test(id) && !id.includes('..') && !DEVICE.test(id);
+}
+
+export function assertIdentityName(name: string): void {
+  if (isIdentityName(name)) return;
+  throw new HandoffError('bad_name', `${JSON.stringify(name)} cannot name an identity.`, {
+    hint: 'Use 1 to 64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit; no "..", no final ".", no Windows device name such as "con" or "nul".',
+    data: { name },
+  });
+}
+
+/** Characters that file systems or eyes drop: joined to a name they make a second name that looks like the first. */
+const IGNORED = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}]/gu;
+
+/** Whether a root entry would pass for `.handoff` on some file system or to some reader, without being it. SPEC §6.3 */
+export function isLookalike(name: string): boolean {
+  if (name === '.handoff') return false;
+  const folded = name.replace(IGNORED, '').normalize('NFKC').replace(IGNORED, '').toLowerCase().replace(/[. ]+$/u, '');
+  return folded === '.handoff' || /^handof~[0-9]+$/.test(folded) || confusable(folded) === '.handoff';
+}
+
+/** Cyrillic, Greek and Armenian letters drawn like the Latin letters of `handoff`. */
+const DRAWN_LIKE: Readonly<Record<string, string>> = {
+  һ: 'h', հ: 'h', а: 'a', α: 'a', ո: 'n', п: 'n', ԁ: 'd', о: 'o', ο: 'o', օ: 'o', ƒ: 'f', ϝ: 'f', '․': '.',
+};
+
+function confusable(text: string): string {
+  return Array.from(text, (character) => DRAWN_LIKE[character] ?? character).join('');
+}

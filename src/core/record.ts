@@ -1,0 +1,167 @@
+import { fromBase64 } from './bytes.ts';
+import { HandoffError } from './error.ts';
+import { shapes, validators } from './generated/validators.js';
+import { extensionOf, isKind, isRecordKind, type Kind } from './kinds.ts';
+import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES } from './limits.ts';
+import { describeSchemaError } from './schema-error.ts';
+import { assertVisible, decodeText } from './text.ts';
+import { readYaml, type YamlMap } from './yaml.ts';
+
+/** One line of a document's `signatures`. */
+export interface Signature {
+  identity: string;
+  fingerprint: string;
+  bytes: Uint8Array;
+}
+
+/** A file that has the bytes and the schema of its kind. Nobody has checked yet who signed it. */
+export interface ParsedRecord {
+  kind: Kind;
+  fields: YamlMap;
+  /** The Markdown of `.md` kinds, exactly as written; null for `.yaml` kinds. */
+  body: string | null;
+  /** The file without its signature: what was signed and what the id is the digest of. */
+  signedBytes: Uint8Array;
+  /** A record has one signature, by the identity it names; a document names its signers. */
+  signature: Uint8Array | null;
+  signatures: Signature[];
+}
+
+/** Bytes → record, or a HandoffError that says which rule of SPEC §3 they break. */
+export function parseRecord(bytes: Uint8Array): ParsedRecord {
+  assertSize(bytes.length, MAX_RECORD_BYTES, 'record');
+  const text = decodeText(bytes);
+  const { front, body, end } = splitFrontMatter(text, bytes);
+  assertVisible(front);
+  const kind = readKind(front, body !== null);
+  const { yaml, signature, signatures } = isRecordKind(kind) ? cutSignature(front) : cutSignatures(front);
+  const fields = readYaml(yaml, shapes[kind]);
+  assertSchema(kind, fields);
+  return { kind, fields, body, signedBytes: cutBytes(bytes, end, front.length - yaml.length), signature, signatures };
+}
+
+export function assertSize(size: number, limit: number, what: string): void {
+  if (size <= limit) return;
+  throw new HandoffError('too_large', `A ${what} holds at most ${limit} bytes; this one has ${size}.`, {
+    hint: 'Keep long text and data in files of the repository and name them in the record.',
+    data: { expected: `at most ${limit} bytes`, found: `${size} bytes` },
+  });
+}
+
+const OPEN = '---\n';
+const CLOSE = '\n---\n';
+
+interface Split {
+  front: string;
+  body: string | null;
+  /** Where the front matter ends, in bytes. */
+  end: number;
+}
+
+/** SPEC §3.2: a first line of exactly `---` opens front matter; anything else is one YAML document. */
+function splitFrontMatter(text: string, bytes: Uint8Array): Split {
+  if (!text.startsWith('---')) return { front: text, body: null, end: bytes.length };
+  const close = text.startsWith(OPEN) ? text.indexOf(CLOSE, OPEN.length) : -1;
+  if (close < 0) {
+    throw invalidYaml(1, 'front matter between two lines of exactly "---"', JSON.stringify(text.slice(0, 24)));
+  }
+  const end = closingOffset(bytes);
+  assertSize(end - OPEN.length, MAX_FRONT_MATTER_BYTES, 'front matter');
+  return { front: text.slice(OPEN.length, close + 1), body: text.slice(close + CLOSE.length), end };
+}
+
+const HEAD = /^handoff: ([^\n]*)\nkind: ([^\n]*)\n/;
+
+/** SPEC §3.3: the first two lines say the version and the kind, so that the rest can be read by that kind's schema. */
+function readKind(front: string, isMarkdown: boolean): Kind {
+  const head = HEAD.exec(front);
+  if (!head) throw invalidYaml(1, '"handoff: 1" and then "kind: <kind>"', JSON.stringify(front.split('\n', 1)[0]));
+  const [, version, kind = ''] = head;
+  if (version !== '1') throw unknown('protocol version', '1', version ?? '', 'Upgrade git-handoff to read it.');
+  if (!isKind(kind)) throw unknown('kind', 'one of the kinds in SPEC §3', kind, 'Upgrade git-handoff, or remove the file.');
+  if ((extensionOf(kind) === 'md') !== isMarkdown) {
+    throw unknown('form', isMarkdown ? 'a YAML document' : 'front matter and Markdown', kind, 'Write it as SPEC §3.2 says.');
+  }
+  return kind;
+}
+
+interface Cut {
+  /** The front matter that is signed. */
+  yaml: string;
+  signature: Uint8Array | null;
+  signatures: Signature[];
+}
+
+const SIGNATURE = /(?:^|\n)signature: ([A-Za-z0-9+/]{86}==)\n$/;
+
+/** SPEC §4.1: the signature is the last line of the front matter, on one line. */
+function cutSignature(front: string): Cut {
+  const match = SIGNATURE.exec(front.slice(-101));
+  const signature = match && fromBase64(match[1]!);
+  if (!signature) throw noSignature('a last line "signature: <88 characters of base64>"');
+  return { yaml: front.slice(0, front.length - 100), signature, signatures: [] };
+}
+
+const SIGNER = /^ {2}- ([a-z0-9._-]{1,64}) (SHA256:[A-Za-z0-9+/]{43}) ([A-Za-z0-9+/]{86}==)$/;
+
+/** SPEC §4.4: a document ends in `signatures:`; what stands before that line is signed. */
+function cutSignatures(front: string): Cut {
+  const at = front.indexOf('\nsignatures:\n');
+  const lines = at < 0 ? [] : front.slice(at + 13).split('\n');
+  if (lines.pop() !== '' || lines.length === 0) throw noSignature('"signatures:" and its lines at the end');
+  return { yaml: front.slice(0, at + 1), signature: null, signatures: lines.map(parseSigner) };
+}
+
+function parseSigner(line: string): Signature {
+  const match = SIGNER.exec(line);
+  const bytes = match && fromBase64(match[3]!);
+  if (!bytes) throw noSignature('lines of "  - <identity> <fingerprint> <base64>"');
+  return { identity: match[1]!, fingerprint: match[2]!, bytes };
+}
+
+/** The signed bytes, cut from the file itself: nothing is ever written again in order to verify it. */
+function cutBytes(bytes: Uint8Array, end: number, cut: number): Uint8Array {
+  if (end === bytes.length) return bytes.subarray(0, end - cut);
+  const signed = new Uint8Array(bytes.length - cut);
+  signed.set(bytes.subarray(0, end - cut));
+  signed.set(bytes.subarray(end), end - cut);
+  return signed;
+}
+
+/** The byte offset of the line that closes front matter; the caller knows that there is one. */
+function closingOffset(bytes: Uint8Array): number {
+  const dash = 0x2d;
+  for (let i = OPEN.length; ; i++) {
+    if (bytes[i] !== 0x0a || bytes[i + 1] !== dash || bytes[i + 2] !== dash || bytes[i + 3] !== dash) continue;
+    if (bytes[i + 4] === 0x0a) return i + 1;
+  }
+}
+
+function assertSchema(kind: Kind, fields: YamlMap): void {
+  const base = validators[isRecordKind(kind) ? 'record' : 'document'];
+  const failed = base(fields) ? validators[kind] : base;
+  if (failed !== base && failed(fields)) return;
+  throw describeSchemaError(kind, fields, failed.errors![0]!);
+}
+
+function invalidYaml(line: number, expected: string, found: string): HandoffError {
+  return new HandoffError('yaml_invalid', `line ${line}: expected ${expected}, found ${found}`, {
+    hint: 'Records are written by git-handoff; restore the file from git.',
+    data: { line, expected, found },
+  });
+}
+
+function unknown(what: string, expected: string, found: string, hint: string): HandoffError {
+  const shown = JSON.stringify(found.slice(0, 64));
+  return new HandoffError('schema_invalid', `Unknown ${what}: expected ${expected}, found ${shown}.`, {
+    hint,
+    data: { expected, found: shown },
+  });
+}
+
+function noSignature(expected: string): HandoffError {
+  return new HandoffError('signature_invalid', `The file is not signed as its kind must be: expected ${expected}.`, {
+    hint: 'Unsigned or cut-off files are never records; restore the file from git.',
+    data: { expected, found: 'no such line' },
+  });
+}

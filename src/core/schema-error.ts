@@ -1,0 +1,58 @@
+import { HandoffError } from './error.ts';
+import type { YamlMap } from './yaml.ts';
+
+interface SchemaError {
+  instancePath: string;
+  keyword: string;
+  params: Record<string, unknown>;
+}
+
+/** A validator's error in the words of a person: which key, what was expected, what was found. */
+export function describeSchemaError(kind: string, fields: YamlMap, error: SchemaError): HandoffError {
+  const key = keyOf(error);
+  const expected = expectation(error);
+  const found = isMissing(error) ? 'nothing' : shorten(valueAt(fields, error));
+  return new HandoffError('schema_invalid', `${key}: expected ${expected}, found ${found}`, {
+    hint: `The keys of a ${kind} record are in protocol/schemas/${kind}.json.`,
+    data: { key, expected, found },
+  });
+}
+
+function keyOf({ instancePath, params }: SchemaError): string {
+  const leaf = params.missingProperty ?? params.additionalProperty;
+  return `${instancePath}${leaf === undefined ? '' : `/${leaf}`}`.slice(1).replaceAll('/', '.');
+}
+
+function expectation({ keyword, params }: SchemaError): string {
+  switch (keyword) {
+    case 'required':
+      return 'a value';
+    case 'additionalProperties':
+      return 'no such key (only keys that begin with x_ may be added)';
+    case 'const':
+      return JSON.stringify(params.allowedValue);
+    case 'enum':
+      return `one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'type':
+      return [params.type].flat().join(' or ');
+    case 'pattern':
+      return `text like ${params.pattern}`;
+    default:
+      return `${params.comparison ?? keyword} ${params.limit ?? ''}`.trim();
+  }
+}
+
+function isMissing({ keyword }: SchemaError): boolean {
+  return keyword === 'required';
+}
+
+function valueAt(fields: YamlMap, { instancePath, params }: SchemaError): unknown {
+  const steps = instancePath.split('/').slice(1);
+  if (typeof params.additionalProperty === 'string') steps.push(params.additionalProperty);
+  return steps.reduce<unknown>((value, step) => (value as Record<string, unknown>)?.[step], fields);
+}
+
+function shorten(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}

@@ -1,0 +1,50 @@
+import { toHex } from './bytes.ts';
+import { HandoffError } from './error.ts';
+import type { Hashes } from './hash.ts';
+import { namespaceOf } from './kinds.ts';
+import type { ParsedRecord } from './record.ts';
+import { sshsigMessage } from './sshsig.ts';
+
+/** Node's crypto or the browser's: both behind the strict rule of SPEC §4.3. */
+export interface Suite extends Hashes {
+  verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
+}
+
+/** A public key with the fingerprint people know it by. */
+export interface PublicKey {
+  bytes: Uint8Array;
+  fingerprint: string;
+}
+
+declare const verified: unique symbol;
+
+/** A record whose signature was checked. Only `verifyRecord` makes one; folds and everything that shows text take no other. */
+export interface VerifiedRecord extends ParsedRecord {
+  id: string;
+  fingerprint: string;
+  readonly [verified]: true;
+}
+
+/** Checks a record's signature against the keys of the identity it names. SPEC §4 */
+export async function verifyRecord(record: ParsedRecord, keys: readonly PublicKey[], suite: Suite): Promise<VerifiedRecord> {
+  const message = signedMessage(record, suite);
+  for (const key of keys) {
+    if (await suite.verify(key.bytes, message, record.signature!)) {
+      return { ...record, id: recordId(record.signedBytes, suite), fingerprint: key.fingerprint } as VerifiedRecord;
+    }
+  }
+  throw new HandoffError('signature_invalid', 'The signature does not fit these bytes and any key of the identity.', {
+    hint: 'The file was changed after it was signed, or someone else signed it. Restore it from git.',
+    data: { expected: keys.map((key) => key.fingerprint).join(' or ') || 'a key', found: 'a signature by none of them' },
+  });
+}
+
+/** The one place that builds the bytes a key signs. SPEC §4.2 */
+export function signedMessage(record: Pick<ParsedRecord, 'kind' | 'signedBytes'>, hashes: Hashes): Uint8Array {
+  return sshsigMessage(namespaceOf(record.kind), hashes.sha512(record.signedBytes));
+}
+
+/** SPEC §2.3: an id is the digest of the signed bytes; it never covers a signature. */
+export function recordId(signedBytes: Uint8Array, hashes: Hashes): string {
+  return `sha256:${toHex(hashes.sha256(signedBytes))}`;
+}

@@ -1,0 +1,208 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { HandoffError } from '../core/error.ts';
+import { AnswerParser, type Expectation } from './cat-file-answer.ts';
+import { type Git, gitFailure, spawnGit, startFailure } from './run.ts';
+import { type Oid, tooLarge } from './store.ts';
+
+export interface ObjectHeader {
+  oid: Oid;
+  type: string;
+  size: number;
+}
+
+export interface GitObject extends ObjectHeader {
+  bytes: Buffer;
+}
+
+interface Request {
+  command: 'info' | 'contents';
+  rev: string;
+  limit: number;
+  header?: ObjectHeader;
+  // biome-ignore lint/suspicious/noExplicitAny: what it resolves to follows from the command
+  resolve(answer: any): void;
+  reject(error: HandoffError): void;
+  next?: Request;
+}
+
+const ARGS = ['cat-file', '--batch-command', '--buffer'];
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+/**
+ * One long-lived `git cat-file`. Requests are answered in the order they were made, and any number may be waiting.
+ * A rev that names nothing is null.
+ *
+ * A limit must hold without inflating the object, but asking for the size first takes a fifth more time. So `contents`
+ * is asked at once, and the header that precedes the bytes is judged. The first object over its limit costs the
+ * process, which is started anew, and from then on sizes are asked first: a tree full of huge objects costs one restart.
+ */
+export class CatFile {
+  readonly #git: Git;
+  #child: ChildProcessWithoutNullStreams | undefined;
+  #first: Request | undefined;
+  #last: Request | undefined;
+  #outgoing = '';
+  #asksSizeFirst = false;
+  #failure: HandoffError | undefined;
+
+  constructor(git: Git) {
+    this.#git = git;
+  }
+
+  info(rev: string): Promise<ObjectHeader | null> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue({ command: 'info', rev, limit: UNLIMITED, resolve, reject });
+    });
+  }
+
+  contents(rev: string, limit = UNLIMITED): Promise<GitObject | null> {
+    return new Promise((resolve, reject) => {
+      this.#admit({ command: 'contents', rev, limit, resolve, reject });
+    });
+  }
+
+  /** Answers what is waiting, then ends the process. */
+  async close(): Promise<void> {
+    this.#send();
+    this.#failure ??= new HandoffError('io', 'The git store is closed');
+    const child = this.#child;
+    if (!child) return;
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    keepAlive(child, true);
+    child.stdin.end();
+    await ended;
+  }
+
+  #admit(request: Request): void {
+    this.#enqueue(this.#asksSizeFirst && request.limit < UNLIMITED ? this.#probe(request) : request);
+  }
+
+  #probe(request: Request): Request {
+    const resolve = (header: ObjectHeader | null) => {
+      if (header === null) request.resolve(null);
+      else if (header.size > request.limit) request.reject(tooLarge(header.oid, header.size, request.limit));
+      else this.#enqueue(request);
+    };
+    return { command: 'info', rev: request.rev, limit: UNLIMITED, resolve, reject: request.reject };
+  }
+
+  #enqueue(request: Request): void {
+    if (this.#failure) {
+      request.reject(this.#failure);
+      return;
+    }
+    if (this.#last) this.#last.next = request;
+    else this.#first = request;
+    this.#last = request;
+    if (this.#outgoing === '') queueMicrotask(() => this.#send());
+    this.#outgoing += `${request.command} ${request.rev}\n`;
+  }
+
+  #take(): Request {
+    const request = this.#first!;
+    this.#first = request.next;
+    if (this.#first) return request;
+    this.#last = undefined;
+    if (this.#child) keepAlive(this.#child, false);
+    return request;
+  }
+
+  #send(): void {
+    if (this.#outgoing === '') return;
+    const text = `${this.#outgoing}flush\n`;
+    this.#outgoing = '';
+    this.#child ??= this.#start();
+    keepAlive(this.#child, true);
+    this.#child.stdin.write(text);
+  }
+
+  #start(): ChildProcessWithoutNullStreams {
+    const child = spawnGit(this.#git, ARGS);
+    const parser = new AnswerParser({
+      header: (line) => this.#header(line),
+      body: (bytes) => {
+        const request = this.#take();
+        const { oid, type, size } = request.header!;
+        request.resolve({ oid, type, size, bytes });
+      },
+    });
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => parser.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr = (stderr + chunk.toString()).slice(-8192);
+    });
+    child.stdin.on('error', () => {}); // the process has ended, and 'close' tells why
+    child.on('error', (cause) => this.#end(child, startFailure(cause)));
+    child.on('close', (code) => this.#end(child, endFailure(code, stderr)));
+    return child;
+  }
+
+  #header(line: string): Expectation {
+    const header = parseHeader(line);
+    const { command, limit, rev } = this.#first!;
+    if (header === 'ambiguous') this.#take().reject(ambiguous(rev));
+    else if (header === null) this.#take().resolve(null);
+    else if (command === 'info') this.#take().resolve(header);
+    else if (header.size > limit) return this.#restart(header);
+    else {
+      this.#first!.header = header;
+      return header.size;
+    }
+    return 'nothing';
+  }
+
+  #restart(header: ObjectHeader): Expectation {
+    const child = this.#child!;
+    this.#child = undefined;
+    child.kill('SIGKILL');
+    keepAlive(child, false);
+    this.#asksSizeFirst = true;
+    const refused = this.#take();
+    refused.reject(tooLarge(header.oid, header.size, refused.limit));
+    const waiting = this.#first;
+    this.#first = this.#last = undefined;
+    this.#outgoing = '';
+    for (let request = waiting; request; ) {
+      const next: Request | undefined = request.next;
+      delete request.next;
+      this.#admit(request);
+      request = next;
+    }
+    return 'stop';
+  }
+
+  #end(child: ChildProcessWithoutNullStreams, failure: HandoffError): void {
+    if (child !== this.#child) return;
+    this.#child = undefined;
+    this.#failure ??= failure;
+    while (this.#first) this.#take().reject(failure);
+  }
+}
+
+function parseHeader(line: string): ObjectHeader | 'ambiguous' | null {
+  if (line.endsWith(' missing') || line.endsWith(' submodule')) return null;
+  if (line.endsWith(' ambiguous')) return 'ambiguous';
+  const afterOid = line.indexOf(' ');
+  const afterType = line.indexOf(' ', afterOid + 1);
+  return { oid: line.slice(0, afterOid), type: line.slice(afterOid + 1, afterType), size: +line.slice(afterType + 1) };
+}
+
+function ambiguous(rev: string): HandoffError {
+  return new HandoffError('usage', `More than one object is called ${rev}`, { hint: 'Give more digits of the id.' });
+}
+
+function endFailure(code: number | null, stderr: string): HandoffError {
+  if (/unknown option/.test(stderr)) {
+    return new HandoffError('unsupported', 'git is older than 2.36', { hint: 'Install git 2.36 or later.' });
+  }
+  return gitFailure(ARGS, { code: code ?? 128, stderr });
+}
+
+// While nothing is waiting the process must not keep Node running; it ends when its input does.
+function keepAlive(child: ChildProcessWithoutNullStreams, alive: boolean): void {
+  for (const handle of [child, child.stdin as Socket, child.stdout as Socket, child.stderr as Socket]) {
+    if (alive) handle.ref();
+    else handle.unref();
+  }
+}

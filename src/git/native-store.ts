@@ -1,0 +1,131 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CatFile } from './cat-file.ts';
+import { discoverRepository } from './discover.ts';
+import { formatCommit, formatTree, parseCommit, parseTree } from './object.ts';
+import { type Git, gitFailure, readGit, runGit } from './run.ts';
+import {
+  assertOid,
+  assertRefPrefix,
+  assertRevision,
+  type Commit,
+  type CommitDraft,
+  type GitStore,
+  isOid,
+  missingObject,
+  noSuchRevision,
+  type Oid,
+  type Ref,
+  shallowAncestry,
+  type Tree,
+  type TreeEntry,
+  wrongType,
+} from './store.ts';
+
+/** The store on the git binary: one process for everything read, started when first needed. */
+export function openNativeStore(git: Git): GitStore {
+  return new NativeStore(git);
+}
+
+class NativeStore implements GitStore {
+  readonly #git: Git;
+  readonly #catFile: CatFile;
+
+  constructor(git: Git) {
+    this.#git = git;
+    this.#catFile = new CatFile(git);
+  }
+
+  async resolve(rev: string): Promise<Oid | null> {
+    assertRevision(rev);
+    const header = await this.#catFile.info(rev);
+    if (!header && !isOid(rev)) await this.#assertAbsent(rev);
+    return header?.oid ?? null;
+  }
+
+  async readTree(rev: string): Promise<Tree | null> {
+    assertRevision(rev);
+    const tree = await this.#catFile.contents(`${rev}^{tree}`);
+    if (tree) return { oid: tree.oid, entries: parseTree(tree.oid, tree.bytes) };
+    await this.#assertAbsent(rev, 'tree');
+    return null;
+  }
+
+  async readBlob(oid: Oid, limit?: number): Promise<Uint8Array> {
+    assertOid(oid);
+    const blob = await this.#catFile.contents(oid, limit);
+    if (!blob) throw missingObject(oid);
+    if (blob.type !== 'blob') throw wrongType(oid, 'blob', blob.type);
+    return blob.bytes;
+  }
+
+  async readCommit(rev: string): Promise<Commit> {
+    assertRevision(rev);
+    const commit = await this.#catFile.contents(`${rev}^{commit}`);
+    if (commit) return parseCommit(commit.oid, commit.bytes);
+    await this.#assertAbsent(rev, 'commit');
+    throw noSuchRevision(rev);
+  }
+
+  async isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean> {
+    const { code } = await this.#mergeBase('--is-ancestor', ancestor, descendant);
+    if (code === 1 && (await this.isShallow())) throw shallowAncestry();
+    return code === 0;
+  }
+
+  async mergeBase(a: Oid, b: Oid): Promise<Oid | null> {
+    if (await this.isShallow()) throw shallowAncestry();
+    const { code, stdout } = await this.#mergeBase(a, b);
+    return code === 0 ? stdout.toString('latin1').trim() : null;
+  }
+
+  async refs(prefix: string): Promise<Ref[]> {
+    assertRefPrefix(prefix);
+    const out = await readGit(this.#git, ['for-each-ref', '--format=%(objectname) %(refname)', prefix]);
+    const lines = out.toString('utf8').split('\n').slice(0, -1);
+    return lines.map((line) => ({ oid: line.slice(0, line.indexOf(' ')), name: line.slice(line.indexOf(' ') + 1) }));
+  }
+
+  async isShallow(): Promise<boolean> {
+    const { commonDir } = discoverRepository(this.#git.dir, this.#git.env);
+    return (statSync(join(commonDir, 'shallow'), { throwIfNoEntry: false })?.size ?? 0) > 0;
+  }
+
+  writeBlob(bytes: Uint8Array): Promise<Oid> {
+    return this.#write('blob', bytes);
+  }
+
+  async writeTree(entries: readonly TreeEntry[]): Promise<Oid> {
+    return this.#write('tree', formatTree(entries));
+  }
+
+  async writeCommit(draft: CommitDraft): Promise<Oid> {
+    return this.#write('commit', formatCommit(draft));
+  }
+
+  close(): Promise<void> {
+    return this.#catFile.close();
+  }
+
+  async #write(type: string, bytes: Uint8Array): Promise<Oid> {
+    const args = ['hash-object', '-t', type, '-w', '--no-filters', '--stdin'];
+    return (await readGit(this.#git, args, { input: bytes })).toString('latin1').trim();
+  }
+
+  async #mergeBase(...args: string[]) {
+    for (const oid of args.slice(-2)) assertOid(oid);
+    const result = await runGit(this.#git, ['merge-base', ...args]);
+    if (result.code > 1) throw gitFailure(['merge-base'], result);
+    return result;
+  }
+
+  // cat-file says "missing" for a name that names nothing and for an object that is gone; only the first is an absence.
+  async #assertAbsent(rev: string, wanted?: 'tree' | 'commit'): Promise<void> {
+    const found = await this.#catFile.info(`${rev}^{}`);
+    const fits = found?.type === wanted || (found?.type === 'commit' && wanted === 'tree');
+    if (found && wanted && !fits) throw wrongType(found.oid, wanted, found.type);
+    if (found || isOid(rev)) throw missingObject(rev);
+    const { code, stdout } = await runGit(this.#git, ['rev-parse', '--verify', '--quiet', rev]);
+    if (code === 0) throw missingObject(`${rev} (${stdout.toString('latin1').trim()})`);
+  }
+}

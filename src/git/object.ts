@@ -1,0 +1,91 @@
+import { HandoffError } from '../core/error.ts';
+import { assertOid, type Commit, type CommitDraft, type Oid, type TreeEntry } from './store.ts';
+
+/** Reads a tree object: `<mode> <name>\0<id>`, again and again. The width of an id follows from the tree's own. */
+export function parseTree(oid: Oid, bytes: Uint8Array): TreeEntry[] {
+  const buffer = asBuffer(bytes);
+  const width = oid.length / 2;
+  const entries: TreeEntry[] = [];
+  for (let at = 0; at < buffer.length; ) {
+    const space = buffer.indexOf(0x20, at);
+    const nul = buffer.indexOf(0, space);
+    const end = nul + 1 + width;
+    const mode = buffer.toString('latin1', at, Math.max(at, space));
+    if (space < 0 || nul < 0 || end > buffer.length || !/^[0-7]{5,7}$/.test(mode)) throw malformed('tree', oid);
+    const name = buffer.toString('utf8', space + 1, nul);
+    entries.push({ mode: mode.padStart(6, '0'), name, oid: buffer.toString('hex', nul + 1, end) });
+    at = end;
+  }
+  return entries;
+}
+
+export function formatTree(entries: readonly TreeEntry[]): Uint8Array {
+  const sorted = entries.map(sortable).sort((a, b) => Buffer.compare(a.key, b.key));
+  const names = new Set(entries.map((entry) => entry.name));
+  if (names.size !== entries.length) throw new HandoffError('bad_name', 'A tree cannot have two entries of one name');
+  return Buffer.concat(
+    sorted.flatMap(({ entry }) => [
+      Buffer.from(`${entry.mode.replace(/^0/, '')} ${entry.name}\0`),
+      Buffer.from(entry.oid, 'hex'),
+    ]),
+  );
+}
+
+const MODES = new Set(['100644', '100755', '120000', '040000', '160000']);
+
+// git orders a folder as if its name ended in a slash.
+function sortable(entry: TreeEntry): { entry: TreeEntry; key: Buffer } {
+  assertOid(entry.oid);
+  if (!MODES.has(entry.mode)) throw new HandoffError('mode_invalid', `Not a mode that git writes: ${entry.mode}`);
+  assertEntryName(entry.name);
+  return { entry, key: Buffer.from(entry.mode === '040000' ? `${entry.name}/` : entry.name) };
+}
+
+function assertEntryName(name: string): void {
+  const lossy = name.includes('\uFFFD') || Buffer.from(name).toString() !== name;
+  if (!lossy && !/^(?:|\.|\.\.|\.git)$|[/\0]/i.test(name)) return;
+  throw new HandoffError('bad_name', `Not a name for a tree entry: ${JSON.stringify(name)}`);
+}
+
+/** Text that is not UTF-8 (git allows other encodings) is decoded with U+FFFD. */
+export function parseCommit(oid: Oid, bytes: Uint8Array): Commit {
+  const text = asBuffer(bytes).toString('utf8');
+  const end = text.indexOf('\n\n');
+  const lines = (end < 0 ? text : text.slice(0, end)).split('\n');
+  const values = (key: string) => lines.filter((l) => l.startsWith(`${key} `)).map((l) => l.slice(key.length + 1));
+  const [tree, author, committer] = [values('tree')[0], values('author')[0], values('committer')[0]];
+  if (!tree || author === undefined || committer === undefined) throw malformed('commit', oid);
+  return { oid, tree, parents: values('parent'), author, committer, message: end < 0 ? '' : text.slice(end + 2) };
+}
+
+const IDENT = /^[^<>\n\0]* <[^<>\n\0]*> \d+ [+-]\d{4}$/;
+
+export function formatCommit({ tree, parents, author, committer, message }: CommitDraft): Uint8Array {
+  for (const oid of [tree, ...parents]) assertOid(oid);
+  for (const ident of [author, committer]) {
+    if (!IDENT.test(ident)) throw new HandoffError('usage', `Expected "Name <mail> seconds +0000", got ${ident}`);
+  }
+  if (message.includes('\0')) throw new HandoffError('usage', 'A commit message cannot contain a NUL');
+  const lines = [
+    `tree ${tree}`,
+    ...parents.map((oid) => `parent ${oid}`),
+    `author ${author}`,
+    `committer ${committer}`,
+  ];
+  return Buffer.from(`${lines.join('\n')}\n\n${message}`);
+}
+
+/** What an annotated tag points at. */
+export function parseTagTarget(oid: Oid, bytes: Uint8Array): Oid {
+  const target = /^object ([0-9a-f]+)\n/.exec(asBuffer(bytes).toString('latin1'))?.[1];
+  if (!target) throw malformed('tag', oid);
+  return target;
+}
+
+function malformed(type: string, oid: Oid): HandoffError {
+  return new HandoffError('bytes_invalid', `Object ${oid} is not a well-formed ${type}`);
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,132 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import { NO_REPOSITORY } from './store.ts';
+
+export interface Git {
+  dir: string;
+  /** The caller's environment as it came; what git may see of it is decided by `gitEnv`. */
+  env: NodeJS.ProcessEnv;
+  /** Variables set on purpose, after the cleaning: a temporary index, the quarantine of a push. */
+  set?: Record<string, string>;
+}
+
+export interface RunOptions {
+  input?: Uint8Array | string;
+  config?: Record<string, string>;
+}
+
+export interface GitResult {
+  code: number;
+  stdout: Buffer;
+  stderr: string;
+}
+
+/** Runs git and returns whatever it answers; throws only when git cannot be started. */
+export async function runGit(git: Git, args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
+  const child = spawnGit(git, args, options.config);
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  child.stdin.on('error', ignoreEarlyExit);
+  child.stdin.end(options.input ?? '');
+  const code = await exitCode(child);
+  return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') };
+}
+
+/** Runs git and returns its output; any exit code but 0 is a typed error. */
+export async function readGit(git: Git, args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
+  const result = await runGit(git, args, options);
+  if (result.code !== 0) throw gitFailure(args, result);
+  return result.stdout;
+}
+
+/** Starts git with the fixed flags and the clean environment. The only place in the project that does. */
+export function spawnGit(
+  git: Git,
+  args: readonly string[],
+  config: Record<string, string> = {},
+): ChildProcessWithoutNullStreams {
+  const chosen = Object.entries(config).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  const argv = ['-C', git.dir, ...FLAGS, ...chosen, ...args];
+  return spawn('git', argv, { env: { ...gitEnv(git.env), ...git.set }, stdio: 'pipe', windowsHide: true });
+}
+
+// A repository's own configuration can name programs to run. `diff.external` is not here: set to nothing it makes
+// `git diff` fail, and the plumbing (`diff-tree`, `cat-file`) never reads it.
+const FLAGS = [
+  '--no-pager',
+  '--no-replace-objects',
+  ...['-c', 'core.fsmonitor=false'],
+  ...['-c', 'core.quotePath=false'],
+  ...['-c', 'log.showSignature=false'],
+  ...['-c', 'protocol.ext.allow=never'],
+  ...['-c', 'submodule.recurse=false'],
+];
+
+const KEPT =
+  /^GIT_((AUTHOR|COMMITTER)_.*|TRACE.*|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH|SSH|SSH_COMMAND)$/;
+
+const FIXED = {
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_LITERAL_PATHSPECS: '1',
+  // A path that cannot exist: the null device itself would make git print its deprecation advice.
+  GIT_GRAFT_FILE: join(devNull, 'none'),
+  GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
+  LC_ALL: 'C',
+};
+
+/** What git may see of an environment: no inherited GIT_DIR, index, object store or injected configuration. */
+export function gitEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !/^GIT_/i.test(name) || KEPT.test(name));
+  return { ...Object.fromEntries(kept), ...FIXED };
+}
+
+/** The typed error for an exit code that means failure. */
+export function gitFailure(args: readonly string[], { code, stderr }: Omit<GitResult, 'stdout'>): HandoffError {
+  const line = reason(stderr);
+  const message = `git ${args[0]} failed with exit code ${code}: ${line}`;
+  if (/dubious ownership/.test(stderr)) return new HandoffError('not_a_repository', message, ownershipHint(stderr));
+  if (/not a git repository/i.test(stderr)) return new HandoffError('not_a_repository', message, NO_REPOSITORY);
+  if (/\.lock': File exists/.test(stderr)) return new HandoffError('io', message, LOCKED);
+  if (/promisor remote/.test(stderr)) return new HandoffError('io', message, PARTIAL);
+  return new HandoffError('io', message, { data: { code } });
+}
+
+// Nothing is fetched behind the caller's back (GIT_NO_LAZY_FETCH).
+const PARTIAL = { hint: 'This is a partial clone; fetch the rest: `git fetch --refetch --no-filter`.' };
+
+const LOCKED = { hint: 'Another git process is running in this repository; wait until it ends and try again.' };
+
+function ownershipHint(stderr: string): { hint: string } {
+  const command = /git config --global --add safe\.directory .+/.exec(stderr)?.[0];
+  return { hint: `The repository belongs to another user. If you trust it: \`${command ?? 'see safe.directory'}\`.` };
+}
+
+// Traces, hints and warnings may come first.
+function reason(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  return lines.find((line) => /^(fatal|error|usage):/.test(line)) ?? lines[0] ?? 'it said nothing';
+}
+
+function exitCode(child: ChildProcessWithoutNullStreams): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.on('error', (cause) => reject(startFailure(cause)));
+    child.on('close', (code) => resolve(code ?? 128));
+  });
+}
+
+export function startFailure(cause: NodeJS.ErrnoException): HandoffError {
+  if (cause.code !== 'ENOENT') return new HandoffError('io', `git could not be started: ${cause.message}`, { cause });
+  return new HandoffError('io', 'git was not found on the PATH', { hint: 'Install git 2.36 or later.', cause });
+}
+
+// git may answer without reading its input; its exit code tells the rest.
+function ignoreEarlyExit(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET' && error.code !== 'EOF') throw error;
+}

@@ -1,0 +1,94 @@
+import type { InitOptions, InitResult } from './verbs/init.ts';
+import type {
+  IdentityListing,
+  IdentityOptions,
+  IdentityResult,
+  KeygenResult,
+  RevokeResult,
+} from './verbs/identity.ts';
+import type { LogEntry, LogOptions } from './verbs/log.ts';
+import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
+import type { PublishOptions } from './verbs/publish.ts';
+import { openRepositoryAt, type Repository, type RepositoryOptions } from './verbs/repository.ts';
+import type { ShowOptions, ShowResult } from './verbs/show.ts';
+import type { Actor } from './verbs/signing.ts';
+import type { TrustResult } from './verbs/trust.ts';
+import type { VerifyOptions, VerifyResult } from './verbs/verify.ts';
+import type { Role } from './core/trust.ts';
+
+export { type ErrorCode, type Finding, HandoffError } from './core/error.ts';
+export { verifyEd25519 } from './crypto.ts';
+export { openIsomorphicStore } from './git/isomorphic-store.ts';
+export { openNativeStore } from './git/native-store.ts';
+export type { GitStore } from './git/store.ts';
+
+declare const __BUILD__: string | undefined;
+
+/** The verbs as functions: each returns what `--json` prints and throws HandoffError. */
+export interface Handoff {
+  init(options?: InitOptions): Promise<InitResult>;
+  identity: {
+    add(options: IdentityOptions & { role?: Role }): Promise<IdentityResult>;
+    keygen(options: { name: string }): Promise<KeygenResult>;
+    list(): Promise<IdentityListing>;
+    rotate(options: IdentityOptions): Promise<IdentityResult>;
+    revoke(options: IdentityOptions): Promise<RevokeResult>;
+    export(): Promise<{ allowed_signers: string }>;
+  };
+  policy: {
+    show(): Promise<PolicyResult>;
+    set(options: PolicySetOptions): Promise<PolicyResult>;
+    sign(options?: PublishOptions & Actor): Promise<PolicyResult>;
+  };
+  trust(options?: { root?: string }): Promise<TrustResult>;
+  verify(options?: VerifyOptions): Promise<VerifyResult>;
+  log(options?: LogOptions): Promise<{ records: LogEntry[] }>;
+  show(options: ShowOptions): Promise<ShowResult>;
+  /** Ends the git process that reads objects. */
+  close(): Promise<void>;
+}
+
+/** Opens the repository that a directory is in. */
+export function openRepository(directory = process.cwd(), options: Partial<RepositoryOptions> = {}): Handoff {
+  const build = typeof __BUILD__ === 'string' ? __BUILD__ : null;
+  const env = options.env ?? process.env;
+  const repository = openRepositoryAt(directory, { build, ...options, env });
+  return {
+    ...verbs(repository),
+    identity: identityVerbs(repository),
+    policy: policyVerbs(repository),
+    close: () => repository.store.close(),
+  };
+}
+
+/** Verbs are loaded when they are called: a hook that verifies need not load what signs. */
+function verbs(repository: Repository): Pick<Handoff, 'init' | 'trust' | 'verify' | 'log' | 'show'> {
+  return {
+    init: async (options) => (await import('./verbs/init.ts')).init(repository, options),
+    trust: async (options) => (await import('./verbs/trust.ts')).trust(repository, options),
+    verify: async (options) => (await import('./verbs/verify.ts')).verify(repository, options),
+    log: async (options) => (await import('./verbs/log.ts')).log(repository, options),
+    show: async (options) => (await import('./verbs/show.ts')).show(repository, options),
+  };
+}
+
+function identityVerbs(repository: Repository): Handoff['identity'] {
+  const load = () => import('./verbs/identity.ts');
+  return {
+    add: async (options) => (await load()).identityAdd(repository, options),
+    keygen: async (options) => (await load()).identityKeygen({ repository, env: repository.env }, options),
+    list: async () => (await load()).identityList(repository),
+    rotate: async (options) => (await load()).identityRotate(repository, options),
+    revoke: async (options) => (await load()).identityRevoke(repository, options),
+    export: async () => (await load()).identityExport(repository),
+  };
+}
+
+function policyVerbs(repository: Repository): Handoff['policy'] {
+  const load = () => import('./verbs/policy.ts');
+  return {
+    show: async () => (await load()).policyShow(repository),
+    set: async (options) => (await load()).policySet(repository, options),
+    sign: async (options = {}) => (await load()).policySign(repository, options),
+  };
+}

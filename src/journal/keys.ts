@@ -1,0 +1,124 @@
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto';
+import { constants, existsSync, realpathSync } from 'node:fs';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import type { UnsignedRecord } from '../core/format.ts';
+import { fingerprint } from '../core/sshsig.ts';
+import { type PublicKey, signedMessage } from '../core/verify.ts';
+import { nodeHashes } from '../crypto.ts';
+import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
+
+/** Something that signs for one key: a file of ours, or ssh-keygen with somebody's own key. */
+export interface Signer {
+  publicKey: PublicKey;
+  sign(record: UnsignedRecord): Promise<Uint8Array>;
+}
+
+/** Where private keys are: outside every work tree of the repository. */
+export interface KeyRing {
+  directory: string;
+  repoId: string | null;
+}
+
+export function keyDirectory(env: NodeJS.ProcessEnv): string {
+  if (env.HANDOFF_KEYS) return resolve(env.HANDOFF_KEYS);
+  return join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'git-handoff', 'keys');
+}
+
+/** `<first 12 of repo id>/<identity>.pem`, else `<identity>.pem`; the `.new` of a rotation that was cut off counts too. */
+export async function readKeys(ring: KeyRing, identity: string): Promise<Signer[]> {
+  const folders = ring.repoId ? [join(ring.directory, ring.repoId.slice(0, 12)), ring.directory] : [ring.directory];
+  const paths = folders.flatMap((folder) => [join(folder, `${identity}.pem`), join(folder, `${identity}.pem.new`)]);
+  const signers = await Promise.all(paths.map(readKey));
+  return signers.filter((signer) => signer !== null);
+}
+
+async function readKey(path: string): Promise<Signer | null> {
+  const pem = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw new HandoffError('no_key', `The key ${path} cannot be read: ${error.message}`, { hint: `chmod 600 ${path}` });
+  });
+  return pem && toSigner(parsePrivateKey(pem, path));
+}
+
+function parsePrivateKey(pem: Buffer, path: string): KeyObject {
+  let key: KeyObject | null = null;
+  try {
+    key = createPrivateKey(pem);
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('code' in cause)) throw cause;
+  }
+  if (key?.asymmetricKeyType === 'ed25519') return key;
+  throw new HandoffError('no_key', `Expected an Ed25519 key in PKCS#8 form in ${path}, found something else.`, {
+    hint: 'Make one with git handoff identity keygen NAME, or use git config handoff.signingKey ~/.ssh/id_ed25519.pub',
+  });
+}
+
+export function toSigner(key: KeyObject): Signer {
+  const bytes = new Uint8Array(Buffer.from(key.export({ format: 'jwk' }).x!, 'base64url'));
+  return {
+    publicKey: { bytes, fingerprint: fingerprint(bytes, nodeHashes) },
+    sign: async (record) => new Uint8Array(signBytes(null, signedMessage(record, nodeHashes), key)),
+  };
+}
+
+/** A new key that exists nowhere yet. */
+export function generateKey(): KeyObject {
+  return generateKeyPairSync('ed25519').privateKey;
+}
+
+/** Where a key of this ring belongs. */
+export function keyPath(ring: KeyRing, identity: string): string {
+  const folder = ring.repoId ? join(ring.directory, ring.repoId.slice(0, 12)) : ring.directory;
+  return join(folder, `${identity}.pem`);
+}
+
+/** Writes a private key, never over another one. */
+export async function writeKey(path: string, key: KeyObject): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
+  const file = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    throw new HandoffError('usage', `There is a key at ${path} already, and keys are never overwritten.`, {
+      hint: 'To replace a key that is in use: git handoff identity rotate NAME',
+    });
+  });
+  try {
+    await file.writeFile(key.export({ format: 'pem', type: 'pkcs8' }));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** SPEC §5.7: a private key inside a work tree is one `git add .` away from being published. */
+export function assertOutsideWorkTree(directory: string, dirs: RepositoryDirs): void {
+  const real = realDirectory(directory);
+  const around = surroundingRepository(real);
+  if (!around?.topLevel || around.commonDir !== dirs.commonDir) return;
+  throw new HandoffError('key_in_tree', `The keys would be at ${real}, inside the work tree ${around.topLevel}.`, {
+    hint: 'Set HANDOFF_KEYS to a directory outside the repository, or unset it.',
+    data: { directory: real, work_tree: around.topLevel },
+  });
+}
+
+function surroundingRepository(directory: string): RepositoryDirs | null {
+  try {
+    return discoverRepository(nearestExisting(directory), {});
+  } catch (error) {
+    if (error instanceof HandoffError && error.code === 'not_a_repository') return null;
+    throw error;
+  }
+}
+
+/** The directory as the file system sees it; what does not exist yet hangs on its nearest real parent. */
+function realDirectory(path: string): string {
+  const existing = nearestExisting(path);
+  return realpathSync(existing) + path.slice(existing.length);
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+}

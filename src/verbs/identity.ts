@@ -1,0 +1,268 @@
+import { readFile, rename } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import { assertIdentityName } from '../core/names.ts';
+import { identityPath } from '../core/paths.ts';
+import { formatPublicKey } from '../core/sshsig.ts';
+import { type Identity, type IdentityKey, type KeyState, type Role, readPublicKey, rootSigners, type Trust } from '../core/trust.ts';
+import type { PublicKey } from '../core/verify.ts';
+import { assertOutsideWorkTree, generateKey, keyDirectory, keyPath, readKeys, toSigner, writeKey } from '../journal/keys.ts';
+import { signDocument } from '../journal/sign.ts';
+import type { FileToWrite } from '../journal/files.ts';
+import { type IdentityFields, identityFields, nextVersion } from './identity-document.ts';
+import { planRootKey } from './policy-change.ts';
+import { type PublishOptions, publish } from './publish.ts';
+import { nodeSuite, type Repository, requireTrust, requireWorkTree } from './repository.ts';
+import { resignDocuments } from './resign.ts';
+import { type Actor, keyRing, maintainerSigner, requireIdentity, rootSigner } from './signing.ts';
+
+export interface IdentityOptions extends PublishOptions, Actor {
+  name: string;
+  /** A public key file; for revoke, a fingerprint. */
+  key?: string;
+}
+
+export interface IdentityResult {
+  identity: string;
+  role: Role;
+  fingerprint: string;
+  path: string;
+  commit: string | null;
+  /** True while more root principals have to sign. */
+  pending: boolean;
+}
+
+/** Signs in a new identity, with a key that is given, was made here before, or is made now. SPEC §5.4 */
+export async function identityAdd(repository: Repository, options: IdentityOptions & { role?: Role }): Promise<IdentityResult> {
+  const { name, role = 'agent' } = options;
+  assertIdentityName(name);
+  requireWorkTree(repository);
+  const trust = await requireTrust(repository);
+  if (trust.identities.has(name)) throw taken(name);
+  const key = options.key ? await readPublicKeyFile(options.key) : await localKey(repository, trust, name);
+  assertUnused(key, trust);
+  const fields = identityFields(trust.repoId, name, role, [key], repository.now().toISOString());
+  return publishIdentity(repository, trust, fields, key.fingerprint, `handoff: sign in ${name}`, options);
+}
+
+export interface KeygenResult {
+  identity: string;
+  fingerprint: string;
+  public_key: string;
+  path: string;
+}
+
+/** A key on this machine; nothing is signed in. Outside a repository it serves every repository. */
+export async function identityKeygen(
+  place: { repository: Repository | null; env: NodeJS.ProcessEnv },
+  { name }: { name: string },
+): Promise<KeygenResult> {
+  assertIdentityName(name);
+  const repoId = place.repository && (await repoIdOf(place.repository));
+  const directory = keyDirectory(place.env);
+  if (place.repository) assertOutsideWorkTree(directory, place.repository.dirs);
+  const path = keyPath({ directory, repoId }, name);
+  const key = generateKey();
+  await writeKey(path, key);
+  const { bytes, fingerprint } = toSigner(key).publicKey;
+  return { identity: name, fingerprint, public_key: formatPublicKey(bytes, name), path };
+}
+
+export interface IdentityListing {
+  identities: { identity: string; role: Role; keys: { fingerprint: string; state: KeyState }[] }[];
+}
+
+export async function identityList(repository: Repository): Promise<IdentityListing> {
+  const { identities } = await requireTrust(repository);
+  return {
+    identities: [...identities.values()].map(({ name, role, keys }) => ({
+      identity: name,
+      role,
+      keys: keys.map(({ fingerprint, state }) => ({ fingerprint, state })),
+    })),
+  };
+}
+
+/** OpenSSH allowed_signers: the same identities verify records and signed commits. Revoked keys are left out. SPEC §5.10 */
+export async function identityExport(repository: Repository): Promise<{ allowed_signers: string }> {
+  const { identities } = await requireTrust(repository);
+  const lines = [...identities.values()].flatMap(({ name, keys }) =>
+    keys.filter(({ state }) => state !== 'revoked').map((key) => `${allowedSigner(name, key)}\n`),
+  );
+  return { allowed_signers: lines.join('') };
+}
+
+export function allowedSigner(name: string, key: PublicKey): string {
+  return `${name} namespaces="git,git-handoff/v1/*" ${formatPublicKey(key.bytes)}`;
+}
+
+/** A new key; the old one is retired: what it signed stands, and it signs nothing new. SPEC §5.5 */
+export async function identityRotate(repository: Repository, options: IdentityOptions): Promise<IdentityResult> {
+  const trust = await requireTrust(repository);
+  const identity = requireIdentity(trust, options.name);
+  const path = keyPath(keyRing(repository, trust.repoId), identity.name);
+  const fresh = options.key ? null : generateKey();
+  const key = fresh ? toSigner(fresh).publicKey : await readPublicKeyFile(options.key!);
+  assertUnused(key, trust);
+  if (fresh) await requireOwnKey(repository, trust, identity);
+  if (fresh) await writeKey(`${path}.new`, fresh);
+  const retired = identity.keys.map((old): IdentityKey => (old.state === 'active' ? { ...old, state: 'retired' } : old));
+  const fields = nextVersion(identity, [{ ...key, state: 'active' }, ...retired], repository.now().toISOString(), repository.suite);
+  const message = `handoff: rotate the key of ${identity.name}`;
+  const result = isRootKey(identity, trust)
+    ? await rotateRootKey(repository, trust, { fields, key, message, options })
+    : await publishIdentity(repository, trust, fields, key.fingerprint, message, options);
+  if (fresh) await swapKeys(path, identity);
+  return result;
+}
+
+interface RootRotation {
+  fields: IdentityFields;
+  key: PublicKey;
+  message: string;
+  options: IdentityOptions;
+}
+
+/** A root key stands in the policy too: its rotation is the next policy, signed by the old key and the new one. */
+async function rotateRootKey(repository: Repository, trust: Trust, rotation: RootRotation): Promise<IdentityResult> {
+  const { fields, key, message, options } = rotation;
+  const name = fields.name as string;
+  const change = await planRootKey(repository, trust, name, key);
+  const signed = await signDocument(fields, [change.newSigner]);
+  const pending = change.pending || change.root.threshold > 1;
+  const path = identityPath(name, pending);
+  const files = [...change.files.filter((file) => file.path !== identityPath(name)), { path, bytes: signed.bytes, replaces: true }];
+  const commit = await publish(repository, { files, message, identity: name }, options);
+  return { identity: name, role: 'maintainer', fingerprint: key.fingerprint, path, commit, pending };
+}
+
+export interface RevokeResult extends IdentityResult {
+  revoked: string[];
+  /** Documents that the revoked key had signed, now signed by whoever revoked it: look at them. */
+  signed_again: string[];
+}
+
+/** Keys that nobody should trust any more; by default all active ones. SPEC §5.5 */
+export async function identityRevoke(repository: Repository, options: IdentityOptions): Promise<RevokeResult> {
+  const trust = await requireTrust(repository);
+  const identity = requireIdentity(trust, options.name);
+  assertNotRoot(identity, trust);
+  const hit = identity.keys.filter((key) => (options.key ? key.fingerprint === options.key : key.state === 'active'));
+  if (hit.length === 0) throw noSuchKey(identity, options.key);
+  const keys = identity.keys.map((key): IdentityKey => (hit.includes(key) ? { ...key, state: 'revoked' } : key));
+  const fields = nextVersion(identity, keys, repository.now().toISOString(), repository.suite);
+  const prints = new Set(hit.map(({ fingerprint }) => fingerprint));
+  const resigned = identity.role === 'maintainer' ? await resignDocuments(repository, trust, identity.name, prints, options) : [];
+  const message = `handoff: revoke a key of ${identity.name}`;
+  const result = await publishIdentity(repository, trust, fields, hit[0]!.fingerprint, message, options, resigned);
+  return { ...result, revoked: [...prints], signed_again: resigned.map(({ path }) => path) };
+}
+
+/** Maintainers need the root's threshold; until enough have signed, the file waits beside. */
+async function publishIdentity(
+  repository: Repository,
+  trust: Trust,
+  fields: IdentityFields,
+  fingerprint: string,
+  message: string,
+  options: IdentityOptions,
+  others: FileToWrite[] = [],
+): Promise<IdentityResult> {
+  const { name, role } = fields as unknown as { name: string; role: Role };
+  const { root } = trust.policy;
+  const signer =
+    role === 'maintainer'
+      ? await rootSigner(repository, trust.repoId, root, options)
+      : await maintainerSigner(repository, trust, options);
+  const { bytes, document } = await signDocument(fields, [signer]);
+  const pending = role === 'maintainer' && (await rootSigners(document, root, repository.suite)).size < root.threshold;
+  const path = identityPath(name, pending);
+  const files = [{ path, bytes, replaces: true }, ...others];
+  const commit = await publish(repository, { files, message, identity: signer.identity }, options);
+  return { identity: name, role, fingerprint, path, commit, pending };
+}
+
+async function localKey(repository: Repository, trust: Trust, name: string): Promise<PublicKey> {
+  const ring = keyRing(repository, trust.repoId);
+  const existing = (await readKeys(ring, name))[0];
+  if (existing) return existing.publicKey;
+  const key = generateKey();
+  await writeKey(keyPath(ring, name), key);
+  return toSigner(key).publicKey;
+}
+
+async function requireOwnKey(repository: Repository, trust: Trust, identity: Identity): Promise<void> {
+  const here = await readKeys(keyRing(repository, trust.repoId), identity.name);
+  if (here.some(({ publicKey }) => identity.keys.some(({ fingerprint }) => fingerprint === publicKey.fingerprint))) return;
+  throw new HandoffError('no_key', `The key of ${identity.name} is not on this machine, so a new one does not belong here.`, {
+    hint: `Let ${identity.name} run git handoff identity keygen, then: git handoff identity rotate ${identity.name} --key FILE.pub`,
+  });
+}
+
+/** The old private key is kept under the name of what it was. */
+async function swapKeys(path: string, identity: Identity): Promise<void> {
+  const old = identity.keys.find(({ state }) => state === 'active')?.fingerprint.slice(7, 15).replaceAll(/[+/]/g, '_');
+  await rename(path, `${path}.retired-${old ?? 'key'}`).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rename(`${path}.new`, path);
+}
+
+async function repoIdOf(repository: Repository): Promise<string | null> {
+  try {
+    return (await requireTrust(repository)).repoId;
+  } catch (error) {
+    if (error instanceof HandoffError && error.code === 'not_initialised') return null;
+    throw error;
+  }
+}
+
+async function readPublicKeyFile(path: string): Promise<PublicKey> {
+  const text = await readFile(path, 'utf8').catch((cause: Error) => {
+    throw new HandoffError('usage', `The public key ${path} cannot be read: ${cause.message}`, {
+      hint: 'Give the .pub file that ssh-keygen -t ed25519 or git handoff identity keygen made.',
+      cause,
+    });
+  });
+  if (text.includes('PRIVATE KEY')) {
+    throw new HandoffError('usage', `${basename(path)} is a private key; only the public one is signed in.`, {
+      hint: 'Give the .pub file, and keep the private one where it is.',
+    });
+  }
+  return readPublicKey(text.trimEnd(), nodeSuite);
+}
+
+/** SPEC §5.5: a key speaks for one identity, once. */
+function assertUnused(key: PublicKey, trust: Trust): void {
+  const holders = [...trust.identities.values()].filter(({ keys }) => keys.some((k) => k.fingerprint === key.fingerprint));
+  if (holders.length === 0) return;
+  throw new HandoffError('usage', `The key ${key.fingerprint} belongs to ${holders[0]!.name} already.`, {
+    hint: 'Give each identity a key of its own: git handoff identity keygen NAME',
+  });
+}
+
+function isRootKey(identity: Identity, { policy }: Trust): boolean {
+  const root = policy.root.principals.get(identity.name);
+  return identity.keys.some(({ fingerprint, state }) => state === 'active' && fingerprint === root?.fingerprint);
+}
+
+/** A root key is in the policy; taking it out is a new policy version, signed by the threshold. */
+function assertNotRoot(identity: Identity, trust: Trust): void {
+  if (!isRootKey(identity, trust)) return;
+  throw new HandoffError('usage', `The key of ${identity.name} is a root key of policy ${trust.policy.version}.`, {
+    hint: `Replace it (git handoff identity rotate ${identity.name}), or name other root keys first: git handoff policy set root.keys A,B`,
+  });
+}
+
+function taken(name: string): HandoffError {
+  return new HandoffError('usage', `There is an identity called ${name} already.`, {
+    hint: `To change its key: git handoff identity rotate ${name}`,
+  });
+}
+
+function noSuchKey(identity: Identity, print: string | undefined): HandoffError {
+  return new HandoffError('usage', `${identity.name} has no ${print ? `key ${print}` : 'active key'}.`, {
+    hint: `Its keys: ${identity.keys.map(({ fingerprint, state }) => `${fingerprint} (${state})`).join(', ')}`,
+  });
+}
+

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import { assertIdentityName } from '../core/names.ts';
+import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../core/paths.ts';
+import { recordId } from '../core/verify.ts';
+import type { YamlMap } from '../core/yaml.ts';
+import { runGit } from '../git/run.ts';
+import { generateKey, keyPath, toSigner, writeKey } from '../journal/keys.ts';
+import { type NamedSigner, signDocument } from '../journal/sign.ts';
+import { identityFields } from './identity-document.ts';
+import { pinRoot } from './pins.ts';
+import { type PublishOptions, publish } from './publish.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { keyLine, keyRing, signersFor } from './signing.ts';
+
+export interface InitOptions extends PublishOptions {
+  as?: string;
+  name?: string;
+  threshold?: number;
+}
+
+export interface InitResult {
+  repo_id: string;
+  root: string;
+  identity: string;
+  fingerprint: string;
+  policy_version: number;
+  created: string[];
+  commit: string | null;
+}
+
+/** Policy 1, a maintainer, the bot, project.yaml and .gitattributes. SPEC §5.1 */
+export async function init(repository: Repository, options: InitOptions = {}): Promise<InitResult> {
+  const topLevel = requireWorkTree(repository);
+  const name = options.as ?? 'maintainer';
+  assertIdentityName(name);
+  if (name === 'bot') throw usage('bot is the name of the identity that acts when none is named; choose another.');
+  if ((options.threshold ?? 1) !== 1) throw thresholdTooHigh(options.threshold!);
+  await assertFree(repository, topLevel);
+
+  const maintainer = await obtainKey(repository, name);
+  const bot = await obtainKey(repository, 'bot');
+  const at = repository.now().toISOString();
+  const policy = await signDocument(genesis(maintainer.named, at, await protectedRef(repository)), [maintainer.named]);
+  const root = recordId(policy.document.signedBytes, repository.suite).slice('sha256:'.length);
+  const sign = (fields: YamlMap) => signDocument(fields as Parameters<typeof signDocument>[0], [maintainer.named]);
+  const documents: [string, YamlMap][] = [
+    [identityPath(name), identityFields(root, name, 'maintainer', [maintainer.named.signer.publicKey], at)],
+    [identityPath('bot'), identityFields(root, 'bot', 'bot', [bot.named.signer.publicKey], at)],
+    [PROJECT_PATH, { handoff: 1, kind: 'project', repo: root, version: 1, prev: null, at, name: options.name ?? basename(topLevel) }],
+  ];
+  const files = [{ path: policyPath(1), bytes: policy.bytes }];
+  for (const [path, fields] of documents) files.push({ path, bytes: (await sign(fields)).bytes });
+  const attributes = await attributesFile(topLevel);
+
+  for (const key of [maintainer, bot]) await key.save(root);
+  const all = [...files, ...(attributes ? [{ ...attributes, replaces: true }] : [])];
+  const commit = await publish(repository, { files: all, message: `handoff: init, root ${root.slice(0, 12)}`, identity: name }, options);
+  await pinRoot(repository, root);
+  return {
+    repo_id: root,
+    root,
+    identity: name,
+    fingerprint: maintainer.named.signer.publicKey.fingerprint,
+    policy_version: 1,
+    created: all.map(({ path }) => path),
+    commit,
+  };
+}
+
+/** Nobody's work is overwritten: not ours, not a folder that somebody else calls .handoff. */
+async function assertFree(repository: Repository, topLevel: string): Promise<void> {
+  const stats = await lstat(join(topLevel, ROOT)).catch(missing);
+  const names = stats?.isDirectory() ? await readdir(join(topLevel, ROOT)) : [];
+  if (names.includes('policy') || (await repository.store.resolve(`HEAD:${ROOT}/policy`))) {
+    throw new HandoffError('already_initialised', 'This repository has a .handoff/policy already.', {
+      hint: 'See git handoff policy show. To join as another identity: git handoff identity keygen NAME',
+    });
+  }
+  if (stats && (!stats.isDirectory() || names.length > 0)) {
+    throw foreign('.handoff exists and holds something else.', 'Move it away, then run git handoff init again.');
+  }
+  const { code, stdout } = await runGit(repository.git, ['check-ignore', '-v', '--no-index', '--', policyPath(1)]);
+  if (code === 0) throw foreign(`.handoff is ignored by git: ${stdout.toString('utf8').trim()}`, 'Remove that line: records must be committed.');
+  const changed = await runGit(repository.git, ['status', '--porcelain', '--', '.gitattributes']);
+  if (changed.stdout.length > 0) throw usage('.gitattributes has uncommitted changes, and init adds to it. Commit or stash them first.');
+}
+
+interface ObtainedKey {
+  named: NamedSigner;
+  save(repoId: string): Promise<void>;
+}
+
+/** A key that is here already (a maintainer's own, or one made before), else a new one, saved under the repo's id. */
+async function obtainKey(repository: Repository, identity: string): Promise<ObtainedKey> {
+  const existing = identity === 'bot' ? [] : await signersFor(repository, null, identity);
+  if (existing[0]) return { named: { identity, signer: existing[0] }, save: async () => {} };
+  const key = generateKey();
+  return {
+    named: { identity, signer: toSigner(key) },
+    save: (repoId) => writeKey(keyPath(keyRing(repository, repoId), identity), key),
+  };
+}
+
+function genesis({ identity, signer }: NamedSigner, at: string, branch: string): YamlMap & { kind: 'policy' } {
+  return {
+    handoff: 1,
+    kind: 'policy',
+    version: 1,
+    prev: null,
+    at,
+    nonce: randomBytes(16).toString('hex'),
+    root: { threshold: 1, keys: [`${identity} ${keyLine(signer.publicKey)}`] },
+    protected: [branch],
+    writeback: { required: true, review: false, open_sessions: 'warning' },
+    exempt: [],
+    stale_after: 600,
+    limits: { record_bytes: 262144, records_per_push: 10000 },
+    sections: ['current work', 'progress', 'decisions', 'blockers', 'files', 'next steps'],
+  };
+}
+
+/** The branch work is merged into: the current one if it is called so, else main. */
+async function protectedRef({ dirs }: Repository): Promise<string> {
+  const head = await readFile(join(dirs.gitDir, 'HEAD'), 'utf8').catch(() => '');
+  const branch = /^ref: refs\/heads\/(main|master|trunk)\n?$/.exec(head)?.[1] ?? 'main';
+  return `refs/heads/${branch}`;
+}
+
+const ATTRIBUTES = [
+  '.handoff/** -text -filter -ident',
+  '.handoff/proofs/** linguist-generated',
+  '.handoff/ledger/tile/** linguist-generated',
+];
+
+/** Signed bytes must survive autocrlf and filters. Null when the lines are there. */
+async function attributesFile(topLevel: string): Promise<{ path: string; bytes: Uint8Array } | null> {
+  const text = await readFile(join(topLevel, '.gitattributes'), 'utf8').catch((error) => missing(error) ?? '');
+  const lines = ATTRIBUTES.filter((line) => !text.split('\n').includes(line));
+  if (lines.length === 0) return null;
+  const separator = text === '' || text.endsWith('\n') ? '' : '\n';
+  return { path: '.gitattributes', bytes: new TextEncoder().encode(`${text}${separator}${lines.join('\n')}\n`) };
+}
+
+function missing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}
+
+function foreign(message: string, hint: string): HandoffError {
+  return new HandoffError('foreign_directory', message, { hint });
+}
+
+function usage(message: string): HandoffError {
+  return new HandoffError('usage', message, { hint: 'git handoff init --help' });
+}
+
+function thresholdTooHigh(threshold: number): HandoffError {
+  return new HandoffError('usage', `A threshold of ${threshold} needs as many root keys; init makes one.`, {
+    hint: 'Run git handoff init, sign in a second maintainer, then: git handoff policy set root.keys A,B and git handoff policy set root.threshold 2',
+  });
+}

@@ -1,0 +1,97 @@
+import { join, resolve } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import type { Trust } from '../core/trust.ts';
+import type { Suite } from '../core/verify.ts';
+import { nodeHashes, verifyEd25519Async } from '../crypto.ts';
+import { openWorkTree } from '../audit/work-tree-source.ts';
+import type { Source } from '../audit/source.ts';
+import { openTree } from '../audit/tree-source.ts';
+import { loadTrust } from '../audit/trust.ts';
+import { type GitConfig, readConfig } from '../git/config.ts';
+import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
+import { openNativeStore } from '../git/native-store.ts';
+import type { Git } from '../git/run.ts';
+import type { GitStore } from '../git/store.ts';
+
+/** What a verb works with. Time, environment and the store are here, so that nothing below reaches for them. */
+export interface Repository {
+  dirs: RepositoryDirs;
+  git: Git;
+  store: GitStore;
+  env: NodeJS.ProcessEnv;
+  suite: Suite;
+  config(): Promise<GitConfig>;
+  now(): Date;
+  /** Where locks, pins and caches are: shared by all work trees, outside the tree. */
+  stateDir: string;
+  /** Which build wrote a cache: another one does not read it. Null: no caching. */
+  build: string | null;
+  /** Told what a person should know although nothing failed. */
+  warn(message: string): void;
+  progress(checked: number): void;
+}
+
+export interface RepositoryOptions {
+  env: NodeJS.ProcessEnv;
+  build?: string | null;
+  now?: () => Date;
+  warn?: (message: string) => void;
+  progress?: (checked: number) => void;
+}
+
+export const nodeSuite: Suite = { ...nodeHashes, verify: verifyEd25519Async };
+
+export function openRepositoryAt(directory: string, options: RepositoryOptions): Repository {
+  const dirs = discoverRepository(directory, options.env);
+  const git: Git = { dir: dirs.topLevel ?? dirs.gitDir, env: options.env };
+  let config: Promise<GitConfig> | undefined;
+  return {
+    dirs,
+    git,
+    store: openNativeStore(git),
+    env: options.env,
+    suite: nodeSuite,
+    config: () => (config ??= readConfig(git)),
+    now: options.now ?? (() => new Date()),
+    stateDir: options.env.HANDOFF_STATE ? resolve(options.env.HANDOFF_STATE) : join(dirs.commonDir, 'handoff'),
+    build: options.build ?? null,
+    warn: options.warn ?? (() => {}),
+    progress: options.progress ?? (() => {}),
+  };
+}
+
+/** The top of the work tree, for verbs that write. */
+export function requireWorkTree({ dirs }: Repository): string {
+  if (dirs.topLevel) return dirs.topLevel;
+  throw new HandoffError('usage', 'This is a bare repository: there is no work tree to write to.', {
+    hint: 'Run it in a clone: git clone <repository>, or name one with -C <directory>.',
+  });
+}
+
+/** Files as they are now, for writing the next version; in a bare repository the tree of HEAD. */
+export async function currentSource(repository: Repository): Promise<Source> {
+  const { topLevel } = repository.dirs;
+  return topLevel ? openWorkTree(topLevel) : openTree(repository.store, 'HEAD');
+}
+
+/** Who is trusted here and now. A policy that does not hold ends every verb that writes. */
+export async function requireTrust(repository: Repository): Promise<Trust> {
+  const problems: HandoffError[] = [];
+  const trust = await loadTrust(await currentSource(repository), repository.suite, (found) => {
+    if (found.path?.includes('/policy/')) problems.push(new HandoffError(found.code, `${found.path}: ${found.message}`, { hint: found.hint }));
+    else repository.warn(`${found.path}: ${found.message}`);
+  });
+  if (problems[0] || !trust) throw problems[0] ?? new HandoffError('policy_invalid', 'The genesis policy does not hold.');
+  await assertPinned(repository, trust.repoId);
+  return trust;
+}
+
+/** SPEC §5.8: the root a person pinned decides, never the one a tree brings along. */
+export async function assertPinned(repository: Repository, found: string, given?: string): Promise<void> {
+  const expected = given ?? (await repository.config()).get('handoff.root');
+  if (expected === undefined || expected === found) return;
+  throw new HandoffError('root_mismatch', `The root of this repository is not the pinned one: expected ${expected}, found ${found}.`, {
+    hint: 'The genesis policy was replaced, or this is another repository. Compare the root with a maintainer before you trust either.',
+    data: { expected, found },
+  });
+}

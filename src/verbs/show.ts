@@ -1,0 +1,122 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { attempt } from '../audit/finding.ts';
+import { FILE, find } from '../audit/source.ts';
+import { loadTrust, readSignedDocument } from '../audit/trust.ts';
+import { HandoffError } from '../core/error.ts';
+import { type DocumentKind, namespaceOf } from '../core/kinds.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { ROOT } from '../core/paths.ts';
+import { type ParsedRecord, parseRecord } from '../core/record.ts';
+import { armourSshsig } from '../core/sshsig.ts';
+import type { Trust } from '../core/trust.ts';
+import { type PublicKey, recordId } from '../core/verify.ts';
+import type { YamlMap } from '../core/yaml.ts';
+import { allowedSigner } from './identity.ts';
+import { eachRecord, openRecords } from './log.ts';
+import { type Repository, requireTrust } from './repository.ts';
+
+export interface ShowOptions {
+  /** A path, an id, or at least six digits of one. */
+  record: string;
+  /** A directory to write payload, payload.sig and allowed_signers to. */
+  sshsig?: string;
+}
+
+export interface ShowResult {
+  id: string;
+  record: YamlMap;
+  body: string | null;
+  path: string;
+  valid: boolean;
+  signer: { identity: string; fingerprint: string } | null;
+  sshsig?: { directory: string; command: string };
+}
+
+/** One record: its fields, its text, who signed it and whether that holds. */
+export async function show(repository: Repository, options: ShowOptions): Promise<ShowResult> {
+  const found = await findRecord(repository, options.record);
+  const trust = await requireTrust(repository);
+  const result: ShowResult = {
+    id: recordId(found.record.signedBytes, repository.suite),
+    record: found.record.fields,
+    body: found.record.body,
+    path: found.path,
+    valid: found.fingerprint !== null,
+    signer: found.fingerprint === null ? null : { identity: found.signer, fingerprint: found.fingerprint },
+  };
+  return options.sshsig === undefined ? result : { ...result, sshsig: await exportSshsig(found, trust, options.sshsig) };
+}
+
+interface Found {
+  path: string;
+  record: ParsedRecord;
+  signer: string;
+  /** Null when the record is not valid. */
+  fingerprint: string | null;
+}
+
+async function findRecord(repository: Repository, name: string): Promise<Found> {
+  const prefix = /^(?:sha256:)?([0-9a-f]{6,64})$/.exec(name)?.[1];
+  const isPath = name.includes('/') || name.endsWith('.yaml') || name.endsWith('.md');
+  if (!prefix && !isPath) throw badRecordName(name);
+  const path = isPath ? name.replace(/^\.\//, '') : null;
+  if (path?.startsWith(`${ROOT}/`) && !path.startsWith(`${ROOT}/sessions/`)) return findDocument(repository, path);
+  const found: Found[] = [];
+  await eachRecord(repository, (at, record, verified) => {
+    const hit = path ? at === path || at === `${ROOT}/${path}` : recordId(record.signedBytes, repository.suite).startsWith(`sha256:${prefix}`);
+    if (hit) found.push({ path: at, record, signer: record.fields.identity as string, fingerprint: verified?.fingerprint ?? null });
+  });
+  return onlyOne(found, name);
+}
+
+/** Policies, identities, tasks and the project have a path too; each is judged as `verify` does. */
+async function findDocument(repository: Repository, path: string): Promise<Found> {
+  const source = await openRecords(repository);
+  const entry = await find(source, path);
+  if (entry?.mode !== FILE) return onlyOne([], path);
+  const record = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
+  const faulty = new Set<string | undefined>();
+  const trust = await loadTrust(source, repository.suite, (found) => faulty.add(found.path));
+  if (trust && (record.kind === 'project' || record.kind === 'task-definition')) {
+    await attempt(path, (found) => faulty.add(found.path), () => readSignedDocument(source, entry, record.kind as DocumentKind, trust, repository.suite));
+  }
+  const { identity, fingerprint } = record.signatures[0]!;
+  return { path, record, signer: identity, fingerprint: trust && !faulty.has(path) ? fingerprint : null };
+}
+
+function onlyOne(found: Found[], name: string): Found {
+  if (found.length === 1) return found[0]!;
+  const message = found.length === 0 ? `There is no record ${JSON.stringify(name)}.` : `${JSON.stringify(name)} names ${found.length} records.`;
+  throw new HandoffError('unknown_record', message, {
+    hint: found.length === 0 ? 'git handoff log lists them.' : `Give more digits. They are: ${found.map(({ path }) => path).join(', ')}`,
+  });
+}
+
+/** Everything stock OpenSSH needs to confirm the record without us. SPEC §4.5 */
+async function exportSshsig(found: Found, trust: Trust, directory: string): Promise<{ directory: string; command: string }> {
+  const root = trust.policy.root.principals.get(found.signer);
+  const keys: PublicKey[] = [...(trust.identities.get(found.signer)?.keys ?? []), ...(root ? [root] : [])];
+  const key = keys.find(({ fingerprint }) => fingerprint === found.fingerprint);
+  if (!key) {
+    throw new HandoffError('signature_invalid', `${found.path} is not valid, so there is nothing to export.`, { hint: 'git handoff verify says why.' });
+  }
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'payload'), found.record.signedBytes);
+  await writeFile(join(directory, 'payload.sig'), armoured(found, key));
+  await writeFile(join(directory, 'allowed_signers'), `${allowedSigner(found.signer, key)}\n`);
+  const namespace = namespaceOf(found.record.kind);
+  const command = `ssh-keygen -Y verify -f allowed_signers -I ${found.signer} -n ${namespace} -s payload.sig < payload`;
+  return { directory, command };
+}
+
+function armoured({ record, signer, fingerprint }: Found, key: PublicKey): string {
+  const listed = record.signatures.find((line) => line.identity === signer && line.fingerprint === fingerprint);
+  return armourSshsig(key.bytes, namespaceOf(record.kind), record.signature ?? listed!.bytes);
+}
+
+function badRecordName(name: string): HandoffError {
+  return new HandoffError('usage', `${JSON.stringify(name)} names no record: expected a path, an id, or six or more hex digits of one.`, {
+    hint: 'git handoff log lists records with their ids.',
+  });
+}

@@ -1,0 +1,96 @@
+import { HandoffError } from '../core/error.ts';
+import { formatPublicKey } from '../core/sshsig.ts';
+import type { Identity, RootKeys, Trust } from '../core/trust.ts';
+import type { PublicKey } from '../core/verify.ts';
+import { assertOutsideWorkTree, type KeyRing, keyDirectory, readKeys, type Signer } from '../journal/keys.ts';
+import type { NamedSigner } from '../journal/sign.ts';
+import { readSshKey } from '../journal/ssh-key.ts';
+import type { Repository } from './repository.ts';
+
+/** Who acts: named by a flag (then it must be so), or by the environment (then it is a wish). */
+export interface Actor {
+  as?: string;
+}
+
+export function keyRing(repository: Repository, repoId: string | null): KeyRing {
+  const directory = keyDirectory(repository.env);
+  assertOutsideWorkTree(directory, repository.dirs);
+  return { directory, repoId };
+}
+
+/** Every key on this machine that could sign for a name: handoff.signingKey first, then our key files. */
+export async function signersFor(repository: Repository, repoId: string | null, name: string): Promise<Signer[]> {
+  const path = (await repository.config()).get('handoff.signingKey');
+  const own = path ? [await readSshKey(path, repository.env)] : [];
+  return [...own, ...(await readKeys(keyRing(repository, repoId), name))];
+}
+
+/** The maintainer who signs agents, tasks and the project. SPEC §5.4 */
+export async function maintainerSigner(repository: Repository, trust: Trust, actor: Actor): Promise<NamedSigner> {
+  const maintainers = [...trust.identities.values()].filter(({ role }) => role === 'maintainer');
+  const active = new Map(maintainers.map((identity) => [identity.name, identity.keys.filter(isActive)]));
+  if (actor.as !== undefined) requireIdentity(trust, actor.as);
+  return chooseSigner(repository, trust.repoId, active, actor, 'maintainer');
+}
+
+/** A root principal, who signs policies and maintainers. SPEC §5.2 */
+export async function rootSigner(repository: Repository, repoId: string, root: RootKeys, actor: Actor): Promise<NamedSigner> {
+  const keys = new Map([...root.principals].map(([name, key]) => [name, [key]]));
+  return chooseSigner(repository, repoId, keys, actor, 'root principal');
+}
+
+async function chooseSigner(
+  repository: Repository,
+  repoId: string,
+  candidates: ReadonlyMap<string, readonly PublicKey[]>,
+  actor: Actor,
+  role: string,
+): Promise<NamedSigner> {
+  if (actor.as !== undefined && !candidates.has(actor.as)) {
+    throw new HandoffError('not_entitled', `${actor.as} is no ${role}, and only a ${role} may sign this.`, {
+      hint: `Act as one of: ${[...candidates.keys()].join(', ')} (--as NAME).`,
+    });
+  }
+  for (const name of actor.as === undefined ? candidates.keys() : [actor.as]) {
+    const signer = matching(await signersFor(repository, repoId, name), candidates.get(name)!);
+    if (signer) return { identity: name, signer };
+  }
+  throw noKey(actor.as ?? `any ${role} (${[...candidates.keys()].join(', ')})`, keyDirectory(repository.env));
+}
+
+/** A signer for this very identity, whatever its role. */
+export async function identitySigner(repository: Repository, trust: Trust, identity: Identity): Promise<NamedSigner> {
+  const signers = await signersFor(repository, trust.repoId, identity.name);
+  const signer = matching(signers, identity.keys.filter(isActive));
+  if (signer) return { identity: identity.name, signer };
+  throw noKey(identity.name, keyDirectory(repository.env));
+}
+
+export function requireIdentity(trust: Trust, name: string): Identity {
+  const identity = trust.identities.get(name);
+  if (identity) return identity;
+  throw new HandoffError('unknown_identity', `There is no identity called ${JSON.stringify(name)}.`, {
+    hint: `Known: ${[...trust.identities.keys()].join(', ')}. Sign one in with git handoff identity add NAME`,
+    data: { identity: name },
+  });
+}
+
+function matching(signers: readonly Signer[], keys: readonly PublicKey[]): Signer | null {
+  const prints = new Set(keys.map(({ fingerprint }) => fingerprint));
+  return signers.find(({ publicKey }) => prints.has(publicKey.fingerprint)) ?? null;
+}
+
+function isActive(key: { state: string }): boolean {
+  return key.state === 'active';
+}
+
+function noKey(who: string, directory: string): HandoffError {
+  return new HandoffError('no_key', `No active private key of ${who} is on this machine.`, {
+    hint: `Keys are looked for in ${directory} (HANDOFF_KEYS), and git config handoff.signingKey may name an OpenSSH key.`,
+  });
+}
+
+/** As documents hold it: without a comment. */
+export function keyLine(key: PublicKey): string {
+  return formatPublicKey(key.bytes);
+}

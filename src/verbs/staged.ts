@@ -1,0 +1,33 @@
+import { finding } from '../audit/finding.ts';
+import type { Finding } from '../core/error.ts';
+import { parsePolicyName, ROOT } from '../core/paths.ts';
+import { readGit } from '../git/run.ts';
+import type { Repository } from './repository.ts';
+
+/** SPEC §7.2: records and policies are only added. What the index changes or deletes of HEAD's is found here. */
+export async function stagedChanges(repository: Repository): Promise<Finding[]> {
+  if (!(await repository.store.resolve('HEAD'))) return [];
+  const args = ['diff-index', '--cached', '--raw', '--no-renames', '-z', '--no-abbrev', 'HEAD', '--', ROOT];
+  const fields = (await readGit(repository.git, args)).toString('utf8').split('\0');
+  const findings: Finding[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const status = fields[i]!.at(-1);
+    const path = fields[i + 1]!;
+    if (status === 'A' || !isImmutable(path)) continue;
+    findings.push(status === 'D' ? deleted(path) : changed(path));
+  }
+  return findings;
+}
+
+function isImmutable(path: string): boolean {
+  const policy = path.startsWith(`${ROOT}/policy/`) ? parsePolicyName(path.slice(path.lastIndexOf('/') + 1)) : null;
+  return path.startsWith(`${ROOT}/sessions/`) || policy?.pending === false;
+}
+
+function changed(path: string): Finding {
+  return finding('record_changed', path, 'the bytes that are committed', 'other bytes', `git restore --staged --worktree -- ${path}`);
+}
+
+function deleted(path: string): Finding {
+  return finding('record_deleted', path, 'the record that is committed', 'nothing', `git restore --staged --worktree -- ${path}`);
+}
