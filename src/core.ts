@@ -1,7 +1,7 @@
 /** `git-handoff/core`: the protocol, pure. Runs in Node and in a browser, with no polyfills. */
 export { fromBase64, fromHex, toBase64, toHex } from './core/bytes.ts';
 export { type ChainFault, chainFaults, type Link, toLink } from './core/chain.ts';
-export { type Ed25519Verify, verifyEd25519 } from './core/ed25519.ts';
+export { verifyEd25519 } from './core/ed25519.ts';
 export { type ErrorCode, type Finding, type FindingCode, HandoffError } from './core/error.ts';
 export { attachSignatures, formatRecord, type UnsignedRecord } from './core/format.ts';
 export { type Hashes, sha256, sha512 } from './core/hash.ts';
@@ -17,6 +17,7 @@ export {
 export { isIdentityName, isTaskId } from './core/names.ts';
 export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
 export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
+export type { Ed25519Verify } from './core/strict.ts';
 export { armourSshsig, fingerprint, formatPublicKey, parsePublicKey, parseSshsig, type Sshsig } from './core/sshsig.ts';
 export { summarise } from './core/summary.ts';
 export { escapeInvisible } from './core/text.ts';

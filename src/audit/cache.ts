@@ -51,6 +51,7 @@ async function write(path: string, text: string): Promise<void> {
     await writeFile(temporary, text);
     await rename(temporary, path);
   } catch (error) {
-    if (!['EACCES', 'EROFS', 'EPERM', 'ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!['EACCES', 'EROFS', 'EPERM', 'ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      throw error;
   }
 }

@@ -7,13 +7,14 @@ export async function attempt<T>(path: string, report: Report, check: () => T | 
   try {
     return await check();
   } catch (error) {
-    if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
     report(toFinding(error, path));
     return null;
   }
 }
 
-export function toFinding(error: HandoffError, path: string): Finding {
+/** What a check threw, as a finding. A fault of the environment, or of ours, is no finding and is thrown on. */
+export function toFinding(error: unknown, path: string): Finding {
+  if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
   const { line, expected, found } = (error.data ?? {}) as { line?: number; expected?: string; found?: string };
   return {
     code: error.code as FindingCode,

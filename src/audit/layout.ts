@@ -25,7 +25,10 @@ export async function readLayout(source: Source, report: Report): Promise<Layout
 }
 
 function reportLookalikes(root: readonly Entry[], report: Report): void {
-  reportDuplicates(root.filter((entry) => entry.name === ROOT), report);
+  reportDuplicates(
+    root.filter((entry) => entry.name === ROOT),
+    report,
+  );
   for (const { name, path } of root) {
     if (!isLookalike(name)) continue;
     report(finding('name_lookalike', path, 'one folder called .handoff', JSON.stringify(name), 'Rename it: git mv'));
@@ -40,19 +43,27 @@ async function readRoom(source: Source, room: Entry, layout: Layout, report: Rep
   if (!ROOMS.has(room.name)) return reportNoPlace(room, 'policy, project.yaml, identities, tasks or sessions', report);
   if (!isFolder(room, report)) return;
   const entries = await listUnique(source, room, report);
-  if (room.name === 'policy') layout.policies = entries.filter((entry) => isNamed(entry, isPolicyFile, 'NNNN.yaml', report));
-  if (room.name === 'tasks') layout.tasks = entries.filter((entry) => isNamed(entry, isTaskFile, '<task-id>.yaml', report));
+  if (room.name === 'policy')
+    layout.policies = entries.filter((entry) => isNamed(entry, isPolicyFile, 'NNNN.yaml', report));
+  if (room.name === 'tasks')
+    layout.tasks = entries.filter((entry) => isNamed(entry, isTaskFile, '<task-id>.yaml', report));
   if (room.name === 'sessions') layout.sessions = entries.filter((entry) => isOwnedFolder(entry, report));
   if (room.name === 'identities') layout.identities = await readIdentityFolders(source, entries, report);
 }
 
 const ROOMS: ReadonlySet<string> = new Set(['policy', 'identities', 'tasks', 'sessions']);
 
-async function readIdentityFolders(source: Source, entries: readonly Entry[], report: Report): Promise<Layout['identities']> {
+async function readIdentityFolders(
+  source: Source,
+  entries: readonly Entry[],
+  report: Report,
+): Promise<Layout['identities']> {
   const folders: Layout['identities'] = [];
   for (const folder of entries.filter((entry) => isOwnedFolder(entry, report))) {
     const files = await listUnique(source, folder, report);
-    const known = files.filter((file) => isNamed(file, isIdentityFile, 'identity.yaml, pending.yaml or skill.md', report));
+    const known = files.filter((file) =>
+      isNamed(file, isIdentityFile, 'identity.yaml, pending.yaml or skill.md', report),
+    );
     folders.push({ name: folder.name, files: known });
   }
   return folders;
@@ -87,7 +98,9 @@ function reportDuplicates(entries: readonly Entry[], report: Report): void {
     const folded = name.toLowerCase();
     const other = seen.get(folded);
     if (other !== undefined) {
-      report(finding('name_lookalike', path, 'each name once, whatever its case', `${other} and ${name}`, 'Remove one.'));
+      report(
+        finding('name_lookalike', path, 'each name once, whatever its case', `${other} and ${name}`, 'Remove one.'),
+      );
     }
     seen.set(folded, name);
   }
@@ -104,7 +117,8 @@ export function isFolder(entry: Entry, report: Report): boolean {
 function hasMode(entry: Entry, mode: string, expected: string, report: Report): boolean {
   if (entry.mode === mode) return true;
   const what = { '120000': 'a symbolic link', '160000': 'a submodule', '100755': 'an executable file' }[entry.mode];
-  const hint = 'Only folders and plain files belong in .handoff: restore it from git, or git update-index --chmod=-x FILE.';
+  const hint =
+    'Only folders and plain files belong in .handoff: restore it from git, or git update-index --chmod=-x FILE.';
   report(finding('mode_invalid', entry.path, expected, what ?? `mode ${entry.mode}`, hint));
   return false;
 }

@@ -1,10 +1,11 @@
 import { assertPlace, chainFaults, type Link, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
+import type { RecordKind } from '../core/kinds.ts';
 import { parseRecordName, parseSessionFolder } from '../core/paths.ts';
 import { type ParsedRecord, parseRecord } from '../core/record.ts';
 import { type Identity, keyRevoked, type Trust } from '../core/trust.ts';
 import { type Suite, type VerifiedRecord, verifyRecord } from '../core/verify.ts';
-import { attempt, finding, type Report } from './finding.ts';
+import { finding, type Report, toFinding } from './finding.ts';
 import { type Entry, FILE, type Source } from './source.ts';
 
 /** What a session's folder is audited with. */
@@ -13,7 +14,7 @@ export interface SessionContext {
   trust: Trust;
   suite: Suite;
   /** Bounds how many records are in memory at once. */
-  limit<T>(task: () => Promise<T>): Promise<T>;
+  limit<T>(records: number, task: () => Promise<T>): Promise<T>;
   /** Called for each file that was looked at, with what it turned out to be. */
   onRecord(path: string, record: ParsedRecord | null, verified: VerifiedRecord | null): void;
 }
@@ -30,19 +31,44 @@ export interface SessionAudit {
 }
 
 /** Every record of one session: each by itself, then the chain. Null when anything was found. SPEC §6 */
-export async function auditSession(folder: Entry, identityName: string, context: SessionContext, report: Report): Promise<SessionAudit | null> {
+export async function auditSession(
+  folder: Entry,
+  owner: string,
+  context: SessionContext,
+  report: Report,
+): Promise<SessionAudit | null> {
   let clean = true;
-  const note: Report = (found) => {
-    clean = false;
-    report(found);
+  const session: Session = {
+    owner,
+    sid8: parseSessionFolder(folder.name)!.sid8,
+    identity: context.trust.identities.get(owner),
+    report(found) {
+      clean = false;
+      report(found);
+    },
   };
-  const identity = context.trust.identities.get(identityName);
-  const files = sortedFiles(await context.source.list(folder), note);
-  const links = await Promise.all(
-    files.map(({ entry }) => context.limit(() => auditRecord(entry, folder, identity, identityName, context, note))),
-  );
-  reportChain(links, files, folder, note);
+  const files = sortedFiles(await context.source.list(folder), session.report);
+  const links: (Link | null)[] = [];
+  for (let at = 0; at < files.length; at += AT_ONCE) {
+    const some = files.slice(at, at + AT_ONCE);
+    const audited = await context.limit(some.length, () =>
+      Promise.all(some.map((file) => auditRecord(file, session, context))),
+    );
+    links.push(...audited);
+  }
+  reportChain(links, files, folder, session.report);
   return clean && links[0] ? summarise(links as Link[]) : null;
+}
+
+/** A long session is read in parts, so that it does not hold all of memory's share at once. */
+const AT_ONCE = 128;
+
+interface Session {
+  owner: string;
+  sid8: string;
+  /** Undefined when nobody signed such an identity in. */
+  identity: Identity | undefined;
+  report: Report;
 }
 
 /** The policy may ask for less than the protocol allows. */
@@ -53,6 +79,7 @@ function maxBytes({ policy }: Trust): number {
 interface NumberedFile {
   entry: Entry;
   seq: number;
+  kind: RecordKind;
 }
 
 /** In the order of their numbers; a file without a number has no place here. SPEC §6.2 */
@@ -60,54 +87,53 @@ function sortedFiles(entries: readonly Entry[], report: Report): NumberedFile[] 
   const files: NumberedFile[] = [];
   for (const entry of entries) {
     const place = parseRecordName(entry.name);
-    if (place && entry.mode === FILE) files.push({ entry, seq: place.seq });
-    else if (place) report(finding('mode_invalid', entry.path, 'a regular file, mode 100644', `mode ${entry.mode}`, NO_MODE));
+    if (place && entry.mode === FILE) files.push({ entry, ...place });
+    else if (place)
+      report(finding('mode_invalid', entry.path, 'a regular file, mode 100644', `mode ${entry.mode}`, NO_MODE));
     else report(finding('path_mismatch', entry.path, 'NNNN-<kind>.yaml or .md', JSON.stringify(entry.name), NO_PLACE));
   }
   return files.sort((a, b) => a.seq - b.seq);
 }
 
+/** One function without layers: it runs for every record there is. */
 async function auditRecord(
-  entry: Entry,
-  folder: Entry,
-  identity: Identity | undefined,
-  identityName: string,
+  { entry, seq, kind }: NumberedFile,
+  session: Session,
   context: SessionContext,
-  report: Report,
 ): Promise<Link | null> {
   let record: ParsedRecord | null = null;
-  const verified = await attempt(entry.path, report, async () => {
+  let verified: VerifiedRecord | null = null;
+  try {
     record = parseRecord(await context.source.read(entry, maxBytes(context.trust)));
-    return judge(record, entry, folder, identity, identityName, context);
-  });
+    assertPlace(record, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
+    if (!session.identity) throw unknownSigner(session.owner);
+    verified = await verifyRecord(record, session.identity.keys, context.suite);
+    assertEntitled(verified, session);
+  } catch (error) {
+    verified = null;
+    session.report(toFinding(error, entry.path));
+  }
   context.onRecord(entry.path, record, verified);
   return verified && toLink(verified, verified.id, verified.fingerprint);
 }
 
-/** SPEC §6: at its place, by its identity, with a key that may. */
-async function judge(
-  record: ParsedRecord,
-  entry: Entry,
-  folder: Entry,
-  identity: Identity | undefined,
-  identityName: string,
-  { trust, suite }: SessionContext,
-): Promise<VerifiedRecord> {
-  const { sid8 } = parseSessionFolder(folder.name)!;
-  const { seq, kind } = parseRecordName(entry.name)!;
-  assertPlace(record, { identity: identityName, sid8, seq, kind }, trust.repoId);
-  if (!identity) throw unknownSigner(identityName);
-  const verified = await verifyRecord(record, identity.keys, suite);
-  const key = identity.keys.find((candidate) => candidate.fingerprint === verified.fingerprint)!;
-  if (key.state === 'revoked') throw keyRevoked(key.fingerprint);
-  if (kind === 'waiver' && identity.role !== 'maintainer') throw notEntitled(identityName, kind);
-  return verified;
+/** SPEC §6.1: by an identity that was signed in, with a key that may. */
+function assertEntitled({ kind, fingerprint }: VerifiedRecord, { identity, owner }: Session): void {
+  const key = identity?.keys.find((candidate) => candidate.fingerprint === fingerprint);
+  if (key?.state === 'revoked') throw keyRevoked(fingerprint);
+  if (kind === 'waiver' && identity?.role !== 'maintainer') throw notEntitled(owner, kind);
 }
 
-function reportChain(links: readonly (Link | null)[], files: readonly NumberedFile[], folder: Entry, report: Report): void {
+function reportChain(
+  links: readonly (Link | null)[],
+  files: readonly NumberedFile[],
+  folder: Entry,
+  report: Report,
+): void {
   const damaged = new Set(files.filter((_, index) => links[index] === null).map(({ seq }) => seq));
   const good = links.filter((link) => link !== null);
-  if (files.length === 0) report(finding('chain_broken', folder.path, 'a session that opens with record 1', 'no record', NO_CHAIN));
+  if (files.length === 0)
+    report(finding('chain_broken', folder.path, 'a session that opens with record 1', 'no record', NO_CHAIN));
   for (const fault of chainFaults(good, damaged)) {
     const path = files.find(({ seq }) => seq === fault.seq)!.entry.path;
     report({
@@ -146,4 +172,3 @@ function notEntitled(name: string, kind: string): HandoffError {
     data: { expected: 'role maintainer', found: name },
   });
 }
-

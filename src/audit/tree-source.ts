@@ -7,7 +7,8 @@ export async function openTree(store: GitStore, rev: string): Promise<Source> {
   const tree = await store.readTree(rev);
   if (!tree) {
     throw new HandoffError('usage', `There is no commit or tree called ${JSON.stringify(rev)}.`, {
-      hint: rev === 'HEAD' ? 'Nothing is committed yet: commit first, or use --staged.' : 'See git log and git branch -a.',
+      hint:
+        rev === 'HEAD' ? 'Nothing is committed yet: commit first, or use --staged.' : 'See git log and git branch -a.',
     });
   }
   const place = (parent: string, { name, mode, oid }: Pick<Entry, 'name' | 'mode' | 'oid'>): Entry => ({
@@ -21,7 +22,8 @@ export async function openTree(store: GitStore, rev: string): Promise<Source> {
     root: async () => tree.entries.map((entry) => place('', entry)),
     async list(folder) {
       const found = await store.readTree(folder.oid!);
-      if (!found) throw new HandoffError('io', `The tree ${folder.oid} of ${folder.path} is missing.`, { hint: 'git fsck' });
+      if (!found)
+        throw new HandoffError('io', `The tree ${folder.oid} of ${folder.path} is missing.`, { hint: 'git fsck' });
       return found.entries.map((entry) => place(`${folder.path}/`, entry));
     },
     read: (file, limit) => store.readBlob(file.oid!, limit),

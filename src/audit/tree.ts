@@ -45,7 +45,13 @@ export async function auditTree(source: Source, options: AuditOptions): Promise<
 }
 
 /** loadTrust has judged policies and identities; here are the others, and how many there are. */
-async function auditDocuments(source: Source, layout: Layout, trust: Trust | null, suite: Suite, report: Report): Promise<number> {
+async function auditDocuments(
+  source: Source,
+  layout: Layout,
+  trust: Trust | null,
+  suite: Suite,
+  report: Report,
+): Promise<number> {
   const files = layout.identities.flatMap(({ files }) => files);
   const count = layout.policies.length + files.length + layout.tasks.length + (layout.project ? 1 : 0);
   if (!trust) return count;
@@ -70,7 +76,9 @@ function isPending({ name }: Entry): boolean {
 async function auditTask(source: Source, entry: Entry, trust: Trust, suite: Suite, report: Report): Promise<void> {
   const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, suite);
   if (`${fields.task_id}.yaml` === entry.name) return;
-  report(finding('path_mismatch', entry.path, `${fields.task_id}.yaml`, entry.name, 'A task stands in the file of its id.'));
+  report(
+    finding('path_mismatch', entry.path, `${fields.task_id}.yaml`, entry.name, 'A task stands in the file of its id.'),
+  );
 }
 
 async function auditSessions(
@@ -81,7 +89,10 @@ async function auditSessions(
   report: Report,
 ): Promise<number> {
   let looked = 0;
-  const count = (records: number): void => options.onProgress?.((looked += records));
+  const count = (records: number): void => {
+    looked += records;
+    options.onProgress?.(looked);
+  };
   const context: SessionContext = {
     source,
     trust,
@@ -93,12 +104,12 @@ async function auditSessions(
     },
   };
   const audits: { path: string; audit: SessionAudit }[] = [];
-  const oneAtATime = limiter(64);
+  const some = limiter(64);
   for (const owner of owners) {
     const folders = (await listUnique(source, owner, report)).filter((entry) => isSessionFolder(entry, report));
     await Promise.all(
       folders.map((folder) =>
-        oneAtATime(async () => {
+        some(1, async () => {
           const known = options.onRecord ? null : recall(folder, owner.name, trust, options.sessions);
           if (known) count(known.records);
           const audit = known ?? (await auditSession(folder, owner.name, context, report));
@@ -113,7 +124,12 @@ async function auditSessions(
 }
 
 /** What was found last time holds if every key it was signed with still may. Nobody's entitlement is cached. SPEC §7.4 */
-function recall(folder: Entry, owner: string, trust: Trust, sessions: SessionCache | null | undefined): SessionAudit | null {
+function recall(
+  folder: Entry,
+  owner: string,
+  trust: Trust,
+  sessions: SessionCache | null | undefined,
+): SessionAudit | null {
   const known = folder.oid ? sessions?.get(folder.oid) : undefined;
   const keys = trust.identities.get(owner)?.keys;
   const holds = known?.fingerprints.every((print) =>
@@ -134,7 +150,8 @@ function compareSessions(audits: readonly { path: string; audit: SessionAudit }[
   const holders = new Map<string, string>();
   for (const { path, audit } of [...audits].sort((a, b) => (a.path < b.path ? -1 : 1))) {
     const other = folders.get(audit.sessionId);
-    if (other) report(finding('chain_broken', path, 'one folder for a session', `another at ${other}`, 'Remove the copy.'));
+    if (other)
+      report(finding('chain_broken', path, 'one folder for a session', `another at ${other}`, 'Remove the copy.'));
     folders.set(audit.sessionId, path);
     for (const lock of audit.locks) {
       const holder = holders.get(lock);

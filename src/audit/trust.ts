@@ -92,7 +92,12 @@ function assertVersion(policy: Policy, entry: Entry): void {
 type Base = Pick<Trust, 'repoId' | 'policy'>;
 
 /** Maintainers first, by the root's threshold; then those whom a maintainer signed in. SPEC §5.4 */
-async function readIdentities(source: Source, base: Base, suite: Suite, report: Report): Promise<Map<string, Identity>> {
+async function readIdentities(
+  source: Source,
+  base: Base,
+  suite: Suite,
+  report: Report,
+): Promise<Map<string, Identity>> {
   const parsed = await parseIdentities(source, base.repoId, suite, report);
   const trusted = new Map<string, Identity>();
   const admit = async (entry: Entry, identity: Identity, check: () => Promise<void>): Promise<void> => {
@@ -183,11 +188,23 @@ export async function readDocument(
 }
 
 /** identities/<name>/skill.md is trusted by the digest that the signed identity names. SPEC §5.6 */
-export async function checkSkill(source: Source, entry: Entry, identity: Identity | undefined, suite: Suite, report: Report): Promise<void> {
+export async function checkSkill(
+  source: Source,
+  entry: Entry,
+  identity: Identity | undefined,
+  suite: Suite,
+  report: Report,
+): Promise<void> {
   const expected = identity?.document.fields.skill as string | undefined;
   const found = recordId(await source.read(entry, MAX_RECORD_BYTES), suite);
   if (found === expected) return;
   report(
-    finding('signature_invalid', entry.path, expected ?? 'no skill.md: the identity names none', found, 'Restore it from git.'),
+    finding(
+      'signature_invalid',
+      entry.path,
+      expected ?? 'no skill.md: the identity names none',
+      found,
+      'Restore it from git.',
+    ),
   );
 }

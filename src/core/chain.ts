@@ -1,5 +1,5 @@
-import type { RecordKind } from './kinds.ts';
 import { HandoffError } from './error.ts';
+import type { RecordKind } from './kinds.ts';
 import type { ParsedRecord } from './record.ts';
 
 /** The place a record was found at, which must say the same as the record itself. */
@@ -42,7 +42,8 @@ export function assertPlace(record: ParsedRecord, place: Place, repoId: string):
     ['session_id', place.sid8, (fields.session_id as string).slice(0, 8)],
     ['seq', place.seq, fields.seq],
   ];
-  for (const [key, expected, found] of pairs) if (expected !== found) throw mismatch('path_mismatch', key, expected, found);
+  for (const [key, expected, found] of pairs)
+    if (expected !== found) throw mismatch('path_mismatch', key, expected, found);
   if (fields.repo !== repoId) throw mismatch('repo_mismatch', 'repo', repoId, fields.repo);
 }
 
@@ -104,7 +105,12 @@ function isStale(link: Link, before: Link | null): boolean {
   return link.lock.token < before.lock.token;
 }
 
-function mismatch(code: 'path_mismatch' | 'repo_mismatch', key: string, expected: unknown, found: unknown): HandoffError {
+function mismatch(
+  code: 'path_mismatch' | 'repo_mismatch',
+  key: string,
+  expected: unknown,
+  found: unknown,
+): HandoffError {
   const hint =
     code === 'repo_mismatch'
       ? 'The record was written for another repository; it proves nothing here.'

@@ -24,16 +24,33 @@ export function assertIdentityName(name: string): void {
 /** Characters that file systems or eyes drop: joined to a name they make a second name that looks like the first. */
 const IGNORED = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}]/gu;
 
-/** Whether a root entry would pass for `.handoff` on some file system or to some reader, without being it. SPEC §6.3 */
+/** Whether a root entry would pass for `.handoff` on some file system or to some reader, without being it. SPEC §7.3 */
 export function isLookalike(name: string): boolean {
   if (name === '.handoff') return false;
-  const folded = name.replace(IGNORED, '').normalize('NFKC').replace(IGNORED, '').toLowerCase().replace(/[. ]+$/u, '');
+  const folded = name
+    .replace(IGNORED, '')
+    .normalize('NFKC')
+    .replace(IGNORED, '')
+    .toLowerCase()
+    .replace(/[. ]+$/u, '');
   return folded === '.handoff' || /^handof~[0-9]+$/.test(folded) || confusable(folded) === '.handoff';
 }
 
 /** Cyrillic, Greek and Armenian letters drawn like the Latin letters of `handoff`. */
 const DRAWN_LIKE: Readonly<Record<string, string>> = {
-  һ: 'h', հ: 'h', а: 'a', α: 'a', ո: 'n', п: 'n', ԁ: 'd', о: 'o', ο: 'o', օ: 'o', ƒ: 'f', ϝ: 'f', '․': '.',
+  һ: 'h',
+  հ: 'h',
+  а: 'a',
+  α: 'a',
+  ո: 'n',
+  п: 'n',
+  ԁ: 'd',
+  о: 'o',
+  ο: 'o',
+  օ: 'o',
+  ƒ: 'f',
+  ϝ: 'f',
+  '․': '.',
 };
 
 function confusable(text: string): string {

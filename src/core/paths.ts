@@ -1,7 +1,7 @@
-import { isTaskId } from './names.ts';
 import { extensionOf, isRecordKind, type RecordKind } from './kinds.ts';
+import { isTaskId } from './names.ts';
 
-/** Where things live in the tree. SPEC §6. The path says who may write. */
+/** Where things live in the tree, SPEC §2.2. The path says who may write. */
 export const ROOT = '.handoff';
 
 export function policyPath(version: number, pending = false): string {
@@ -53,4 +53,3 @@ export function parseTaskName(name: string): string | null {
   const id = name.endsWith('.yaml') ? name.slice(0, -5) : '';
   return isTaskId(id) ? id : null;
 }
-

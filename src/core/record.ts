@@ -4,7 +4,7 @@ import { shapes, validators } from './generated/validators.js';
 import { extensionOf, isKind, isRecordKind, type Kind } from './kinds.ts';
 import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES } from './limits.ts';
 import { describeSchemaError } from './schema-error.ts';
-import { assertVisible, decodeText } from './text.ts';
+import { decodeText } from './text.ts';
 import { readYaml, type YamlMap } from './yaml.ts';
 
 /** One line of a document's `signatures`. */
@@ -32,10 +32,9 @@ export function parseRecord(bytes: Uint8Array): ParsedRecord {
   assertSize(bytes.length, MAX_RECORD_BYTES, 'record');
   const text = decodeText(bytes);
   const { front, body, end } = splitFrontMatter(text, bytes);
-  assertVisible(front);
   const kind = readKind(front, body !== null);
   const { yaml, signature, signatures } = isRecordKind(kind) ? cutSignature(front) : cutSignatures(front);
-  const fields = readYaml(yaml, shapes[kind]);
+  const fields = body === null ? readYaml(yaml, shapes[kind]) : belowFirstLine(() => readYaml(yaml, shapes[kind]));
   assertSchema(kind, fields);
   return { kind, fields, body, signedBytes: cutBytes(bytes, end, front.length - yaml.length), signature, signatures };
 }
@@ -78,9 +77,15 @@ function readKind(front: string, isMarkdown: boolean): Kind {
   if (!head) throw invalidYaml(1, '"handoff: 1" and then "kind: <kind>"', JSON.stringify(front.split('\n', 1)[0]));
   const [, version, kind = ''] = head;
   if (version !== '1') throw unknown('protocol version', '1', version ?? '', 'Upgrade git-handoff to read it.');
-  if (!isKind(kind)) throw unknown('kind', 'one of the kinds in SPEC §3', kind, 'Upgrade git-handoff, or remove the file.');
+  if (!isKind(kind))
+    throw unknown('kind', 'one of the kinds in SPEC §3', kind, 'Upgrade git-handoff, or remove the file.');
   if ((extensionOf(kind) === 'md') !== isMarkdown) {
-    throw unknown('form', isMarkdown ? 'a YAML document' : 'front matter and Markdown', kind, 'Write it as SPEC §3.2 says.');
+    throw unknown(
+      'form',
+      isMarkdown ? 'a YAML document' : 'front matter and Markdown',
+      kind,
+      'Write it as SPEC §3.2 says.',
+    );
   }
   return kind;
 }
@@ -134,6 +139,21 @@ function closingOffset(bytes: Uint8Array): number {
   for (let i = OPEN.length; ; i++) {
     if (bytes[i] !== 0x0a || bytes[i + 1] !== dash || bytes[i + 2] !== dash || bytes[i + 3] !== dash) continue;
     if (bytes[i + 4] === 0x0a) return i + 1;
+  }
+}
+
+/** Front matter starts on the second line of its file, and that is the line a person looks for. */
+function belowFirstLine<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof HandoffError) || typeof error.data?.line !== 'number') throw error;
+    const { code, message, hint, data } = error;
+    const line = (data.line as number) + 1;
+    throw new HandoffError(code, message.replace(/^line \d+/, `line ${line}`), {
+      ...(hint ? { hint } : {}),
+      data: { ...data, line },
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { concatBytes, equalBytes, fromBase64, toBase64, utf8 } from './bytes.ts';
 import { HandoffError } from './error.ts';
-import { type Hashes, nobleHashes } from './hash.ts';
+import type { Hashes } from './hash.ts';
 
 // Source: openssh-portable PROTOCOL.sshsig. `reserved` is always empty here.
 
@@ -75,7 +75,7 @@ export function formatPublicKey(key: Uint8Array, comment = ''): string {
 }
 
 /** As `ssh-keygen -l` prints it. */
-export function fingerprint(key: Uint8Array, hashes: Pick<Hashes, 'sha256'> = nobleHashes): string {
+export function fingerprint(key: Uint8Array, hashes: Pick<Hashes, 'sha256'>): string {
   return `SHA256:${toBase64(hashes.sha256(publicKeyBlob(key))).replace(/=+$/, '')}`;
 }
 

@@ -31,5 +31,10 @@ export function summarise(record: VerifiedRecord): string {
 
 /** A baton without a summary is known by its first line that says something. */
 function firstWords(body: string | null): string {
-  return (body ?? '').split('\n').map((line) => line.replace(/^#+\s*/, '').trim()).find((line) => line !== '') ?? '';
+  return (
+    (body ?? '')
+      .split('\n')
+      .map((line) => line.replace(/^#+\s*/, '').trim())
+      .find((line) => line !== '') ?? ''
+  );
 }

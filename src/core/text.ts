@@ -8,10 +8,10 @@ export const HIDDEN =
   '\\0-\\x09\\x0b-\\x1f\\x7f-\\x9f' + // C0 but LF, DEL, C1
   '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069' + // bidi controls
   '\\u2028\\u2029' + // line and paragraph separators
-  '\\xad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200d\\u2060-\\u2064\\u206a-\\u206f' + // invisible
-  '\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}' +
-  '\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}' + // variation selectors
-  '\\u{e0000}-\\u{e007f}' + // tags
+  '\\xad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200d\\u2060-\\u2065\\u206a-\\u206f' + // invisible
+  '\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}' +
+  '\\ufe00-\\ufe0f' + // variation selectors
+  '\\u{e0000}-\\u{e0fff}' + // tags, more selectors, and what Unicode keeps for more of the same
   '\\ufdd0-\\ufdef\\p{Noncharacter_Code_Point}' + // the property is fixed for ever by Unicode's stability policy
   '\\ud800-\\udfff'; // with the u flag: only lone surrogates
 

@@ -53,17 +53,28 @@ export function readPolicy(document: ParsedRecord, suite: Suite): Policy {
   if (root.threshold > principals.size) {
     throw invalidPolicy(`a threshold from 1 to ${principals.size}`, String(root.threshold));
   }
-  return { version, id: recordId(document.signedBytes, suite), root: { threshold: root.threshold, principals }, document };
+  return {
+    version,
+    id: recordId(document.signedBytes, suite),
+    root: { threshold: root.threshold, principals },
+    document,
+  };
 }
 
 /** SPEC §5.2: exactly the next version, bound to the last one, signed by the threshold of both. */
-export async function assertSucceeds(policy: Policy, prior: Policy | null, repoId: string | null, suite: Suite): Promise<void> {
+export async function assertSucceeds(
+  policy: Policy,
+  prior: Policy | null,
+  repoId: string | null,
+  suite: Suite,
+): Promise<void> {
   const { prev, repo, nonce } = policy.document.fields;
   const version = (prior?.version ?? 0) + 1;
   if (policy.version !== version) throw invalidPolicy(`version ${version}`, String(policy.version));
   if (prev !== (prior?.id ?? null)) throw invalidPolicy(`prev ${prior?.id ?? null}`, String(prev));
   if (repo !== (repoId ?? undefined)) throw invalidPolicy(`repo ${repoId ?? 'absent in version 1'}`, String(repo));
-  if ((nonce === undefined) !== (prior !== null)) throw invalidPolicy('a nonce in version 1 and nowhere else', String(nonce));
+  if ((nonce === undefined) !== (prior !== null))
+    throw invalidPolicy('a nonce in version 1 and nowhere else', String(nonce));
   if (prior) await assertThreshold(policy.document, prior.root, suite, `version ${prior.version}`);
   await assertThreshold(policy.document, policy.root, suite, `version ${policy.version}`);
 }
@@ -86,7 +97,12 @@ export async function rootSigners(document: ParsedRecord, root: RootKeys, suite:
   return signers;
 }
 
-async function assertSigned(document: ParsedRecord, key: PublicKey, signature: Uint8Array, suite: Suite): Promise<void> {
+async function assertSigned(
+  document: ParsedRecord,
+  key: PublicKey,
+  signature: Uint8Array,
+  suite: Suite,
+): Promise<void> {
   if (await suite.verify(key.bytes, signedMessage(document, suite), signature)) return;
   throw new HandoffError('signature_invalid', `The signature by ${key.fingerprint} does not fit these bytes.`, {
     hint: 'The file was changed after it was signed. Restore it from git.',

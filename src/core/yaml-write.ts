@@ -71,8 +71,10 @@ function assertRoom({ path, depth }: Place): void {
 
 function isCollection(value: YamlValue): value is YamlValue[] | YamlMap {
   if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return true;
   const prototype = Object.getPrototypeOf(value);
-  return Array.isArray(value) || prototype === null || prototype === Object.prototype;
+  // A plain object, one without a prototype, or a map of `readYaml`, whose prototype is the end of the chain.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function formatScalar(value: YamlValue, path: string): string {

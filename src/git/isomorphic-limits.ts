@@ -27,6 +27,8 @@ export async function isShallow(place: IsomorphicPlace): Promise<boolean> {
 const KNOWN_EXTENSIONS = new Set(['extensions.objectformat', 'extensions.noop', 'extensions.worktreeconfig']);
 
 function assertFormat(config: ReadonlyMap<string, string>): void {
+  const version = config.get('core.repositoryformatversion') ?? '0';
+  if (version !== '0' && version !== '1') throw unsupported(`repository format ${version}`);
   const format = config.get('extensions.objectformat') ?? 'sha1';
   if (format.toLowerCase() !== 'sha1') throw unsupported(`the object format ${format}`);
   for (const [key, value] of config) {

@@ -21,14 +21,8 @@ import {
   wrongType,
 } from './store.ts';
 
-export interface IsomorphicOptions {
-  fs: PromiseFsClient;
-  /** The working directory; its `.git` is the repository. */
-  dir?: string;
-  /** The git directory itself, for a bare repository. */
-  gitdir?: string;
-  cache?: object;
-}
+/** A working directory, whose `.git` is the repository, or a git directory itself. */
+export type IsomorphicOptions = { fs: PromiseFsClient; cache?: object } & ({ dir: string } | { gitdir: string });
 
 type Isomorphic = typeof import('isomorphic-git');
 
@@ -43,11 +37,9 @@ interface StoredObject {
  * and question on which it could answer differently from git.
  */
 export async function openIsomorphicStore(options: IsomorphicOptions): Promise<GitStore> {
-  const { fs, dir, cache = {} } = options;
-  const gitdir = options.gitdir ?? `${dir}/.git`;
-  const place = { fs, gitdir };
+  const place = { fs: options.fs, gitdir: 'gitdir' in options ? options.gitdir : `${options.dir}/.git` };
   await assertSupported(place);
-  return new IsomorphicStore(await import('isomorphic-git'), place, cache);
+  return new IsomorphicStore(await import('isomorphic-git'), place, options.cache ?? {});
 }
 
 class IsomorphicStore implements GitStore {

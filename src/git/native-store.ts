@@ -108,7 +108,7 @@ class NativeStore implements GitStore {
   }
 
   async #write(type: string, bytes: Uint8Array): Promise<Oid> {
-    const args = ['hash-object', '-t', type, '-w', '--no-filters', '--stdin'];
+    const args = ['hash-object', '-t', type, '-w', '--stdin'];
     return (await readGit(this.#git, args, { input: bytes })).toString('latin1').trim();
   }
 

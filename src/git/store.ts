@@ -97,7 +97,7 @@ export function tooLarge(oid: Oid, size: number, limit: number): HandoffError {
 
 export function missingObject(rev: string): HandoffError {
   return new HandoffError('io', `The repository has no object for ${rev}`, {
-    hint: 'If this is a shallow or partial clone, fetch the rest: `git fetch --unshallow` or `git fetch --refetch`.',
+    hint: 'If this is a shallow or partial clone, fetch the rest: `git fetch --unshallow` or `git fetch --refetch --no-filter`.',
   });
 }
 

@@ -22,14 +22,18 @@ export async function record(git: Git, config: GitConfig, change: Change, extent
 
 /** update-index, because `git add` would refuse what .gitignore names and obey pathspec magic. */
 async function stage(git: Git, paths: readonly string[]): Promise<void> {
-  await readGit(git, ['update-index', '--add', '--remove', '-z', '--stdin'], { input: paths.map((path) => `${path}\0`).join('') });
+  await readGit(git, ['update-index', '--add', '--remove', '-z', '--stdin'], {
+    input: paths.map((path) => `${path}\0`).join(''),
+  });
 }
 
 /** `--only`: what else is staged stays staged. */
 async function commit(git: Git, config: GitConfig, change: Change): Promise<string> {
   const paths = [...change.written, ...(change.removed ?? [])];
   const args = ['commit', '--only', '-m', change.message, '--', ...paths];
-  const result = await runGit(git, args, { config: { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity) } });
+  const result = await runGit(git, args, {
+    config: { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity) },
+  });
   const oid = /^\[[^\n]* ([0-9a-f]{40,64})\] /m.exec(result.stdout.toString('utf8'))?.[1];
   if (result.code === 0 && oid) return oid;
   throw commitFailure(args, result);

@@ -84,7 +84,10 @@ async function guarded(path: string, write: () => Promise<void>): Promise<void> 
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (cause instanceof HandoffError || code === undefined) throw cause;
-    const hint = code === 'EEXIST' ? 'Another process wrote it first; run the command again.' : 'Free space or fix permissions, then run the command again.';
+    const hint =
+      code === 'EEXIST'
+        ? 'Another process wrote it first; run the command again.'
+        : 'Free space or fix permissions, then run the command again.';
     throw new HandoffError('io', `${path} could not be written: ${message}`, { hint, data: { path }, cause });
   }
 }

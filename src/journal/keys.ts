@@ -79,12 +79,14 @@ export function keyPath(ring: KeyRing, identity: string): string {
 export async function writeKey(path: string, key: KeyObject): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
-  const file = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-    throw new HandoffError('usage', `There is a key at ${path} already, and keys are never overwritten.`, {
-      hint: 'To replace a key that is in use: git handoff identity rotate NAME',
-    });
-  });
+  const file = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+      throw new HandoffError('usage', `There is a key at ${path} already, and keys are never overwritten.`, {
+        hint: 'To replace a key that is in use: git handoff identity rotate NAME',
+      });
+    },
+  );
   try {
     await file.writeFile(key.export({ format: 'pem', type: 'pkcs8' }));
     await file.sync();

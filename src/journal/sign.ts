@@ -16,7 +16,10 @@ export interface SignedDocument {
 }
 
 /** Fields → a document with these signatures. What was written is read again before anybody sees it. */
-export async function signDocument(fields: YamlMap & { kind: DocumentKind }, signers: readonly NamedSigner[]): Promise<SignedDocument> {
+export async function signDocument(
+  fields: YamlMap & { kind: DocumentKind },
+  signers: readonly NamedSigner[],
+): Promise<SignedDocument> {
   const unsigned = formatRecord(fields);
   return finish(unsigned, await Promise.all(signers.map((named) => signAs(unsigned, named))));
 }
@@ -25,7 +28,9 @@ export async function signDocument(fields: YamlMap & { kind: DocumentKind }, sig
 export async function addSignature(document: ParsedRecord, named: NamedSigner): Promise<SignedDocument> {
   const unsigned = { kind: document.kind, signedBytes: document.signedBytes, offset: document.signedBytes.length };
   const { fingerprint } = named.signer.publicKey;
-  const others = document.signatures.filter((line) => line.identity !== named.identity || line.fingerprint !== fingerprint);
+  const others = document.signatures.filter(
+    (line) => line.identity !== named.identity || line.fingerprint !== fingerprint,
+  );
   return finish(unsigned, [...others, await signAs(unsigned, named)]);
 }
 

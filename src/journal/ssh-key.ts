@@ -15,7 +15,11 @@ export async function readSshKey(path: string, env: NodeJS.ProcessEnv): Promise<
   return {
     publicKey: { bytes, fingerprint: fingerprint(bytes, nodeHashes) },
     async sign(record) {
-      const armoured = await sshKeygen(['-Y', 'sign', '-n', namespaceOf(record.kind), '-f', file], record.signedBytes, env);
+      const armoured = await sshKeygen(
+        ['-Y', 'sign', '-n', namespaceOf(record.kind), '-f', file],
+        record.signedBytes,
+        env,
+      );
       return parseSshsig(armoured).signature;
     },
   };
@@ -42,7 +46,9 @@ async function sshKeygen(args: readonly string[], input: Uint8Array, env: NodeJS
   child.stdin.on('error', () => child.stdin.destroy()); // it may refuse before it reads; its exit code says so
   child.stdin.end(input);
   const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', (cause) => reject(new HandoffError('no_key', `ssh-keygen cannot be run: ${cause.message}`, { cause })));
+    child.on('error', (cause) =>
+      reject(new HandoffError('no_key', `ssh-keygen cannot be run: ${cause.message}`, { cause })),
+    );
     child.on('close', resolve);
   });
   if (code === 0) return Buffer.concat(output).toString('latin1');

@@ -6,13 +6,24 @@ import { keyLine } from './signing.ts';
 export type IdentityFields = YamlMap & { kind: 'identity' };
 
 /** The first version of an identity. */
-export function identityFields(repo: string, name: string, role: Role, keys: readonly PublicKey[], at: string): IdentityFields {
+export function identityFields(
+  repo: string,
+  name: string,
+  role: Role,
+  keys: readonly PublicKey[],
+  at: string,
+): IdentityFields {
   const active = keys.map((key) => ({ key: keyLine(key), state: 'active' }));
   return { handoff: 1, kind: 'identity', repo, version: 1, prev: null, at, name, role, keys: active };
 }
 
 /** The next version, with other keys; everything else stays. SPEC §5.5 */
-export function nextVersion(identity: Identity, keys: readonly IdentityKey[], at: string, suite: Suite): IdentityFields {
+export function nextVersion(
+  identity: Identity,
+  keys: readonly IdentityKey[],
+  at: string,
+  suite: Suite,
+): IdentityFields {
   const { fields, signedBytes } = identity.document;
   return {
     ...(fields as IdentityFields),

@@ -4,11 +4,27 @@ import { HandoffError } from '../core/error.ts';
 import { assertIdentityName } from '../core/names.ts';
 import { identityPath } from '../core/paths.ts';
 import { formatPublicKey } from '../core/sshsig.ts';
-import { type Identity, type IdentityKey, type KeyState, type Role, readPublicKey, rootSigners, type Trust } from '../core/trust.ts';
+import {
+  type Identity,
+  type IdentityKey,
+  type KeyState,
+  type Role,
+  readPublicKey,
+  rootSigners,
+  type Trust,
+} from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
-import { assertOutsideWorkTree, generateKey, keyDirectory, keyPath, readKeys, toSigner, writeKey } from '../journal/keys.ts';
-import { signDocument } from '../journal/sign.ts';
 import type { FileToWrite } from '../journal/files.ts';
+import {
+  assertOutsideWorkTree,
+  generateKey,
+  keyDirectory,
+  keyPath,
+  readKeys,
+  toSigner,
+  writeKey,
+} from '../journal/keys.ts';
+import { signDocument } from '../journal/sign.ts';
 import { type IdentityFields, identityFields, nextVersion } from './identity-document.ts';
 import { planRootKey } from './policy-change.ts';
 import { type PublishOptions, publish } from './publish.ts';
@@ -33,7 +49,10 @@ export interface IdentityResult {
 }
 
 /** Signs in a new identity, with a key that is given, was made here before, or is made now. SPEC §5.4 */
-export async function identityAdd(repository: Repository, options: IdentityOptions & { role?: Role }): Promise<IdentityResult> {
+export async function identityAdd(
+  repository: Repository,
+  options: IdentityOptions & { role?: Role },
+): Promise<IdentityResult> {
   const { name, role = 'agent' } = options;
   assertIdentityName(name);
   requireWorkTree(repository);
@@ -106,8 +125,15 @@ export async function identityRotate(repository: Repository, options: IdentityOp
   assertUnused(key, trust);
   if (fresh) await requireOwnKey(repository, trust, identity);
   if (fresh) await writeKey(`${path}.new`, fresh);
-  const retired = identity.keys.map((old): IdentityKey => (old.state === 'active' ? { ...old, state: 'retired' } : old));
-  const fields = nextVersion(identity, [{ ...key, state: 'active' }, ...retired], repository.now().toISOString(), repository.suite);
+  const retired = identity.keys.map(
+    (old): IdentityKey => (old.state === 'active' ? { ...old, state: 'retired' } : old),
+  );
+  const fields = nextVersion(
+    identity,
+    [{ ...key, state: 'active' }, ...retired],
+    repository.now().toISOString(),
+    repository.suite,
+  );
   const message = `handoff: rotate the key of ${identity.name}`;
   const result = isRootKey(identity, trust)
     ? await rotateRootKey(repository, trust, { fields, key, message, options })
@@ -131,7 +157,10 @@ async function rotateRootKey(repository: Repository, trust: Trust, rotation: Roo
   const signed = await signDocument(fields, [change.newSigner]);
   const pending = change.pending || change.root.threshold > 1;
   const path = identityPath(name, pending);
-  const files = [...change.files.filter((file) => file.path !== identityPath(name)), { path, bytes: signed.bytes, replaces: true }];
+  const files = [
+    ...change.files.filter((file) => file.path !== identityPath(name)),
+    { path, bytes: signed.bytes, replaces: true },
+  ];
   const commit = await publish(repository, { files, message, identity: name }, options);
   return { identity: name, role: 'maintainer', fingerprint: key.fingerprint, path, commit, pending };
 }
@@ -152,7 +181,8 @@ export async function identityRevoke(repository: Repository, options: IdentityOp
   const keys = identity.keys.map((key): IdentityKey => (hit.includes(key) ? { ...key, state: 'revoked' } : key));
   const fields = nextVersion(identity, keys, repository.now().toISOString(), repository.suite);
   const prints = new Set(hit.map(({ fingerprint }) => fingerprint));
-  const resigned = identity.role === 'maintainer' ? await resignDocuments(repository, trust, identity.name, prints, options) : [];
+  const resigned =
+    identity.role === 'maintainer' ? await resignDocuments(repository, trust, identity.name, prints, options) : [];
   const message = `handoff: revoke a key of ${identity.name}`;
   const result = await publishIdentity(repository, trust, fields, hit[0]!.fingerprint, message, options, resigned);
   return { ...result, revoked: [...prints], signed_again: resigned.map(({ path }) => path) };
@@ -193,15 +223,23 @@ async function localKey(repository: Repository, trust: Trust, name: string): Pro
 
 async function requireOwnKey(repository: Repository, trust: Trust, identity: Identity): Promise<void> {
   const here = await readKeys(keyRing(repository, trust.repoId), identity.name);
-  if (here.some(({ publicKey }) => identity.keys.some(({ fingerprint }) => fingerprint === publicKey.fingerprint))) return;
-  throw new HandoffError('no_key', `The key of ${identity.name} is not on this machine, so a new one does not belong here.`, {
-    hint: `Let ${identity.name} run git handoff identity keygen, then: git handoff identity rotate ${identity.name} --key FILE.pub`,
-  });
+  if (here.some(({ publicKey }) => identity.keys.some(({ fingerprint }) => fingerprint === publicKey.fingerprint)))
+    return;
+  throw new HandoffError(
+    'no_key',
+    `The key of ${identity.name} is not on this machine, so a new one does not belong here.`,
+    {
+      hint: `Let ${identity.name} run git handoff identity keygen, then: git handoff identity rotate ${identity.name} --key FILE.pub`,
+    },
+  );
 }
 
 /** The old private key is kept under the name of what it was. */
 async function swapKeys(path: string, identity: Identity): Promise<void> {
-  const old = identity.keys.find(({ state }) => state === 'active')?.fingerprint.slice(7, 15).replaceAll(/[+/]/g, '_');
+  const old = identity.keys
+    .find(({ state }) => state === 'active')
+    ?.fingerprint.slice(7, 15)
+    .replaceAll(/[+/]/g, '_');
   await rename(path, `${path}.retired-${old ?? 'key'}`).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
@@ -234,7 +272,9 @@ async function readPublicKeyFile(path: string): Promise<PublicKey> {
 
 /** SPEC §5.5: a key speaks for one identity, once. */
 function assertUnused(key: PublicKey, trust: Trust): void {
-  const holders = [...trust.identities.values()].filter(({ keys }) => keys.some((k) => k.fingerprint === key.fingerprint));
+  const holders = [...trust.identities.values()].filter(({ keys }) =>
+    keys.some((k) => k.fingerprint === key.fingerprint),
+  );
   if (holders.length === 0) return;
   throw new HandoffError('usage', `The key ${key.fingerprint} belongs to ${holders[0]!.name} already.`, {
     hint: 'Give each identity a key of its own: git handoff identity keygen NAME',
@@ -265,4 +305,3 @@ function noSuchKey(identity: Identity, print: string | undefined): HandoffError 
     hint: `Its keys: ${identity.keys.map(({ fingerprint, state }) => `${fingerprint} (${state})`).join(', ')}`,
   });
 }
-

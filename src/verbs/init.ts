@@ -49,7 +49,10 @@ export async function init(repository: Repository, options: InitOptions = {}): P
   const documents: [string, YamlMap][] = [
     [identityPath(name), identityFields(root, name, 'maintainer', [maintainer.named.signer.publicKey], at)],
     [identityPath('bot'), identityFields(root, 'bot', 'bot', [bot.named.signer.publicKey], at)],
-    [PROJECT_PATH, { handoff: 1, kind: 'project', repo: root, version: 1, prev: null, at, name: options.name ?? basename(topLevel) }],
+    [
+      PROJECT_PATH,
+      { handoff: 1, kind: 'project', repo: root, version: 1, prev: null, at, name: options.name ?? basename(topLevel) },
+    ],
   ];
   const files = [{ path: policyPath(1), bytes: policy.bytes }];
   for (const [path, fields] of documents) files.push({ path, bytes: (await sign(fields)).bytes });
@@ -57,7 +60,11 @@ export async function init(repository: Repository, options: InitOptions = {}): P
 
   for (const key of [maintainer, bot]) await key.save(root);
   const all = [...files, ...(attributes ? [{ ...attributes, replaces: true }] : [])];
-  const commit = await publish(repository, { files: all, message: `handoff: init, root ${root.slice(0, 12)}`, identity: name }, options);
+  const commit = await publish(
+    repository,
+    { files: all, message: `handoff: init, root ${root.slice(0, 12)}`, identity: name },
+    options,
+  );
   await pinRoot(repository, root);
   return {
     repo_id: root,
@@ -83,9 +90,14 @@ async function assertFree(repository: Repository, topLevel: string): Promise<voi
     throw foreign('.handoff exists and holds something else.', 'Move it away, then run git handoff init again.');
   }
   const { code, stdout } = await runGit(repository.git, ['check-ignore', '-v', '--no-index', '--', policyPath(1)]);
-  if (code === 0) throw foreign(`.handoff is ignored by git: ${stdout.toString('utf8').trim()}`, 'Remove that line: records must be committed.');
+  if (code === 0)
+    throw foreign(
+      `.handoff is ignored by git: ${stdout.toString('utf8').trim()}`,
+      'Remove that line: records must be committed.',
+    );
   const changed = await runGit(repository.git, ['status', '--porcelain', '--', '.gitattributes']);
-  if (changed.stdout.length > 0) throw usage('.gitattributes has uncommitted changes, and init adds to it. Commit or stash them first.');
+  if (changed.stdout.length > 0)
+    throw usage('.gitattributes has uncommitted changes, and init adds to it. Commit or stash them first.');
 }
 
 interface ObtainedKey {

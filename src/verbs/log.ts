@@ -71,7 +71,12 @@ function matches({ kind, fields }: ParsedRecord, options: LogOptions): boolean {
   );
 }
 
-function toEntry(repository: Repository, path: string, record: ParsedRecord, verified: VerifiedRecord | null): LogEntry {
+function toEntry(
+  repository: Repository,
+  path: string,
+  record: ParsedRecord,
+  verified: VerifiedRecord | null,
+): LogEntry {
   const { fields } = record;
   return {
     id: recordId(record.signedBytes, repository.suite),

@@ -1,9 +1,9 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { parsePolicyName, ROOT } from '../core/paths.ts';
 import { find } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import type { Finding } from '../core/error.ts';
+import { parsePolicyName, ROOT } from '../core/paths.ts';
 import { writeConfig } from '../git/config.ts';
 import type { Oid } from '../git/store.ts';
 import type { Repository } from './repository.ts';
@@ -48,7 +48,12 @@ export async function checkRollback(repository: Repository, seen: SeenPolicy, re
  * A branch that left before the new policy came is old, not rolled back: no commit of its own took a policy away. So the
  * merge base with the commit that showed the newest policy must not have had more than the branch has now.
  */
-async function branchedBefore(repository: Repository, commit: Oid | null, pin: PolicyPin, version: number): Promise<boolean> {
+async function branchedBefore(
+  repository: Repository,
+  commit: Oid | null,
+  pin: PolicyPin,
+  version: number,
+): Promise<boolean> {
   const { store } = repository;
   if (!commit || !pin.commit || !(await store.resolve(pin.commit))) return false;
   const base = await store.mergeBase(commit, pin.commit);

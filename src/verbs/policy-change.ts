@@ -45,14 +45,24 @@ export async function planPolicy(
   const pending = old.size < trust.policy.root.threshold || own.size < policy.root.threshold;
   const files = [{ path: policyPath(policy.version, pending), bytes: signed.bytes, replaces: pending }];
   const vouched = await vouchForMaintainers(trust, policy.root, signers);
-  return { policy, files: [...files, ...vouched], signedBy: [...new Set([...old, ...own])], pending, root: policy.root };
+  return {
+    policy,
+    files: [...files, ...vouched],
+    signedBy: [...new Set([...old, ...own])],
+    pending,
+    root: policy.root,
+  };
 }
 
 /**
  * Maintainers are judged by the newest root, SPEC §5.4, so a change of root keys or threshold would drop them. Whoever
  * signs a policy therefore signs every maintainer again too.
  */
-async function vouchForMaintainers(trust: Trust, root: RootKeys, signers: readonly NamedSigner[]): Promise<FileToWrite[]> {
+async function vouchForMaintainers(
+  trust: Trust,
+  root: RootKeys,
+  signers: readonly NamedSigner[],
+): Promise<FileToWrite[]> {
   const files: FileToWrite[] = [];
   for (const { name, role, document } of trust.identities.values()) {
     let signed: SignedDocument | null = null;
@@ -79,12 +89,22 @@ export interface RootKeyChange extends PolicyChange {
 }
 
 /** The next policy with one principal's key replaced, signed with the old key and the new one. */
-export async function planRootKey(repository: Repository, trust: Trust, name: string, key: PublicKey): Promise<RootKeyChange> {
+export async function planRootKey(
+  repository: Repository,
+  trust: Trust,
+  name: string,
+  key: PublicKey,
+): Promise<RootKeyChange> {
   const { root } = trust.policy;
   const keys = [...root.principals].map(([other, old]) => `${other} ${keyLine(other === name ? key : old)}`);
   const fields = nextPolicy(trust, { root: { threshold: root.threshold, keys } }, repository.now().toISOString());
   const oldSigner = await rootSigner(repository, trust.repoId, root, { as: name });
-  const newSigner = await rootSigner(repository, trust.repoId, { threshold: 1, principals: new Map([[name, key]]) }, { as: name });
+  const newSigner = await rootSigner(
+    repository,
+    trust.repoId,
+    { threshold: 1, principals: new Map([[name, key]]) },
+    { as: name },
+  );
   const signed = await signDocument(fields, [oldSigner, newSigner]);
   return { ...(await planPolicy(repository, trust, signed, [newSigner])), newSigner };
 }

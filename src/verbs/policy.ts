@@ -41,7 +41,9 @@ export async function policySet(repository: Repository, options: PolicySetOption
   if (await readPendingPolicy(repository, trust)) throw stillPending(trust.policy.version + 1);
   const changes = parseChange(options.key, options.value, trust);
   const signer = await rootSigner(repository, trust.repoId, trust.policy.root, options);
-  const signed = await signDocument(nextPolicy(trust, changes, repository.now().toISOString()), [signer]).catch(badValue(options));
+  const signed = await signDocument(nextPolicy(trust, changes, repository.now().toISOString()), [signer]).catch(
+    badValue(options),
+  );
   const change = await planPolicy(repository, trust, signed, [signer]);
   return publishChange(repository, change, change.files, [], signer, options);
 }
@@ -63,7 +65,11 @@ export async function policySign(repository: Repository, options: PublishOptions
     const signed = await addSignature(document, signer);
     const complete = (await rootSigners(signed.document, root, repository.suite)).size >= root.threshold;
     const path = identityPath(name, !complete);
-    files.splice(0, files.length, ...files.filter((file) => file.path !== path), { path, bytes: signed.bytes, replaces: true });
+    files.splice(0, files.length, ...files.filter((file) => file.path !== path), {
+      path,
+      bytes: signed.bytes,
+      replaces: true,
+    });
     if (complete) removed.push(identityPath(name, true));
   }
   return publishChange(repository, change ?? unchanged(trust), files, removed, signer, options);
@@ -99,7 +105,10 @@ async function readPendingPolicy(repository: Repository, trust: Trust): Promise<
   return entry?.mode === FILE ? readDocument(source, entry, 'policy', trust.repoId) : null;
 }
 
-async function readPendingIdentities(repository: Repository, trust: Trust): Promise<{ name: string; document: ParsedRecord }[]> {
+async function readPendingIdentities(
+  repository: Repository,
+  trust: Trust,
+): Promise<{ name: string; document: ParsedRecord }[]> {
   const source = await currentSource(repository);
   const folder = await find(source, '.handoff/identities');
   const found: { name: string; document: ParsedRecord }[] = [];
@@ -124,7 +133,15 @@ function parseChange(key: string, value: string, trust: Trust): YamlMap {
   return leaf === undefined ? { [section]: parsed } : { [section]: { ...(target as YamlMap), [leaf]: parsed } };
 }
 
-const SETTABLE: ReadonlySet<string> = new Set(['root', 'protected', 'writeback', 'exempt', 'stale_after', 'limits', 'sections']);
+const SETTABLE: ReadonlySet<string> = new Set([
+  'root',
+  'protected',
+  'writeback',
+  'exempt',
+  'stale_after',
+  'limits',
+  'sections',
+]);
 
 /** Maintainers by name; the key of each is its active one, or the root key it has now. */
 function rootKeys(value: string, trust: Trust): string[] {
@@ -146,7 +163,10 @@ function parseLike(current: YamlValue, value: string): YamlValue {
 }
 
 function splitList(value: string): string[] {
-  return value.split(',').map((item) => item.trim()).filter((item) => item !== '');
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 function isMap(value: YamlValue): boolean {
@@ -157,7 +177,9 @@ function isMap(value: YamlValue): boolean {
 function badValue({ key, value }: PolicySetOptions): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof HandoffError) || error.exitCode !== 1) throw error;
-    throw new HandoffError('usage', `${key} cannot be ${JSON.stringify(value)}: ${error.message}`, { hint: 'git handoff policy show' });
+    throw new HandoffError('usage', `${key} cannot be ${JSON.stringify(value)}: ${error.message}`, {
+      hint: 'git handoff policy show',
+    });
   };
 }
 
@@ -166,7 +188,9 @@ function unknownKey(key: string, fields: YamlMap): HandoffError {
     const value = fields[name]!;
     return isMap(value) ? Object.keys(value as YamlMap).map((leaf) => `${name}.${leaf}`) : [name];
   });
-  return new HandoffError('usage', `The policy has no key ${JSON.stringify(key)} that can be set.`, { hint: `Keys: ${keys.join(', ')}` });
+  return new HandoffError('usage', `The policy has no key ${JSON.stringify(key)} that can be set.`, {
+    hint: `Keys: ${keys.join(', ')}`,
+  });
 }
 
 function stillPending(version: number): HandoffError {

@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
+import type { Source } from '../audit/source.ts';
+import { openTree } from '../audit/tree-source.ts';
+import { loadTrust } from '../audit/trust.ts';
+import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { nodeHashes, verifyEd25519Async } from '../crypto.ts';
-import { openWorkTree } from '../audit/work-tree-source.ts';
-import type { Source } from '../audit/source.ts';
-import { openTree } from '../audit/tree-source.ts';
-import { loadTrust } from '../audit/trust.ts';
 import { type GitConfig, readConfig } from '../git/config.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
 import { openNativeStore } from '../git/native-store.ts';
@@ -78,10 +78,12 @@ export async function currentSource(repository: Repository): Promise<Source> {
 export async function requireTrust(repository: Repository): Promise<Trust> {
   const problems: HandoffError[] = [];
   const trust = await loadTrust(await currentSource(repository), repository.suite, (found) => {
-    if (found.path?.includes('/policy/')) problems.push(new HandoffError(found.code, `${found.path}: ${found.message}`, { hint: found.hint }));
+    if (found.path?.includes('/policy/'))
+      problems.push(new HandoffError(found.code, `${found.path}: ${found.message}`, { hint: found.hint }));
     else repository.warn(`${found.path}: ${found.message}`);
   });
-  if (problems[0] || !trust) throw problems[0] ?? new HandoffError('policy_invalid', 'The genesis policy does not hold.');
+  if (problems[0] || !trust)
+    throw problems[0] ?? new HandoffError('policy_invalid', 'The genesis policy does not hold.');
   await assertPinned(repository, trust.repoId);
   return trust;
 }
@@ -90,8 +92,12 @@ export async function requireTrust(repository: Repository): Promise<Trust> {
 export async function assertPinned(repository: Repository, found: string, given?: string): Promise<void> {
   const expected = given ?? (await repository.config()).get('handoff.root');
   if (expected === undefined || expected === found) return;
-  throw new HandoffError('root_mismatch', `The root of this repository is not the pinned one: expected ${expected}, found ${found}.`, {
-    hint: 'The genesis policy was replaced, or this is another repository. Compare the root with a maintainer before you trust either.',
-    data: { expected, found },
-  });
+  throw new HandoffError(
+    'root_mismatch',
+    `The root of this repository is not the pinned one: expected ${expected}, found ${found}.`,
+    {
+      hint: 'The genesis policy was replaced, or this is another repository. Compare the root with a maintainer before you trust either.',
+      data: { expected, found },
+    },
+  );
 }

@@ -35,7 +35,9 @@ async function signedBy(
   const source = await currentSource(repository);
   const layout = await readLayout(source, () => {});
   const identities = layout.identities.flatMap(({ files }) => files.filter(({ name }) => name === 'identity.yaml'));
-  const entries = [...identities, ...layout.tasks, ...(layout.project ? [layout.project] : [])].filter(({ mode }) => mode === FILE);
+  const entries = [...identities, ...layout.tasks, ...(layout.project ? [layout.project] : [])].filter(
+    ({ mode }) => mode === FILE,
+  );
   const found: { entry: Entry; document: ParsedRecord }[] = [];
   for (const entry of entries) {
     const document = parseRecord(await source.read(entry, MAX_RECORD_BYTES));

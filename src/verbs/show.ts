@@ -45,7 +45,9 @@ export async function show(repository: Repository, options: ShowOptions): Promis
     valid: found.fingerprint !== null,
     signer: found.fingerprint === null ? null : { identity: found.signer, fingerprint: found.fingerprint },
   };
-  return options.sshsig === undefined ? result : { ...result, sshsig: await exportSshsig(found, trust, options.sshsig) };
+  return options.sshsig === undefined
+    ? result
+    : { ...result, sshsig: await exportSshsig(found, trust, options.sshsig) };
 }
 
 interface Found {
@@ -64,8 +66,16 @@ async function findRecord(repository: Repository, name: string): Promise<Found> 
   if (path?.startsWith(`${ROOT}/`) && !path.startsWith(`${ROOT}/sessions/`)) return findDocument(repository, path);
   const found: Found[] = [];
   await eachRecord(repository, (at, record, verified) => {
-    const hit = path ? at === path || at === `${ROOT}/${path}` : recordId(record.signedBytes, repository.suite).startsWith(`sha256:${prefix}`);
-    if (hit) found.push({ path: at, record, signer: record.fields.identity as string, fingerprint: verified?.fingerprint ?? null });
+    const hit = path
+      ? at === path || at === `${ROOT}/${path}`
+      : recordId(record.signedBytes, repository.suite).startsWith(`sha256:${prefix}`);
+    if (hit)
+      found.push({
+        path: at,
+        record,
+        signer: record.fields.identity as string,
+        fingerprint: verified?.fingerprint ?? null,
+      });
   });
   return onlyOne(found, name);
 }
@@ -79,7 +89,11 @@ async function findDocument(repository: Repository, path: string): Promise<Found
   const faulty = new Set<string | undefined>();
   const trust = await loadTrust(source, repository.suite, (found) => faulty.add(found.path));
   if (trust && (record.kind === 'project' || record.kind === 'task-definition')) {
-    await attempt(path, (found) => faulty.add(found.path), () => readSignedDocument(source, entry, record.kind as DocumentKind, trust, repository.suite));
+    await attempt(
+      path,
+      (found) => faulty.add(found.path),
+      () => readSignedDocument(source, entry, record.kind as DocumentKind, trust, repository.suite),
+    );
   }
   const { identity, fingerprint } = record.signatures[0]!;
   return { path, record, signer: identity, fingerprint: trust && !faulty.has(path) ? fingerprint : null };
@@ -87,19 +101,31 @@ async function findDocument(repository: Repository, path: string): Promise<Found
 
 function onlyOne(found: Found[], name: string): Found {
   if (found.length === 1) return found[0]!;
-  const message = found.length === 0 ? `There is no record ${JSON.stringify(name)}.` : `${JSON.stringify(name)} names ${found.length} records.`;
+  const message =
+    found.length === 0
+      ? `There is no record ${JSON.stringify(name)}.`
+      : `${JSON.stringify(name)} names ${found.length} records.`;
   throw new HandoffError('unknown_record', message, {
-    hint: found.length === 0 ? 'git handoff log lists them.' : `Give more digits. They are: ${found.map(({ path }) => path).join(', ')}`,
+    hint:
+      found.length === 0
+        ? 'git handoff log lists them.'
+        : `Give more digits. They are: ${found.map(({ path }) => path).join(', ')}`,
   });
 }
 
 /** Everything stock OpenSSH needs to confirm the record without us. SPEC §4.5 */
-async function exportSshsig(found: Found, trust: Trust, directory: string): Promise<{ directory: string; command: string }> {
+async function exportSshsig(
+  found: Found,
+  trust: Trust,
+  directory: string,
+): Promise<{ directory: string; command: string }> {
   const root = trust.policy.root.principals.get(found.signer);
   const keys: PublicKey[] = [...(trust.identities.get(found.signer)?.keys ?? []), ...(root ? [root] : [])];
   const key = keys.find(({ fingerprint }) => fingerprint === found.fingerprint);
   if (!key) {
-    throw new HandoffError('signature_invalid', `${found.path} is not valid, so there is nothing to export.`, { hint: 'git handoff verify says why.' });
+    throw new HandoffError('signature_invalid', `${found.path} is not valid, so there is nothing to export.`, {
+      hint: 'git handoff verify says why.',
+    });
   }
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, 'payload'), found.record.signedBytes);
@@ -116,7 +142,11 @@ function armoured({ record, signer, fingerprint }: Found, key: PublicKey): strin
 }
 
 function badRecordName(name: string): HandoffError {
-  return new HandoffError('usage', `${JSON.stringify(name)} names no record: expected a path, an id, or six or more hex digits of one.`, {
-    hint: 'git handoff log lists records with their ids.',
-  });
+  return new HandoffError(
+    'usage',
+    `${JSON.stringify(name)} names no record: expected a path, an id, or six or more hex digits of one.`,
+    {
+      hint: 'git handoff log lists records with their ids.',
+    },
+  );
 }

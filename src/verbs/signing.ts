@@ -34,7 +34,12 @@ export async function maintainerSigner(repository: Repository, trust: Trust, act
 }
 
 /** A root principal, who signs policies and maintainers. SPEC §5.2 */
-export async function rootSigner(repository: Repository, repoId: string, root: RootKeys, actor: Actor): Promise<NamedSigner> {
+export async function rootSigner(
+  repository: Repository,
+  repoId: string,
+  root: RootKeys,
+  actor: Actor,
+): Promise<NamedSigner> {
   const keys = new Map([...root.principals].map(([name, key]) => [name, [key]]));
   return chooseSigner(repository, repoId, keys, actor, 'root principal');
 }

@@ -25,9 +25,21 @@ function isImmutable(path: string): boolean {
 }
 
 function changed(path: string): Finding {
-  return finding('record_changed', path, 'the bytes that are committed', 'other bytes', `git restore --staged --worktree -- ${path}`);
+  return finding(
+    'record_changed',
+    path,
+    'the bytes that are committed',
+    'other bytes',
+    `git restore --staged --worktree -- ${path}`,
+  );
 }
 
 function deleted(path: string): Finding {
-  return finding('record_deleted', path, 'the record that is committed', 'nothing', `git restore --staged --worktree -- ${path}`);
+  return finding(
+    'record_deleted',
+    path,
+    'the record that is committed',
+    'nothing',
+    `git restore --staged --worktree -- ${path}`,
+  );
 }

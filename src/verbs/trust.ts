@@ -1,8 +1,8 @@
-import { HandoffError } from '../core/error.ts';
 import { loadTrust } from '../audit/trust.ts';
+import { HandoffError } from '../core/error.ts';
 import { writeConfig } from '../git/config.ts';
-import { assertPinned, currentSource, type Repository } from './repository.ts';
 import { pinRoot } from './pins.ts';
+import { assertPinned, currentSource, type Repository } from './repository.ts';
 
 export interface TrustResult {
   root: string;

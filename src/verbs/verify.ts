@@ -6,8 +6,8 @@ import type { Source } from '../audit/source.ts';
 import { auditTree } from '../audit/tree.ts';
 import { openTree } from '../audit/tree-source.ts';
 import type { Finding } from '../core/error.ts';
-import { assertPinned, type Repository, requireWorkTree } from './repository.ts';
 import { checkRollback, pinRoot, type SeenPolicy } from './pins.ts';
+import { assertPinned, type Repository, requireWorkTree } from './repository.ts';
 import { stagedChanges } from './staged.ts';
 
 export interface VerifyOptions {
@@ -76,7 +76,8 @@ async function judge(repository: Repository, source: Source, root: string | unde
 }
 
 async function audit(repository: Repository, source: Source, root: string | undefined): Promise<Verdict> {
-  const sessions = repository.build && source.oid ? await openCache<SessionAudit>(cachePath(repository, 'sessions')) : null;
+  const sessions =
+    repository.build && source.oid ? await openCache<SessionAudit>(cachePath(repository, 'sessions')) : null;
   const { trust, checked, records, findings } = await auditTree(source, {
     suite: repository.suite,
     sessions,

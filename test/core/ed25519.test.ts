@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import nacl from 'tweetnacl';
 import { describe, expect, test } from 'vitest';
 import { fromHex } from '../../src/core/bytes.ts';
-import { isStrict, verifyEd25519 as verifyTweetnacl } from '../../src/core/ed25519.ts';
+import { verifyEd25519 as verifyTweetnacl } from '../../src/core/ed25519.ts';
 import { nobleHashes } from '../../src/core/hash.ts';
+import { isStrict } from '../../src/core/strict.ts';
 import { nodeHashes, verifyEd25519Async, verifyEd25519 as verifyNode } from '../../src/crypto.ts';
 import { vectors } from '../vectors.ts';
 

@@ -75,10 +75,15 @@ describe('readYaml', () => {
     refusal('');
   });
 
-  test('gives maps no prototype, at any depth', () => {
+  test('gives maps nothing to inherit, at any depth', () => {
     const value = readYaml(RECORD);
     const maps = [value, value.lock, value.none, (value.tasks as YamlMap[])[0], (value.tasks as YamlMap[])[2]];
-    for (const map of [...maps, readYaml('{}\n')]) expect(Object.getPrototypeOf(map)).toBeNull();
+    for (const map of [...maps, readYaml('{}\n')]) {
+      const inherited = Object.getPrototypeOf(map);
+      expect(Reflect.ownKeys(inherited)).toEqual([]);
+      expect(Object.isFrozen(inherited)).toBe(true);
+      expect(Object.getPrototypeOf(inherited)).toBeNull();
+    }
   });
 });
 

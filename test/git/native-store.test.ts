@@ -161,11 +161,15 @@ test('writing a blob applies no filter', async () => {
 
 test('answers are cut alike however the stream is split', () => {
   const bodies = ['', 'a', 'line\nline\n', 'x'.repeat(50)];
-  const stream = Buffer.from(`${bodies.map((body) => `id blob ${body.length}\n${body}\n`).join('')}gone missing\n`);
+  const stream = Buffer.from(`${bodies.map((body) => `${body.length} blob\n${body}\n`).join('')}gone missing\n`);
   for (let size = 1; size <= stream.length; size++) {
     const seen: string[] = [];
     const parser = new AnswerParser({
-      header: (line) => (line.endsWith('missing') ? (seen.push(line), 'nothing') : Number(line.split(' ')[2])),
+      header: (line) => {
+        if (line.endsWith('blob')) return Number(line.split(' ')[0]);
+        seen.push(line);
+        return 'nothing';
+      },
       body: (bytes) => seen.push(bytes.toString()),
     });
     for (let at = 0; at < stream.length; at += size) parser.push(stream.subarray(at, at + size));

@@ -1,0 +1,97 @@
+// A packed repository with any number of valid records, made with git fast-import: ten records a session, four identities.
+import { execFileSync, spawn } from 'node:child_process';
+import { createPrivateKey, hash, randomUUID, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { attachSignatures, formatRecord, recordId, recordName, sessionFolder, signedMessage } from '../dist/core.js';
+import { openRepository } from '../dist/index.js';
+
+const PER_SESSION = 10;
+const AGENTS = ['ada', 'bea', 'cleo', 'dora'];
+const hashes = { sha256: (b) => hash('sha256', b, 'buffer'), sha512: (b) => hash('sha512', b, 'buffer') };
+
+/** Makes the repository and returns what is needed to work in it. */
+export async function generate(base, records) {
+  const dir = join(base, `work-${records}`);
+  const env = { ...process.env, HANDOFF_KEYS: join(base, `keys-${records}`), ...ISOLATED };
+  mkdirSync(base, { recursive: true });
+  execFileSync('git', ['init', '-q', '-b', 'main', dir], { env });
+  const handoff = openRepository(dir, { env });
+  const { root } = await handoff.init();
+  for (const name of AGENTS) await handoff.identity.add({ name });
+  await handoff.close();
+  await importSessions(dir, env, root, records);
+  execFileSync('git', ['-C', dir, 'repack', '-adq'], { env });
+  execFileSync('git', ['-C', dir, 'reset', '-q', '--mixed'], { env });
+  return { dir, env, root };
+}
+
+export const ISOLATED = {
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'bench',
+  GIT_AUTHOR_EMAIL: 'bench@example.org',
+  GIT_COMMITTER_NAME: 'bench',
+  GIT_COMMITTER_EMAIL: 'bench@example.org',
+};
+
+async function importSessions(dir, env, root, records) {
+  const git = spawn('git', ['-C', dir, 'fast-import', '--quiet', '--force'], {
+    env,
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  const write = async (data) => git.stdin.write(data) || (await once(git.stdin, 'drain'));
+  await write(
+    'commit refs/heads/main\ncommitter bench <bench@example.org> 1767225600 +0000\ndata 8\nrecords\n\nfrom refs/heads/main^0\n',
+  );
+  const keys = AGENTS.map((name) =>
+    createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${name}.pem`))),
+  );
+  for (let session = 0; session * PER_SESSION < records; session++) {
+    const owner = session % AGENTS.length;
+    for (const { path, bytes } of sessionFiles(root, session, AGENTS[owner], keys[owner])) {
+      await write(`M 100644 inline ${path}\ndata ${bytes.length}\n`);
+      await write(bytes);
+      await write('\n');
+    }
+  }
+  git.stdin.end();
+  await once(git, 'close');
+}
+
+function sessionFiles(repo, session, identity, key) {
+  const session_id = randomUUID();
+  const at = new Date(Date.UTC(2026, 0, 1) + session * 60_000).toISOString();
+  const folder = `.handoff/sessions/${identity}/${sessionFolder(at, session_id)}`;
+  const files = [];
+  let prev = null;
+  for (let seq = 1; seq <= PER_SESSION; seq++) {
+    const kind = seq === 1 ? 'start' : seq === PER_SESSION ? 'baton' : 'thought';
+    const common = { handoff: 1, kind, repo, session_id, identity, seq, prev, clock: session * PER_SESSION + seq, at };
+    const unsigned = formatRecord({ ...common, ...FIELDS[kind] }, kind === 'baton' ? BODY : null);
+    const bytes = sign(null, signedMessage(unsigned, hashes), key);
+    files.push({ path: `${folder}/${recordName(seq, kind)}`, bytes: attachSignatures(unsigned, [{ bytes }]) });
+    prev = recordId(unsigned.signedBytes, hashes);
+  }
+  return files;
+}
+
+const BODY = `# Current work\n\n${'The reader is written, the writer waits for a decision about folding. '.repeat(10)}\n`;
+const FIELDS = {
+  start: { intent: 'make the reader strict', branch: 'feature/reader' },
+  baton: { summary: 'reader done, writer next', focus: ['P0.1.1'] },
+  thought: {
+    task_id: 'P0.1.1',
+    branch: 'feature/p0-1-1-reader',
+    commit_sha: 'a'.repeat(40),
+    tests_run: ['reader.test.ts', 'biome', 'tsc --noEmit'],
+    summary:
+      'The reader takes exactly the subset that the writer emits. Everything else ends in a typed error with a line. '.repeat(
+        2,
+      ),
+    blockers: [{ type: 'decision', issue: 'folding of long lines', resolution: 'none yet' }],
+    files_changed: ['src/core/yaml.ts', 'src/core/text.ts', 'test/core/yaml.test.ts', 'SPEC.md'],
+    related_thought_records: [],
+  },
+};

@@ -1,0 +1,90 @@
+// Builds everything that is published: dist/cli.js, the library, its types, the man page.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(root);
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+const COMMON = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+};
+
+// commander is CommonJS and requires Node's own modules, which a module can only do with a require of its own. Not a
+// banner: the entry does not need it, and making one takes longer than printing the version.
+const REQUIRE = "import{createRequire}from'node:module';const require=createRequire(import.meta.url);";
+
+const CLI = {
+  ...COMMON,
+  entryPoints: { cli: 'src/cli/entry.ts' },
+  splitting: true,
+  outdir: 'dist',
+  chunkNames: 'chunks/[name]-[hash]',
+  metafile: true,
+};
+
+rmSync('dist', { recursive: true, force: true });
+run('scripts/generate-validators.mjs');
+const define = { __VERSION__: JSON.stringify(version), __BUILD__: JSON.stringify(await sourceDigest()) };
+await Promise.all([buildCli(), buildLibrary(), buildManual()]);
+run('node_modules/typescript/bin/tsc', '--project', 'tsconfig.build.json');
+
+function run(script, ...args) {
+  execFileSync(process.execPath, [script, ...args], { stdio: 'inherit' });
+}
+
+/** Names the code that fills a cache: of everything that is bundled, so that no other code reads what it wrote. */
+async function sourceDigest() {
+  const { metafile } = await build({ ...CLI, write: false, define: { __VERSION__: '""', __BUILD__: '""' } });
+  const hash = createHash('sha256').update(version);
+  for (const path of Object.keys(metafile.inputs).sort()) hash.update(`\0${path}\0`).update(readFileSync(path));
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function buildCli() {
+  const { metafile, outputFiles } = await build({ ...CLI, write: false, define });
+  const heavy = Object.keys(metafile.inputs).filter((path) => path.includes('node_modules/isomorphic-git/'));
+  if (heavy.length > 0) throw new Error(`The CLI must not load isomorphic-git, but bundles ${heavy[0]}`);
+  mkdirSync('dist/chunks', { recursive: true });
+  for (const { path, text } of outputFiles)
+    writeFileSync(path, text.includes('typeof require') ? REQUIRE + text : text);
+  chmodSync('dist/cli.js', 0o755);
+}
+
+/** Packages stay imports, so that an application has each of them once. */
+async function buildLibrary() {
+  const entryPoints = { index: 'src/index.ts', core: 'src/core.ts' };
+  await build({
+    ...COMMON,
+    entryPoints,
+    outdir: 'dist',
+    splitting: true,
+    chunkNames: 'lib/[name]-[hash]',
+    packages: 'external',
+    define,
+  });
+}
+
+async function buildManual() {
+  const { outputFiles } = await build({
+    ...COMMON,
+    entryPoints: ['src/cli/man.ts'],
+    write: false,
+    external: ['../../verbs/*', '../text/*'],
+  });
+  const { formatManual } = await import(
+    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`
+  );
+  mkdirSync('dist/man', { recursive: true });
+  writeFileSync('dist/man/git-handoff.1', formatManual(version));
+}

@@ -1,0 +1,18 @@
+import type { ShowOptions, ShowResult } from '../../verbs/show.ts';
+import { defineVerb } from '../command.ts';
+
+export const show = defineVerb<ShowOptions, ShowResult>({
+  name: 'show',
+  summary: 'one record: its fields, its text, who signed it',
+  purpose:
+    'Shows one record or document. With --sshsig it also writes what stock OpenSSH needs to confirm the signature ' +
+    'without git-handoff: payload, payload.sig and allowed_signers.',
+  args: [{ name: 'RECORD', about: 'a path, an id, or six or more hexadecimal digits of one' }],
+  flags: [{ flags: '--sshsig <dir>', about: 'write payload, payload.sig and allowed_signers there', isPath: true }],
+  examples: [
+    { run: 'git handoff show 3f9a1c', does: 'by the beginning of its id' },
+    { run: 'git handoff show .handoff/project.yaml --sshsig /tmp/proof', does: 'and check it with ssh-keygen' },
+  ],
+  run: async (context, options) => (await import('../../verbs/show.ts')).show(await context.repository(), options),
+  text: async (result, paint) => (await import('../text/show.ts')).formatShow(result, paint),
+});

@@ -1,0 +1,24 @@
+import type { VerifyOptions, VerifyResult } from '../../verbs/verify.ts';
+import { defineVerb } from '../command.ts';
+
+export const verify = defineVerb<VerifyOptions, VerifyResult>({
+  name: 'verify',
+  summary: 'check every record and document of a commit or the index',
+  purpose:
+    'Checks every signed file under .handoff: bytes, schema, signature, who may sign, chains, and that nothing was ' +
+    'changed or rolled back. Prints every problem it finds and exits with 1 if there is one. It changes nothing ' +
+    'in the tree.',
+  args: [{ name: 'REV', about: 'a commit, branch or tag (default: HEAD)', optional: true }],
+  flags: [
+    { flags: '--staged', about: 'check what is staged, as a commit would contain it' },
+    { flags: '--root <root>', about: 'the root of trust to insist on, as in CI' },
+  ],
+  examples: [
+    { run: 'git handoff verify', does: 'everything in HEAD' },
+    { run: 'git handoff verify origin/main --root ROOT', does: 'in CI: trust this root, whatever is pinned' },
+    { run: 'git handoff verify --staged', does: 'before a commit' },
+  ],
+  run: async (context, options) => (await import('../../verbs/verify.ts')).verify(await context.repository(), options),
+  text: async (result, paint) => (await import('../text/verify.ts')).formatVerify(result, paint),
+  refused: ({ valid }) => !valid,
+});

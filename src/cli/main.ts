@@ -1,0 +1,74 @@
+import type { Verb } from './command.ts';
+import { openContext } from './context.ts';
+import { type Failure, formatFailure, toFailure } from './failure.ts';
+import { toJson } from './json.ts';
+import { type Parsed, parse } from './program.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+import { escapeResult } from './text/escape.ts';
+
+export interface Release {
+  version: string;
+  build: string;
+}
+
+/** Parses arguments, calls one verb, prints once. Returns the exit code. */
+export async function main(args: readonly string[], host: NodeJS.Process, release: Release): Promise<number> {
+  const terminal = openTerminal(host);
+  const json = isJsonWanted(args);
+  const crash = new Promise<never>((_, reject) => host.once('uncaughtException', reject));
+  try {
+    const answer = await Promise.race([perform(args, host, release, terminal, json), crash]);
+    await terminal.out(answer.output);
+    return answer.exitCode;
+  } catch (error) {
+    return fail(toFailure(error), terminal, json);
+  }
+}
+
+interface Answer {
+  output: string;
+  exitCode: number;
+}
+
+async function perform(
+  args: readonly string[],
+  host: NodeJS.Process,
+  release: Release,
+  terminal: Terminal,
+  json: boolean,
+): Promise<Answer> {
+  const parsed = parse(args, host.cwd());
+  if ('help' in parsed) return { output: json ? toJson(parsed) : parsed.help, exitCode: 0 };
+  if ('version' in parsed) return { output: json ? toJson(release) : `${release.version}\n`, exitCode: 0 };
+  const result = await call(parsed, host, release, terminal);
+  const output = json ? toJson(result) : await parsed.verb.text(escapeResult(result), terminal.paint);
+  return { output, exitCode: parsed.verb.refused(result) ? 1 : 0 };
+}
+
+async function call(
+  { verb, options, directory }: Extract<Parsed, { verb: Verb }>,
+  host: NodeJS.Process,
+  { build }: Release,
+  { warn, progress }: Terminal,
+): Promise<object> {
+  const context = openContext(directory, { env: host.env, build, warn, progress: progress.show });
+  try {
+    return await verb.run(context, options);
+  } finally {
+    progress.clear();
+    await context.close();
+  }
+}
+
+async function fail(failure: Failure, terminal: Terminal, json: boolean): Promise<number> {
+  const { code, message, hint, data } = failure;
+  if (json) await terminal.out(toJson({ error: { code, message, hint, data } }));
+  if (!json || failure.stack) await terminal.err(formatFailure(failure, terminal.errorPaint));
+  return failure.exitCode;
+}
+
+/** Asked of the words themselves: arguments that cannot be parsed must be refused in JSON too. */
+function isJsonWanted(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end < 0 ? args.length : end).includes('--json');
+}

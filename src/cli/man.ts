@@ -1,0 +1,82 @@
+import { AUDIENCES, type Command, type Example, GLOBAL_FLAGS, isFamily, type Verb } from './command.ts';
+import { COMMANDS } from './commands/table.ts';
+import { synopsis, visibleFlags } from './help.ts';
+
+/** git-handoff(1), which `git handoff --help` opens. */
+export function formatManual(version: string): string {
+  return `${[
+    `.TH GIT\\-HANDOFF 1 "" "git\\-handoff ${version}" "Git Handoff Manual"`,
+    ...section('NAME', 'git\\-handoff \\- hand work from one agent to the next, signed and verifiable'),
+    ...section(
+      'SYNOPSIS',
+      '.B git handoff',
+      '[\\fB\\-C\\fR \\fIdir\\fR] [\\fB\\-\\-json\\fR] \\fIverb\\fR [\\fIoptions\\fR]',
+    ),
+    ...section('DESCRIPTION', ...DESCRIPTION.map(escapeRoff)),
+    ...section('OPTIONS', ...GLOBAL_FLAGS.flatMap(({ flags, about }) => item(flags, about))),
+    ...AUDIENCES.flatMap(audienceSection),
+    ...section('EXIT STATUS', ...EXIT_STATUS.flatMap(([code, meaning]) => item(code, meaning))),
+    ...section('ENVIRONMENT', ...ENVIRONMENT.flatMap(([name, meaning]) => item(name, meaning))),
+    ...section('SEE ALSO', '.BR git (1),', '.BR ssh\\-keygen (1)'),
+  ].join('\n')}\n`;
+}
+
+const DESCRIPTION = [
+  'Agents and people leave signed records in .handoff, committed to git, so that whoever continues the work can ' +
+    'check who did what. The root of trust is pinned in each clone; every record is verified against it.',
+];
+
+const EXIT_STATUS: readonly [string, string][] = [
+  ['0', 'Done.'],
+  ['1', 'Refused: a check says no.'],
+  ['2', 'Wrong usage or bad input.'],
+  ['3', 'Someone else holds it; try later.'],
+  ['4', 'The environment: no repository, not initialised, no key, I/O failure.'],
+];
+
+const ENVIRONMENT: readonly [string, string][] = [
+  ['HANDOFF_KEYS', 'Where private keys are; default: git-handoff/keys in the configuration directory of the user.'],
+  ['HANDOFF_STATE', 'Where pins and caches are; default: handoff in the common git directory.'],
+  ['NO_COLOR, FORCE_COLOR', 'Never, or always, colour the output; default: only on a terminal.'],
+];
+
+function audienceSection(audience: string): string[] {
+  const commands = COMMANDS.filter((command) => command.audience === audience);
+  return commands.length === 0 ? [] : section(audience.toUpperCase(), ...commands.flatMap(formatCommand));
+}
+
+function formatCommand(command: Command): string[] {
+  if (!isFamily(command)) return formatVerb(command, '');
+  const head = subsection(`git handoff ${command.name}`, command.purpose);
+  return [...head, ...command.verbs.flatMap((verb) => formatVerb(verb, command.name))];
+}
+
+function formatVerb(verb: Verb, family: string): string[] {
+  return [
+    ...subsection(synopsis(verb, family), verb.purpose),
+    ...verb.args.flatMap(({ name, about }) => item(name, about)),
+    ...visibleFlags(verb).flatMap(({ flags, about }) => item(flags, about)),
+    ...formatExamples(verb.examples),
+  ];
+}
+
+function formatExamples(examples: readonly Example[]): string[] {
+  return ['.PP', 'Examples:', ...examples.flatMap(({ run, does }) => item(run, does))];
+}
+
+function section(title: string, ...body: string[]): string[] {
+  return [`.SH "${title}"`, ...body];
+}
+
+function subsection(title: string, text: string): string[] {
+  return [`.SS "${escapeRoff(title).replaceAll('"', '\\(dq')}"`, escapeRoff(text)];
+}
+
+function item(term: string, text: string): string[] {
+  return ['.TP', `\\fB${escapeRoff(term)}\\fR`, escapeRoff(text)];
+}
+
+/** A dash that can be copied, a backslash that shows, and no line that roff takes for a request. */
+function escapeRoff(text: string): string {
+  return text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...').replace(/^[.']/gm, '\\&$&');
+}

@@ -1,0 +1,100 @@
+import { resolve } from 'node:path';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { type Family, type Flag, GLOBAL_FLAGS, isFamily, type Verb } from './command.ts';
+import { COMMANDS } from './commands/table.ts';
+import { formatFamilyHelp, formatMainHelp, formatVerbHelp } from './help.ts';
+import { wrongUsage } from './usage.ts';
+
+/** What the words on the command line ask for. */
+export type Parsed =
+  | { help: string }
+  | { version: true }
+  | { verb: Verb; options: Record<string, unknown>; directory: string };
+
+/** Throws `usage` when the words make no sense. No words at all ask for help. */
+export function parse(args: readonly string[], cwd: string): Parsed {
+  if (args.length === 0) return { help: formatMainHelp(COMMANDS) };
+  let help = '';
+  let call: { verb: Verb; options: Record<string, unknown> } | undefined;
+  const program = createProgram(
+    (text) => {
+      help += text;
+    },
+    (verb, options) => {
+      call = { verb, options };
+    },
+  );
+  try {
+    program.parse(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw wrongUsage(error, args);
+    return error.code === 'commander.version' ? { version: true } : { help };
+  }
+  const directory = resolve(cwd, program.opts().C ?? '.');
+  const { verb, options } = call!;
+  return { verb, options: resolvePaths(verb, options, directory), directory };
+}
+
+type Call = (verb: Verb, options: Record<string, unknown>) => void;
+
+function createProgram(writeOut: (text: string) => void, call: Call): Command {
+  const program = new Command('git-handoff')
+    .exitOverride()
+    .configureOutput({ writeOut, writeErr: () => {}, outputError: () => {} })
+    .version('', '-V, --version')
+    .helpCommand('help [verb]');
+  program.helpInformation = () => formatMainHelp(COMMANDS);
+  for (const flag of GLOBAL_FLAGS) program.addOption(toOption(flag));
+  for (const command of COMMANDS) {
+    if (isFamily(command)) addFamily(program, command, call);
+    else addVerb(program, command, '', call);
+  }
+  return program;
+}
+
+function addFamily(program: Command, family: Family, call: Call): void {
+  const parent = program.command(family.name).helpCommand(false);
+  parent.helpInformation = () => formatFamilyHelp(family);
+  for (const verb of family.verbs) addVerb(parent, verb, family.name, call);
+}
+
+function addVerb(parent: Command, verb: Verb, family: string, call: Call): void {
+  const command = parent.command(verb.name);
+  command.helpInformation = () => formatVerbHelp(verb, family);
+  for (const { name, about, optional, choices } of verb.args) {
+    const argument = new Argument(optional ? `[${name}]` : `<${name}>`, about);
+    command.addArgument(choices ? argument.choices(choices) : argument);
+  }
+  for (const flag of verb.flags) command.addOption(toOption(flag));
+  command.action(() => call(verb, optionsOf(verb, command)));
+}
+
+/** Positional values and flags as one object, with only the keys that were given. */
+function optionsOf(verb: Verb, command: Command): Record<string, unknown> {
+  const named = verb.args.map(({ name }, i) => [name.toLowerCase(), command.processedArgs[i]]);
+  const { C: _, json: __, ...flags } = command.optsWithGlobals();
+  const entries = [...named, ...Object.entries(flags)].filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries);
+}
+
+function resolvePaths(verb: Verb, options: Record<string, unknown>, directory: string): Record<string, unknown> {
+  const names = verb.flags.filter(({ isPath }) => isPath).map((flag) => toOption(flag).attributeName());
+  const paths = names
+    .filter((name) => name in options)
+    .map((name) => [name, resolve(directory, options[name] as string)]);
+  return { ...options, ...Object.fromEntries(paths) };
+}
+
+function toOption({ flags, about, choices, atLeast, hidden }: Flag): Option {
+  const option = new Option(flags, about).hideHelp(hidden ?? false);
+  if (choices) option.choices(choices);
+  if (atLeast !== undefined) option.argParser((value) => parseWhole(value, atLeast));
+  return option;
+}
+
+function parseWhole(value: string, atLeast: number): number {
+  const number = Number(value);
+  if (/^[0-9]+$/.test(value) && Number.isSafeInteger(number) && number >= atLeast) return number;
+  throw new InvalidArgumentError(`Expected a whole number from ${atLeast}.`);
+}

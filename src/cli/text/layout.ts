@@ -1,0 +1,62 @@
+import type { Paint } from '../terminal.ts';
+
+export function lines(...all: string[]): string {
+  return all.length === 0 ? '' : `${all.join('\n')}\n`;
+}
+
+/** Rows with aligned columns; the last one is not padded. `style` is given each cell after padding. */
+export function table(
+  rows: readonly string[][],
+  style: (cell: string, column: number, row: number) => string = (cell) => cell,
+): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row, at) =>
+    row
+      .map((cell, column) => style(column === row.length - 1 ? cell : cell.padEnd(widths[column]!), column, at))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** `key  value` lines, keys dimmed. */
+export function fields(rows: readonly [string, string][], paint: Paint, indent = ''): string[] {
+  return table(rows, (cell, column) => (column === 0 ? indent + paint('dim', cell) : cell));
+}
+
+/** A record's keys and values, lists and maps below their key. */
+export function tree(value: Readonly<Record<string, unknown>>, paint: Paint, indent = ''): string[] {
+  const width = Math.max(...Object.keys(value).map((key) => key.length));
+  return Object.entries(value).flatMap(([key, item]) => {
+    const nested = branch(item, paint, `${indent}  `);
+    if (nested) return [indent + paint('dim', key), ...nested];
+    return [`${indent}${paint('dim', key.padEnd(width))}  ${scalar(item)}`];
+  });
+}
+
+function branch(value: unknown, paint: Paint, indent: string): string[] | null {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return null;
+  if (!Array.isArray(value)) return tree(value as Record<string, unknown>, paint, indent);
+  return value.flatMap((item) => branch(item, paint, `${indent}  `) ?? [`${indent}- ${scalar(item)}`]);
+}
+
+function scalar(value: unknown): string {
+  if (value === null) return '-';
+  return typeof value === 'object' ? 'none' : String(value);
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${grouped(number)} ${number === 1 ? one : many}`;
+}
+
+/** 1234567 → 1,234,567, without loading a locale. */
+export function grouped(number: number): string {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+export function shortId(id: string): string {
+  return id.replace(/^sha256:/, '').slice(0, 12);
+}
+
+export function committed(commit: string | null | undefined): string {
+  return commit ? `commit ${commit.slice(0, 12)}` : 'not committed';
+}

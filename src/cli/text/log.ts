@@ -1,0 +1,37 @@
+import type { LogEntry } from '../../verbs/log.ts';
+import type { Paint } from '../terminal.ts';
+import { lines, shortId, table } from './layout.ts';
+
+const SUMMARY = 5;
+
+/** One line a record. */
+export function formatLog({ records }: { records: LogEntry[] }, paint: Paint): string {
+  if (records.length === 0) return 'No records.\n';
+  const rows = records.map((entry) => [
+    shortId(entry.id),
+    entry.kind,
+    entry.identity,
+    String(entry.seq),
+    entry.at.slice(0, 16).replace('T', ' '),
+    entry.valid ? entry.summary : '✗ does not hold; see git handoff verify',
+  ]);
+  const rest = roomForSummary(rows, paint.columns);
+  const cut = rows.map((row) => row.with(SUMMARY, clip(row[SUMMARY]!, rest)));
+  return lines(
+    ...table(cut, (cell, column, row) => {
+      if (column === 0) return paint('yellow', cell);
+      return column === SUMMARY && !records[row]!.valid ? paint('red', cell) : cell;
+    }),
+  );
+}
+
+function roomForSummary(rows: readonly string[][], columns: number | null): number {
+  if (columns === null) return Number.POSITIVE_INFINITY;
+  const widths = Array.from({ length: SUMMARY }, (_, at) => Math.max(...rows.map((row) => row[at]!.length)) + 2);
+  return Math.max(20, columns - widths.reduce((sum, width) => sum + width, 0));
+}
+
+function clip(text: string, width: number): string {
+  const characters = [...text];
+  return characters.length <= width ? text : `${characters.slice(0, width - 1).join('')}…`;
+}

@@ -1,0 +1,32 @@
+import type { InitResult } from '../../verbs/init.ts';
+import type { TrustResult } from '../../verbs/trust.ts';
+import type { Paint } from '../terminal.ts';
+import { committed, count, fields, lines } from './layout.ts';
+
+export function formatInit({ created, commit, root, identity, fingerprint }: InitResult, paint: Paint): string {
+  const facts: [string, string][] = [
+    ['root', root],
+    ['maintainer', `${identity} ${fingerprint}`],
+  ];
+  return lines(
+    `${paint('green', '✓')} Set up: ${count(created.length, 'file')} (${committed(commit)})`,
+    ...created.map((path) => `  ${path}`),
+    '',
+    ...fields(facts, paint),
+    '',
+    'Tell the root to everyone who will verify; they compare it with git handoff trust.',
+    'Next:',
+    '  git handoff identity add NAME   sign in an agent',
+    '  git handoff verify              check everything that is committed',
+  );
+}
+
+export function formatTrust({ root, first_use, policy_version }: TrustResult, paint: Paint): string {
+  const state = first_use ? 'Pinned on first use' : 'As pinned';
+  const facts: [string, string][] = [
+    ['root', root],
+    ['policy', policy_version === null ? 'none here yet' : `version ${policy_version}`],
+  ];
+  const advice = first_use ? ['', 'Compare the root with what a maintainer tells you over another channel.'] : [];
+  return lines(`${paint('green', '✓')} ${state}`, ...fields(facts, paint), ...advice);
+}

@@ -1,0 +1,34 @@
+import type { Finding } from '../../core/error.ts';
+import type { VerifyResult } from '../../verbs/verify.ts';
+import type { Paint } from '../terminal.ts';
+import { count, fields, lines, shortId } from './layout.ts';
+
+/** Each finding as a compiler would print it, then the verdict. */
+export function formatVerify(result: VerifyResult, paint: Paint): string {
+  return lines(...result.findings.flatMap((finding) => formatFinding(finding, paint)), formatVerdict(result, paint));
+}
+
+function formatFinding(finding: Finding, paint: Paint): string[] {
+  const { severity, code, path, line, record, commit, message, expected, found, hint } = finding;
+  const place = [path ?? record ?? commit ?? '.handoff', line].filter((part) => part !== undefined).join(':');
+  const head = `${paint('bold', place)}: ${paint(severity === 'error' ? 'red' : 'yellow', severity)} ${code}`;
+  const rows: [string, string | undefined][] = [
+    ['problem', expected === undefined ? message : undefined],
+    ['expected', expected],
+    ['found', found],
+    ['record', path && record && shortId(record)],
+    ['commit', path && commit],
+    ['hint', hint],
+  ];
+  const given = rows.filter((row): row is [string, string] => row[1] !== undefined);
+  return [head, ...fields(given, paint, '  '), ''];
+}
+
+function formatVerdict({ findings, checked, policy_version, root, valid }: VerifyResult, paint: Paint): string {
+  const files = count(checked, 'record or document', 'records and documents');
+  const warnings = findings.filter(({ severity }) => severity === 'warning').length;
+  const also = warnings === 0 ? '' : `, ${count(warnings, 'warning')}`;
+  if (!valid) return `${paint('red', '✗')} ${count(findings.length - warnings, 'problem')} in ${files}${also}`;
+  const trusted = root === null ? '' : paint('dim', ` (policy ${policy_version}, root ${shortId(root)})`);
+  return `${paint('green', '✓')} ${files} ${checked === 1 ? 'holds' : 'hold'}${also}${trusted}`;
+}

@@ -1,0 +1,394 @@
+import { sign } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { utf8 } from '../src/core/bytes.ts';
+import { HandoffError } from '../src/core/error.ts';
+import { attachSignatures, formatRecord } from '../src/core/format.ts';
+import { isIdentityName, isLookalike, isTaskId } from '../src/core/names.ts';
+import { parseRecord } from '../src/core/record.ts';
+import { recordId, signedMessage } from '../src/core/verify.ts';
+import { nodeHashes, verifyEd25519 } from '../src/crypto.ts';
+import {
+  commitAll,
+  type Draft,
+  initialised,
+  newKey,
+  type Place,
+  privateKey,
+  STORY,
+  signRecord,
+  writeBytes,
+  writeSession,
+} from './handoff.ts';
+import { git } from './temporary.ts';
+
+// One test for each numbered rule of SPEC.md; other files go deeper. test/spec.test.ts counts them.
+
+const REPO = 'ab'.repeat(32);
+const SESSION = '7c1f09aa-51cf-4c61-9a39-2b7fd2f9a1de';
+const NOTE = {
+  handoff: 1,
+  kind: 'note',
+  repo: REPO,
+  session_id: SESSION,
+  identity: 'donna',
+  seq: 1,
+  prev: null,
+  clock: 1,
+  at: '2026-02-20T14:30:25.123Z',
+  text: 'hello',
+} as const;
+const key = newKey();
+const note = Buffer.from(signRecord(NOTE, key).bytes).toString('utf8');
+const baton = Buffer.from(signRecord({ ...NOTE, kind: 'baton', text: undefined }, key, 'body\n').bytes).toString(
+  'utf8',
+);
+
+function codeOf(bytes: Uint8Array | string): string {
+  try {
+    parseRecord(typeof bytes === 'string' ? utf8(bytes) : bytes);
+  } catch (error) {
+    if (error instanceof HandoffError) return error.code;
+    throw error;
+  }
+  return 'accepted';
+}
+
+describe('bytes', () => {
+  it('accepts the unmutated ones', () => expect([codeOf(note), codeOf(baton)]).toEqual(['accepted', 'accepted']));
+  it.each([
+    ['M5', 'CRLF', note.replaceAll('\n', '\r\n'), 'bytes_invalid'],
+    ['M5', 'a BOM', `\ufeff${note}`, 'bytes_invalid'],
+    ['M5', 'NUL in a body', baton.replace('body', 'bo\0dy'), 'bytes_invalid'],
+    ['M5', 'bad UTF-8', Buffer.from(note.replace('hello', 'hell\u00ff'), 'latin1'), 'bytes_invalid'],
+    ['M6', 'too many bytes', baton + 'x'.repeat(262_144), 'too_large'],
+    ['M6', 'too much front matter', baton.replace('seq:', `x_a: ${'x'.repeat(65_536)}\nseq:`), 'too_large'],
+    ['M7', 'a raw zero-width space', note.replace('hello', 'he\u200bllo'), 'bytes_invalid'],
+    ['M8', 'another opening line', baton.replace('---\n', '---js\n'), 'yaml_invalid'],
+    ['M9', 'a note as Markdown', baton.replace('kind: baton', 'kind: note'), 'schema_invalid'],
+    [
+      'M10',
+      'the head in another order',
+      note.replace('handoff: 1\nkind: note\n', 'kind: note\nhandoff: 1\n'),
+      'yaml_invalid',
+    ],
+    ['M11', 'version 2', note.replace('handoff: 1', 'handoff: 2'), 'schema_invalid'],
+    ['M11', 'an unknown kind', note.replace('kind: note', 'kind: notes'), 'schema_invalid'],
+    ['M12', 'a comment', note.replace('text: hello', 'text: hello # hi'), 'yaml_invalid'],
+    ['M12', 'a flow map', note.replace('text: hello', 'text: {a: b}'), 'yaml_invalid'],
+    ['M13', 'a duplicate key', note.replace('text: hello', 'text: hello\ntext: hello'), 'yaml_invalid'],
+    ['M13', 'a prototype key', note.replace('text: hello', 'text: hello\nconstructor: x'), 'yaml_invalid'],
+    ['M14', 'an integer with a leading zero', note.replace('clock: 1', 'clock: 01'), 'schema_invalid'],
+    ['M14', 'a quoted integer', note.replace('clock: 1', 'clock: "1"'), 'schema_invalid'],
+    ['M14', 'a number as text', note.replace('text: hello', 'text: 010'), 'accepted'],
+    ['M15', 'an unknown key', note.replace('text: hello', 'text: hello\nmore: x'), 'schema_invalid'],
+    ['M15', 'an x_ key', note.replace('text: hello', 'text: hello\nx_more: x'), 'accepted'],
+    [
+      'M16',
+      'a signature that is not last',
+      note.replace(/(text: hello\n)(signature: .*\n)/, '$2$1'),
+      'signature_invalid',
+    ],
+    ['M16', 'no signature', note.replace(/signature: .*\n/, ''), 'signature_invalid'],
+    ['M19', 'a document without signers', 'handoff: 1\nkind: project\nname: x\n', 'signature_invalid'],
+  ])('%s: %s', (_rule, _what, bytes, expected) => expect(codeOf(bytes)).toBe(expected));
+});
+
+describe('names', () => {
+  it('M1: names that a file system or an eye would mistake', () => {
+    for (const bad of ['', 'A', 'a..b', 'a.', '-a', '.a', 'con', 'nul.txt', 'lpt1', 'a/b', 'аgent', 'x'.repeat(65)]) {
+      expect([bad, isIdentityName(bad)]).toEqual([bad, false]);
+    }
+    for (const good of ['donna', 'developer-con-1', 'bot', '0', 'a.b_c-d'])
+      expect([good, isIdentityName(good)]).toEqual([good, true]);
+    expect([isTaskId('P0.1.1'), isTaskId('NUL'), isTaskId('P0..1')]).toEqual([true, false, false]);
+  });
+
+  it('M52: what looks like .handoff', () => {
+    for (const name of [
+      '.HANDOFF',
+      '.handoff.',
+      '.handoff ',
+      '.hand\u200coff',
+      'HANDOF~1',
+      '.handoff\r',
+      '.hаndoff',
+      '．handoff',
+    ]) {
+      expect([name, isLookalike(name)]).toEqual([name, true]);
+    }
+    for (const name of ['.handoff', 'handoff', '.handoff2', 'docs'])
+      expect([name, isLookalike(name)]).toEqual([name, false]);
+  });
+});
+
+describe('signatures', () => {
+  const unsigned = formatRecord(NOTE);
+  const raw = new Uint8Array(sign(null, signedMessage(unsigned, nodeHashes), key));
+
+  it('M3: an id does not depend on the signature', () => {
+    const other = attachSignatures(unsigned, [{ identity: '', fingerprint: '', bytes: raw.map((byte) => byte ^ 1) }]);
+    expect(recordId(parseRecord(other).signedBytes, nodeHashes)).toBe(signRecord(NOTE, key).id);
+  });
+
+  it('M17: a signature for one kind says nothing about another', () => {
+    const publicKey = new Uint8Array(Buffer.from(key.export({ format: 'jwk' }).x!, 'base64url'));
+    expect(verifyEd25519(publicKey, signedMessage(unsigned, nodeHashes), raw)).toBe(true);
+    expect(verifyEd25519(publicKey, signedMessage({ ...unsigned, kind: 'signal' }, nodeHashes), raw)).toBe(false);
+  });
+
+  it('M18: S + L is refused', () => {
+    const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+    const s = BigInt(`0x${Buffer.from(raw.slice(32)).reverse().toString('hex')}`) + L;
+    const bad = new Uint8Array([
+      ...raw.slice(0, 32),
+      ...Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse(),
+    ]);
+    const publicKey = new Uint8Array(Buffer.from(key.export({ format: 'jwk' }).x!, 'base64url'));
+    expect(verifyEd25519(publicKey, signedMessage(unsigned, nodeHashes), bad)).toBe(false);
+  });
+
+  it('M20: the signed bytes are a cut of the file, not a rewriting', () => {
+    const odd = utf8(note.replace('text: hello', 'text: "h\\u0065llo"'));
+    expect(Buffer.from(parseRecord(odd).signedBytes).toString()).toBe(
+      Buffer.from(odd)
+        .toString()
+        .replace(/signature: .*\n/, ''),
+    );
+  });
+});
+
+describe('chains', () => {
+  const [start, text, decision, end] = STORY as [Draft, Draft, Draft, Draft];
+  it.each<[string, string, Draft[], string]>([
+    ['M37', 'another number', [{ ...start, seq: 2 }], 'path_mismatch'],
+    ['M37', 'another identity', [{ ...start, identity: 'bot' }], 'path_mismatch'],
+    ['M38', 'another repository', [{ ...start, repo: REPO }], 'repo_mismatch'],
+    ['M40', 'a prev that is not the id before', [start, { ...text, prev: `sha256:${REPO}` }], 'chain_broken'],
+    ['M41', 'a clock that stands still', [start, { ...text, clock: 1 }], 'chain_broken'],
+    ['M42', 'a note first', [text], 'chain_broken'],
+    ['M42', 'a second start', [start, start], 'chain_broken'],
+    [
+      'M43',
+      'another session with the same first eight',
+      [start, { ...text, session_id: SESSION.replace(/.$/, '0') }],
+      'chain_broken',
+    ],
+    ['M44', 'inherited_from without a pickup', [start, { ...text, inherited_from: SESSION }], 'chain_broken'],
+    ['M45', 'a note after the baton', [start, text, decision, end, text], 'chain_broken'],
+    [
+      'M46',
+      'a token that goes down',
+      [
+        { ...start, lock: { task: 'T1', token: 2 } },
+        { ...text, lock: { task: 'T1', token: 1 } },
+      ],
+      'stale_token',
+    ],
+    [
+      'M36',
+      'a waiver by an agent',
+      [start, { kind: 'waiver', commit_sha: 'a'.repeat(40), reason: 'now' }],
+      'signer_not_entitled',
+    ],
+    ['M4', 'a time in another century changes nothing', [{ ...start, at: '1999-01-01T00:00:00.000Z' }, text], 'valid'],
+  ])('%s: %s', async (_rule, _what, drafts, expected) => {
+    const place = await initialised();
+    writeSession(place, drafts, { sessionId: SESSION });
+    expect(await verdict(place)).toBe(expected);
+  });
+
+  it('M39: a gap', async () => {
+    const place = await initialised();
+    rmSync(join(place.dir, writeSession(place, STORY)[1]!.path));
+    expect(await verdict(place)).toBe('chain_broken');
+  });
+
+  it('M47: one session in two folders', async () => {
+    const place = await initialised();
+    writeSession(place, [start], { sessionId: SESSION });
+    writeSession(place, [start], { sessionId: SESSION, at: '2026-02-21T00:00:00.000Z' });
+    expect(await verdict(place)).toBe('chain_broken');
+  });
+
+  it('M48: one token for two sessions', async () => {
+    const place = await initialised();
+    for (const identity of ['donna', 'bot'])
+      writeSession(place, [{ ...start, lock: { task: 'T1', token: 1 } }], { identity });
+    expect(await verdict(place)).toBe('stale_token');
+  });
+
+  it('M35: signed by somebody else', async () => {
+    const place = await initialised();
+    writeSession(place, [start], { key: privateKey(place, 'bot') });
+    expect(await verdict(place)).toBe('signature_invalid');
+  });
+});
+
+describe('trees', () => {
+  it.each<[string, string, (place: Place) => unknown, string]>([
+    ['M2', 'a file that has no place', ({ dir }) => writeBytes(dir, '.handoff/notes.txt', 'x'), 'path_mismatch'],
+    [
+      'M25',
+      'an identity in the folder of another',
+      ({ dir }) =>
+        writeBytes(
+          dir,
+          '.handoff/identities/eve/identity.yaml',
+          readFileSync(join(dir, '.handoff/identities/donna/identity.yaml')),
+        ),
+      'path_mismatch',
+    ],
+    [
+      'M31',
+      'a skill that nobody named',
+      ({ dir }) => writeBytes(dir, '.handoff/identities/donna/skill.md', 'x'),
+      'signature_invalid',
+    ],
+    [
+      'M28',
+      'a changed identity',
+      ({ dir }) => edit(dir, '.handoff/identities/donna/identity.yaml', 'role: agent', 'role: bot'),
+      'signature_invalid',
+    ],
+    [
+      'M27',
+      'an identity that nobody we know signed',
+      ({ dir }) => edit(dir, '.handoff/identities/donna/identity.yaml', '- maintainer', '- stranger'),
+      'signer_unknown',
+    ],
+    [
+      'M26',
+      'an agent who calls herself maintainer',
+      ({ dir }) => edit(dir, '.handoff/identities/maintainer/identity.yaml', '- maintainer', '- donna'),
+      'signer_unknown',
+    ],
+    [
+      'M21',
+      'a threshold above the number of keys',
+      ({ dir }) => edit(dir, '.handoff/policy/0001.yaml', 'threshold: 1', 'threshold: 2'),
+      'policy_invalid',
+    ],
+    [
+      'M22',
+      'a genesis with a predecessor',
+      ({ dir }) => edit(dir, '.handoff/policy/0001.yaml', 'prev: null', `prev: sha256:${REPO}`),
+      'policy_invalid',
+    ],
+    [
+      'M50',
+      'an executable record',
+      ({ dir }) => git(dir, 'update-index', '--chmod=+x', '.handoff/project.yaml'),
+      'mode_invalid',
+    ],
+  ])('%s: %s', async (_rule, _what, spoil, expected) => {
+    const place = await initialised();
+    spoil(place);
+    git(place.dir, 'config', 'core.fileMode', 'false');
+    expect(await verdict(place)).toBe(expected);
+  });
+
+  it('M23 M24: a second policy that the first did not sign, and one after it', async () => {
+    const place = await initialised();
+    await place.handoff.policy.set({ key: 'stale_after', value: '900' });
+    await place.handoff.policy.set({ key: 'stale_after', value: '1200' });
+    edit(place.dir, '.handoff/policy/0002.yaml', 'stale_after: 900', 'stale_after: 901');
+    const { findings, policy_version } = await verify(place);
+    expect(findings.map(({ code }) => code)).toEqual(['signature_invalid']);
+    expect(policy_version).toBe(1);
+  });
+
+  it('M29: one key for two identities', async () => {
+    const place = await initialised();
+    await expect(place.handoff.identity.add({ name: 'eve', key: publicKeyFile(place, 'donna') })).rejects.toMatchObject(
+      { code: 'usage' },
+    );
+  });
+
+  it('M30: a revoked key', async () => {
+    const place = await initialised();
+    writeSession(place, STORY.slice(0, 1));
+    await place.handoff.identity.revoke({ name: 'donna' });
+    expect(await verdict(place)).toBe('key_revoked');
+  });
+
+  it('M32: keys in the work tree', async () => {
+    const { dir, env } = await initialised();
+    const { openRepository } = await import('../src/index.ts');
+    const handoff = openRepository(dir, { env: { ...env, HANDOFF_KEYS: join(dir, '.handoff/keys') } });
+    await expect(handoff.identity.add({ name: 'eve' })).rejects.toMatchObject({ code: 'key_in_tree' });
+  });
+
+  it('M33: another root than the pinned one', async () => {
+    const place = await initialised();
+    await expect(place.handoff.verify({ root: REPO })).rejects.toMatchObject({ code: 'root_mismatch', exitCode: 1 });
+  });
+
+  it('M34: a policy that went back', async () => {
+    const place = await initialised();
+    await place.handoff.policy.set({ key: 'stale_after', value: '900' });
+    await place.handoff.verify();
+    git(place.dir, 'revert', '--no-edit', 'HEAD');
+    expect((await place.handoff.verify()).findings.map(({ code }) => code)).toEqual(['policy_rollback']);
+  });
+
+  it('M49: a replaced object is not seen', async () => {
+    const place = await initialised();
+    const [, second] = writeSession(place, STORY);
+    commitAll(place);
+    const blob = git(place.dir, 'rev-parse', `HEAD:${second!.path}`);
+    const other = git(place.dir, 'rev-parse', 'HEAD:.gitattributes');
+    git(place.dir, 'replace', blob, other);
+    expect((await place.handoff.verify()).valid).toBe(true);
+  });
+
+  it('M51: a committed record that is changed, and one that is deleted', async () => {
+    const place = await initialised();
+    const [, second, , last] = writeSession(place, STORY);
+    commitAll(place);
+    edit(place.dir, second!.path, 'npm', 'yarn');
+    rmSync(join(place.dir, last!.path));
+    git(place.dir, 'add', '--all');
+    const codes = (await place.handoff.verify({ staged: true })).findings.map(({ code }) => code);
+    expect(codes).toEqual(expect.arrayContaining(['record_changed', 'record_deleted']));
+  });
+
+  it('M53: a warm cache does not know of a later revocation, and is not asked', async () => {
+    const place = await initialised();
+    writeSession(place, STORY.slice(0, 1));
+    commitAll(place);
+    const { openRepository } = await import('../src/index.ts');
+    const cached = openRepository(place.dir, { env: place.env, build: 'test' });
+    expect((await cached.verify()).valid).toBe(true);
+    expect(await cached.verify()).toEqual(await place.handoff.verify());
+    await cached.identity.revoke({ name: 'donna' });
+    expect((await cached.verify()).findings.map(({ code }) => code)).toEqual(['key_revoked']);
+  });
+});
+
+async function verify(place: Place) {
+  commitAll(place);
+  return place.handoff.verify();
+}
+
+/** The one code that was found, or `valid`. */
+async function verdict(place: Place): Promise<string> {
+  const { findings, valid } = await verify(place);
+  expect(valid).toBe(findings.length === 0);
+  return [...new Set(findings.map(({ code }) => code))].join(' ') || 'valid';
+}
+
+function edit(dir: string, path: string, from: string, to: string): void {
+  const text = readFileSync(join(dir, path), 'utf8');
+  expect(text).toContain(from);
+  writeBytes(dir, path, text.replace(from, to));
+}
+
+function publicKeyFile(place: Place, identity: string): string {
+  const line = /key: (ssh-ed25519 \S+)/.exec(
+    readFileSync(join(place.dir, `.handoff/identities/${identity}/identity.yaml`), 'utf8'),
+  )![1]!;
+  writeBytes(place.keys, `${identity}.pub`, `${line}\n`);
+  return join(place.keys, `${identity}.pub`);
+}
