@@ -17,12 +17,19 @@ export {
 export { isIdentityName, isTaskId } from './core/names.ts';
 export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
 export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
-export type { Ed25519Verify } from './core/strict.ts';
 export { armourSshsig, fingerprint, formatPublicKey, parsePublicKey, parseSshsig, type Sshsig } from './core/sshsig.ts';
+export type { Ed25519Verify } from './core/strict.ts';
+export { browserSuite } from './core/suite.ts';
 export { summarise } from './core/summary.ts';
 export { escapeInvisible } from './core/text.ts';
 export { type Identity, type Policy, readIdentity, readPolicy, type Trust } from './core/trust.ts';
-export { type PublicKey, recordId, type Suite, signedMessage, type VerifiedRecord, verifyRecord } from './core/verify.ts';
+export {
+  type PublicKey,
+  recordId,
+  type Suite,
+  signedMessage,
+  type VerifiedRecord,
+  verifyRecord,
+} from './core/verify.ts';
 export { readYaml, type Shape, type YamlMap, type YamlValue } from './core/yaml.ts';
 export { writeYaml } from './core/yaml-write.ts';
-export { browserSuite } from './core/suite.ts';

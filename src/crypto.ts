@@ -1,6 +1,6 @@
 import { createPublicKey, verify as cryptoVerify, hash, type KeyObject } from 'node:crypto';
-import { type Ed25519Verify, isStrict, strict } from './core/strict.ts';
 import type { Hashes } from './core/hash.ts';
+import { type Ed25519Verify, isStrict, strict } from './core/strict.ts';
 
 export const verifyEd25519: Ed25519Verify = strict((publicKey, message, signature) => {
   const key = importKey(publicKey);

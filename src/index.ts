@@ -1,11 +1,6 @@
+import type { Role } from './core/trust.ts';
+import type { IdentityListing, IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
-import type {
-  IdentityListing,
-  IdentityOptions,
-  IdentityResult,
-  KeygenResult,
-  RevokeResult,
-} from './verbs/identity.ts';
 import type { LogEntry, LogOptions } from './verbs/log.ts';
 import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
 import type { PublishOptions } from './verbs/publish.ts';
@@ -14,7 +9,6 @@ import type { ShowOptions, ShowResult } from './verbs/show.ts';
 import type { Actor } from './verbs/signing.ts';
 import type { TrustResult } from './verbs/trust.ts';
 import type { VerifyOptions, VerifyResult } from './verbs/verify.ts';
-import type { Role } from './core/trust.ts';
 
 export { type ErrorCode, type Finding, HandoffError } from './core/error.ts';
 export { verifyEd25519 } from './crypto.ts';

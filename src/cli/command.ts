@@ -3,7 +3,7 @@ import type { Paint } from './terminal.ts';
 
 /** Who a verb is for: the headings of the main help, in this order. */
 export const AUDIENCES = ['Agents', 'Reviewers', 'Maintainers', 'Setup'] as const;
-export type Audience = (typeof AUDIENCES)[number];
+type Audience = (typeof AUDIENCES)[number];
 
 export interface Argument {
   /** As help shows it; in lower case the name of the option it fills. */

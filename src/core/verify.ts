@@ -40,8 +40,8 @@ export async function verifyRecord(
   throw new HandoffError('signature_invalid', 'The signature does not fit these bytes and any key of the identity.', {
     hint: 'The file was changed after it was signed, or someone else signed it. Restore it from git.',
     data: {
-      expected: keys.map((key) => key.fingerprint).join(' or ') || 'a key',
-      found: 'a signature by none of them',
+      expected: `a signature over these bytes by ${keys.map((key) => key.fingerprint).join(' or ')}`,
+      found: 'a signature over other bytes, or by another key',
     },
   });
 }

@@ -31,7 +31,9 @@ async function stage(git: Git, paths: readonly string[]): Promise<void> {
 async function commit(git: Git, config: GitConfig, change: Change): Promise<string> {
   const paths = [...change.written, ...(change.removed ?? [])];
   const args = ['commit', '--only', '-m', change.message, '--', ...paths];
-  const result = await runGit(git, args, {
+  // The user's hooks run in this environment, and may well use globs.
+  const forHooks = { ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } };
+  const result = await runGit(forHooks, args, {
     config: { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity) },
   });
   const oid = /^\[[^\n]* ([0-9a-f]{40,64})\] /m.exec(result.stdout.toString('utf8'))?.[1];

@@ -6,11 +6,11 @@ import { assertIdentityName } from '../core/names.ts';
 import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../core/paths.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
+import { writeConfig } from '../git/config.ts';
 import { runGit } from '../git/run.ts';
 import { generateKey, keyPath, toSigner, writeKey } from '../journal/keys.ts';
 import { type NamedSigner, signDocument } from '../journal/sign.ts';
 import { identityFields } from './identity-document.ts';
-import { pinRoot } from './pins.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { keyLine, keyRing, signersFor } from './signing.ts';
@@ -65,7 +65,7 @@ export async function init(repository: Repository, options: InitOptions = {}): P
     { files: all, message: `handoff: init, root ${root.slice(0, 12)}`, identity: name },
     options,
   );
-  await pinRoot(repository, root);
+  await writeConfig(repository.git, 'handoff.root', root);
   return {
     repo_id: root,
     root,

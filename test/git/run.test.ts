@@ -134,6 +134,12 @@ describe('configuration', () => {
     expect((await readConfig(gitAt(dir))).get('handoff.identity')).toBe('--get');
   });
 
+  test('a key that looks like an option changes nothing', async () => {
+    const dir = repository();
+    await expect(writeConfig(gitAt(dir), '--unset', 'core.bare')).rejects.toMatchObject({ code: 'io' });
+    expect((await readConfig(gitAt(dir))).get('core.bare')).toBe('false');
+  });
+
   test('the file reader agrees with git', () => {
     const dir = repository();
     commit(dir, {});

@@ -49,7 +49,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
 }
 
 /** 1234567 → 1,234,567, without loading a locale. */
-export function grouped(number: number): string {
+function grouped(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 

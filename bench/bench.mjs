@@ -1,0 +1,121 @@
+// Measures ratios in one run, prints a table and writes bench/results.json. Machines are noisy, so nothing here is a bare
+// time: what is compared runs in turns, and medians are compared.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { generate } from './generate.mjs';
+import { inTotoLinks, signedCommits } from './peers.mjs';
+import { writePlan } from './plan.mjs';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const cli = join(here, '../dist/cli.js');
+const quick = process.argv.includes('--quick');
+const LARGE = quick ? 20_000 : 100_000;
+const rows = [];
+const base = mkdtempSync(join(tmpdir(), 'git-handoff-bench-'));
+
+try {
+  const none = { command: process.execPath, args: ['-e', '0'], env: process.env };
+  const version = { command: process.execPath, args: [cli, '--version'], env: process.env };
+  compare('--version / node -e 0', version, none, 1.25, 21);
+
+  const tiny = await generate(base, 10);
+  compare('verify, one session / node -e 0', warm(tiny), none, 2, 21);
+
+  const medium = await generate(base, 10_000);
+  const plan = join(base, 'plan.json');
+  writePlan(medium, plan);
+  const floor = { command: process.execPath, args: [join(here, 'floor.mjs'), medium.dir, plan], env: medium.env };
+  compare('verify 10,000 cold / floor', cold(medium), floor, 1.3, 9);
+  compare('verify 10,000 warm / node -e 0', warm(medium), none, 2.5, 21);
+
+  const small = await generate(base, 1_000);
+  const large = await generate(base, LARGE);
+  const [few, many] = inTurns([cold(small), cold(large)], 5);
+  const growth = many / LARGE / (few / 1_000);
+  row(`verify cold, per record, ${LARGE.toLocaleString('en')} / 1,000`, growth, 1.1);
+  row(`memory at ${LARGE.toLocaleString('en')} records, MB`, peakMemory(cold(large)), 400);
+
+  for (const [count, place, least] of quick
+    ? [[1_000, small, 25]]
+    : [
+        [1_000, small, 25],
+        [10_000, medium, 50],
+      ]) {
+    const peer = signedCommits(join(base, `commits-${count}`), count);
+    const [ours, theirs] = inTurns(
+      [cold(place), { ...peer.verify, env: peer.env, cwd: peer.dir }],
+      count > 1_000 ? 1 : 3,
+    );
+    row(`git verify-commit / verify, ${count.toLocaleString('en')} signatures`, theirs / ours, least, 'at least');
+  }
+  const links = inTotoLinks(join(base, 'in-toto'), 1_000);
+  if (links.skipped) console.log(`skipped: in-toto-verify (${links.skipped})`);
+  else {
+    const [ours, theirs] = inTurns([cold(small), { ...links.verify, env: links.env, cwd: links.dir }], 3);
+    row('in-toto-verify / verify, 1,000 signatures', theirs / ours, 1, 'at least');
+  }
+  report();
+} finally {
+  rmSync(base, { recursive: true, force: true });
+}
+
+/** A run that has verified before. */
+function warm({ dir, env }) {
+  return { command: process.execPath, args: [cli, '-C', dir, 'verify'], env };
+}
+
+/** A run that finds no cache. */
+function cold({ dir, env }) {
+  return {
+    ...warm({ dir, env }),
+    before: () => rmSync(join(dir, '.git/handoff/cache'), { recursive: true, force: true }),
+  };
+}
+
+function compare(name, subject, reference, limit, rounds) {
+  const [ours, theirs] = inTurns([subject, reference], rounds);
+  row(name, ours / theirs, limit);
+}
+
+/** Medians of runs taken in turns, so that a noisy minute hits all alike. The first round only warms the disk. */
+function inTurns(tasks, rounds) {
+  const times = tasks.map(() => []);
+  for (let round = rounds > 1 ? -1 : 0; round < rounds; round++) {
+    for (const [index, task] of tasks.entries()) {
+      const time = run(task);
+      if (round >= 0) times[index].push(time);
+    }
+  }
+  return times.map((list) => list.sort((a, b) => a - b)[list.length >> 1]);
+}
+
+function run({ command, args, env, cwd, before }) {
+  before?.();
+  const start = process.hrtime.bigint();
+  const { status, stderr } = spawnSync(command, args, { env, cwd, maxBuffer: 1 << 30 });
+  const time = Number(process.hrtime.bigint() - start);
+  if (status !== 0) throw new Error(`${command} ${args.slice(0, 4).join(' ')} ended with ${status}: ${stderr}`);
+  return time;
+}
+
+function peakMemory(task) {
+  const file = join(base, 'rss');
+  const preload = `--import=data:text/javascript,${encodeURIComponent(`import{writeFileSync}from'node:fs';process.on('exit',()=>writeFileSync(${JSON.stringify(file)},String(process.resourceUsage().maxRSS)))`)}`;
+  run({ ...task, args: [preload, ...task.args] });
+  return Number(readFileSync(file, 'utf8')) / 1024;
+}
+
+function row(name, value, limit, sense = 'at most') {
+  const held = sense === 'at most' ? value <= limit : value >= limit;
+  rows.push({ name, value: Number(value.toFixed(value < 10 ? 3 : 1)), [sense.replace(' ', '_')]: limit, held });
+  console.log(`${held ? '✓' : '✗'} ${name.padEnd(56)} ${String(rows.at(-1).value).padStart(8)}   (${sense} ${limit})`);
+}
+
+function report() {
+  writeFileSync(join(here, 'results.json'), `${JSON.stringify({ node: process.version, quick, rows }, null, 2)}\n`);
+  const missed = rows.filter(({ held }) => !held).length;
+  console.log(missed === 0 ? '\nall ratios hold' : `\n${missed} of ${rows.length} ratios do not hold in this run`);
+}

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { isolatedEnv } from '../temporary.ts';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+if (!existsSync(CLI)) throw new Error(`${CLI} is missing. These tests run what is published: npm run build`);
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** The published command as a process, without anybody's colours. */
+export function run(args: readonly string[], { cwd = '/', env = {} }: RunOptions = {}): Run {
+  return spawn(process.execPath, [CLI, ...args], { cwd, env });
+}
+
+/** A script in which "$@" is the command. */
+export function bash(script: string, { cwd = '/', env = {} }: RunOptions = {}): Run {
+  return spawn('bash', ['--norc', '-c', script, 'bash', process.execPath, CLI], { cwd, env });
+}
+
+function spawn(command: string, args: readonly string[], { cwd, env }: Required<RunOptions>): Run {
+  const { FORCE_COLOR: _, NO_COLOR: __, ...quiet } = isolatedEnv;
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: { ...quiet, ...env }, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+/** What a failure prints with --json. */
+export function errorOf({ stdout }: Run): { code: string; message: string; hint: string | null; data: unknown } {
+  return JSON.parse(stdout).error;
+}
+
+/** Everything but printable text and line breaks: nothing that a terminal would obey or a reader could not see. */
+export const UNSAFE = /[^\P{C}\n]/u;
