@@ -1,7 +1,7 @@
 // Builds everything that is published: dist/cli.js, the library, its types, the man page.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -40,7 +40,8 @@ await Promise.all([buildCli(), buildLibrary(), buildManual()]);
 run('node_modules/typescript/bin/tsc', '--project', 'tsconfig.build.json');
 
 function run(script, ...args) {
-  execFileSync(process.execPath, [script, ...args], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1); // it has said why
 }
 
 /** Names the code that fills a cache: of everything that is bundled, so that no other code reads what it wrote. */
@@ -59,6 +60,20 @@ async function buildCli() {
   for (const { path, text } of outputFiles)
     writeFileSync(path, text.includes('typeof require') ? REQUIRE + text : text);
   chmodSync('dist/cli.js', 0o755);
+  writeLicences(Object.keys(metafile.inputs));
+}
+
+/** What is bundled is copied, and its licences ask to be copied with it. */
+function writeLicences(inputs) {
+  const packages = new Set(
+    inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter(Boolean),
+  );
+  const texts = [...packages].sort().map((name) => {
+    const file = readdirSync(`node_modules/${name}`).find((entry) => /^licen[cs]e/i.test(entry));
+    if (!file) throw new Error(`${name} is bundled and has no licence file`);
+    return `${name}\n\n${readFileSync(`node_modules/${name}/${file}`, 'utf8')}`;
+  });
+  writeFileSync('dist/THIRD-PARTY-LICENCES', texts.join(`\n${'-'.repeat(72)}\n\n`));
 }
 
 /** Packages stay imports, so that an application has each of them once. */

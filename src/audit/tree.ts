@@ -1,4 +1,4 @@
-import type { Finding } from '../core/error.ts';
+import { type Finding, HandoffError } from '../core/error.ts';
 import { parsePolicyName, parseSessionFolder } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
@@ -35,9 +35,13 @@ const IN_FLIGHT = 512;
 export async function auditTree(source: Source, options: AuditOptions): Promise<TreeAudit> {
   const findings: Finding[] = [];
   const report: Report = (found) => findings.push(found);
-  const trust = await loadTrust(source, options.suite, report);
-  if (trust) await options.onTrust?.(trust);
   const layout = await readLayout(source, report);
+  const trust = await loadTrust(source, options.suite, report).catch((error) => {
+    // a .handoff that is a link, or bears another name, is no repository without one
+    if (error instanceof HandoffError && error.code === 'not_initialised' && findings.length > 0) return null;
+    throw error;
+  });
+  if (trust) await options.onTrust?.(trust);
   const documents = await auditDocuments(source, layout, trust, options.suite, report);
   const records = trust ? await auditSessions(source, layout.sessions, trust, options, report) : 0;
   findings.sort(byPlace);

@@ -31,7 +31,7 @@ export async function loadTrust(source: Source, suite: Suite, report: Report): P
   return { repoId, policy, identities: await readIdentities(source, { repoId, policy }, suite, report) };
 }
 
-export function notInitialised(): HandoffError {
+function notInitialised(): HandoffError {
   return new HandoffError('not_initialised', 'There is no .handoff/policy here: git-handoff is not initialised.', {
     hint: 'git handoff init',
   });

@@ -61,7 +61,7 @@ export function visibleFlags({ flags }: Verb): Flag[] {
 }
 
 /** At most `WIDTH` wide. A space inside brackets does not break. */
-export function wrap(text: string, indent = ''): string[] {
+function wrap(text: string, indent = ''): string[] {
   const wrapped: string[] = [];
   let line = '';
   for (const word of text.match(/\[[^\]]*\]|\S+/g) ?? []) {

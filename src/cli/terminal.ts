@@ -10,7 +10,7 @@ export interface Paint {
   columns: number | null;
 }
 
-export interface Progress {
+interface Progress {
   show(checked: number): void;
   clear(): void;
 }
@@ -55,7 +55,7 @@ function createPaint(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Paint 
   const coloured = isColoured(stream, env);
   const paint = (style: Style, text: string): string =>
     coloured ? styleText(style, text, { validateStream: false }) : text;
-  return Object.assign(paint, { columns: stream.isTTY ? (stream.columns ?? 80) : null });
+  return Object.assign(paint, { columns: stream.isTTY ? stream.columns || 80 : null });
 }
 
 function isColoured(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {

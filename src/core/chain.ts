@@ -35,16 +35,13 @@ export interface ChainFault {
 
 /** SPEC §6.2: path, kind, identity, session and number agree; the record was written for this repository. */
 export function assertPlace(record: ParsedRecord, place: Place, repoId: string): void {
-  const { fields } = record;
-  const pairs: [string, unknown, unknown][] = [
-    ['kind', place.kind, record.kind],
-    ['identity', place.identity, fields.identity],
-    ['session_id', place.sid8, (fields.session_id as string).slice(0, 8)],
-    ['seq', place.seq, fields.seq],
-  ];
-  for (const [key, expected, found] of pairs)
-    if (expected !== found) throw mismatch('path_mismatch', key, expected, found);
-  if (fields.repo !== repoId) throw mismatch('repo_mismatch', 'repo', repoId, fields.repo);
+  const { identity, session_id, seq, repo } = record.fields;
+  const sid8 = (session_id as string).slice(0, 8);
+  if (record.kind !== place.kind) throw mismatch('path_mismatch', 'kind', place.kind, record.kind);
+  if (identity !== place.identity) throw mismatch('path_mismatch', 'identity', place.identity, identity);
+  if (sid8 !== place.sid8) throw mismatch('path_mismatch', 'session_id', place.sid8, sid8);
+  if (seq !== place.seq) throw mismatch('path_mismatch', 'seq', place.seq, seq);
+  if (repo !== repoId) throw mismatch('repo_mismatch', 'repo', repoId, repo);
 }
 
 export function toLink(record: ParsedRecord, id: string, fingerprint: string): Link {
@@ -70,39 +67,56 @@ export function toLink(record: ParsedRecord, id: string, fingerprint: string): L
  */
 export function chainFaults(links: readonly Link[], damaged: ReadonlySet<number>): ChainFault[] {
   const faults: ChainFault[] = [];
-  const bySeq = new Map(links.map((link) => [link.seq, link]));
-  const opening = bySeq.get(1) ?? links[0]!;
-  const end = links.find((link) => link.kind === 'baton')?.seq ?? Number.POSITIVE_INFINITY;
+  const session = {
+    opening: links[0]!,
+    end: links.find((link) => link.kind === 'baton')?.seq ?? Number.POSITIVE_INFINITY,
+    tokens: new Map<string, number>(),
+  };
+  let before: Link | null = null;
   for (const link of links) {
-    const before = bySeq.get(link.seq - 1) ?? null;
-    if (link.seq > 1 && !before && damaged.has(link.seq - 1)) continue;
-    for (const [ok, expected, found, code] of rules(link, before, opening, end)) {
-      if (!ok) faults.push({ code: code ?? 'chain_broken', seq: link.seq, expected, found });
-    }
+    const follows: boolean = link.seq === (before?.seq ?? 0) + 1;
+    if (follows) checkLink(link, before, session, faults);
+    else if (!damaged.has(link.seq - 1)) faults.push(fault(link, `record ${link.seq - 1} before it`, 'none'));
+    before = link;
   }
   return faults;
 }
 
-type Rule = [ok: boolean, expected: string, found: string, code?: ChainFault['code']];
-
-function rules(link: Link, before: Link | null, opening: Link, end: number): Rule[] {
-  const opens = link.kind === 'start' || link.kind === 'pickup';
-  if (link.seq > 1 && !before) return [[false, `record ${link.seq - 1} before it`, 'none']];
-  return [
-    [link.prev === (before?.id ?? null), `prev ${before?.id ?? null}`, `${link.prev}`],
-    [opens === (link.seq === 1), 'start or pickup first and only first', `${link.kind} at ${link.seq}`],
-    [link.clock > (before?.clock ?? 0), `a clock above ${before?.clock ?? 0}`, `${link.clock}`],
-    [link.sessionId === opening.sessionId, `session ${opening.sessionId}`, link.sessionId],
-    [link.seq <= end || link.kind === 'seal', 'nothing but a seal after the baton', link.kind],
-    [link.inheritedFrom === opening.predecessor, `inherited_from ${opening.predecessor}`, `${link.inheritedFrom}`],
-    [!isStale(link, before), `a token of at least ${before?.lock?.token}`, `${link.lock?.token}`, 'stale_token'],
-  ];
+interface Whole {
+  opening: Link;
+  /** The number of the baton, if there is one. */
+  end: number;
+  /** The highest token seen so far, by task. */
+  tokens: Map<string, number>;
 }
 
-/** SPEC §6.5: within a session the token of a task's lock never goes down. */
-function isStale(link: Link, before: Link | null): boolean {
-  if (!link.lock || !before?.lock || link.lock.task !== before.lock.task) return false;
-  return link.lock.token < before.lock.token;
+/** Written out: it runs for every record there is, and words are only made for what is wrong. */
+function checkLink(link: Link, before: Link | null, { opening, end, tokens }: Whole, faults: ChainFault[]): void {
+  const { seq, kind, prev, clock, sessionId, inheritedFrom, lock } = link;
+  const opens = kind === 'start' || kind === 'pickup';
+  if (prev !== (before?.id ?? null)) faults.push(fault(link, `prev ${before?.id ?? null}`, `${prev}`));
+  if (opens !== (seq === 1)) faults.push(fault(link, 'start or pickup first and only first', `${kind} at ${seq}`));
+  if (clock <= (before?.clock ?? 0)) faults.push(fault(link, `a clock above ${before?.clock}`, `${clock}`));
+  if (sessionId !== opening.sessionId) faults.push(fault(link, `session ${opening.sessionId}`, sessionId));
+  if (seq > end && kind !== 'seal') faults.push(fault(link, 'nothing but a seal after the baton', kind));
+  if (opening.seq === 1 && inheritedFrom !== opening.predecessor) {
+    faults.push(fault(link, `inherited_from ${opening.predecessor}`, `${inheritedFrom}`));
+  }
+  const token = highestToken(link, tokens);
+  if (lock && lock.token < token)
+    faults.push(fault(link, `a token of at least ${token}`, `${lock.token}`, 'stale_token'));
+}
+
+function fault({ seq }: Link, expected: string, found: string, code: ChainFault['code'] = 'chain_broken'): ChainFault {
+  return { code, seq, expected, found };
+}
+
+/** SPEC §6.5: within a session the token of a task's lock never goes down, whatever was recorded in between. */
+function highestToken({ lock }: Link, tokens: Map<string, number>): number {
+  if (!lock) return 0;
+  const token = tokens.get(lock.task) ?? 0;
+  tokens.set(lock.task, Math.max(token, lock.token));
+  return token;
 }
 
 function mismatch(

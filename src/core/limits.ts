@@ -1,5 +1,3 @@
 /** SPEC §3.1: a file larger than this is refused before it is read. */
 export const MAX_RECORD_BYTES = 256 * 1024;
 export const MAX_FRONT_MATTER_BYTES = 64 * 1024;
-/** SPEC §6.2: sequence numbers have at least four digits in a file name. */
-export const MAX_SEQ = 999_999;

@@ -32,6 +32,7 @@ export function isLookalike(name: string): boolean {
     .normalize('NFKC')
     .replace(IGNORED, '')
     .toLowerCase()
+    .replace(/:.*$/su, '') // NTFS: `.handoff::$INDEX_ALLOCATION` is .handoff
     .replace(/[. ]+$/u, '');
   return folded === '.handoff' || /^handof~[0-9]+$/.test(folded) || confusable(folded) === '.handoff';
 }

@@ -74,7 +74,7 @@ const HEAD = /^handoff: ([^\n]*)\nkind: ([^\n]*)\n/;
 /** SPEC §3.3: the first two lines say the version and the kind, so that the rest can be read by that kind's schema. */
 function readKind(front: string, isMarkdown: boolean): Kind {
   const head = HEAD.exec(front);
-  if (!head) throw invalidYaml(1, '"handoff: 1" and then "kind: <kind>"', JSON.stringify(front.split('\n', 1)[0]));
+  if (!head) throw invalidHead(front, isMarkdown);
   const [, version, kind = ''] = head;
   if (version !== '1') throw unknown('protocol version', '1', version ?? '', 'Upgrade git-handoff to read it.');
   if (!isKind(kind))
@@ -88,6 +88,15 @@ function readKind(front: string, isMarkdown: boolean): Kind {
     );
   }
   return kind;
+}
+
+/** The line of the two that is wrong. Front matter starts on the second line of its file. */
+function invalidHead(front: string, isMarkdown: boolean): HandoffError {
+  const [first = '', second = ''] = front.split('\n', 2);
+  const [line, expected, found] = first.startsWith('handoff: ')
+    ? [2, '"kind: <kind>"', second]
+    : [1, '"handoff: 1"', first];
+  return invalidYaml(line + (isMarkdown ? 1 : 0), expected, JSON.stringify(found.slice(0, 64)));
 }
 
 interface Cut {

@@ -110,18 +110,18 @@ async function assertSigned(
   });
 }
 
+/** SPEC §5.5: a key is listed once; with two states it would have the one that is found first. */
 export function readIdentity(document: ParsedRecord, suite: Suite): Identity {
   const { name, role, keys } = document.fields as unknown as {
     name: string;
     role: Role;
     keys: { key: string; state: KeyState }[];
   };
-  return {
-    name,
-    role,
-    keys: keys.map(({ key, state }) => ({ ...readPublicKey(key, suite), state })),
-    document,
-  };
+  const listed = keys.map(({ key, state }) => ({ ...readPublicKey(key, suite), state }));
+  const prints = listed.map(({ fingerprint }) => fingerprint);
+  const again = prints.find((print, index) => prints.indexOf(print) < index);
+  if (again) throw listedTwice(name, again);
+  return { name, role, keys: listed, document };
 }
 
 /** SPEC §5.4: maintainers are signed in by the threshold of root principals. */
@@ -147,6 +147,13 @@ export async function assertSignedByMaintainer(
     revoked = key.fingerprint;
   }
   throw revoked ? keyRevoked(revoked) : notSignedIn(document, 'a maintainer');
+}
+
+function listedTwice(name: string, print: string): HandoffError {
+  return new HandoffError('signer_not_entitled', `The identity ${name} lists the key ${print} twice.`, {
+    hint: 'List each key once, with one state.',
+    data: { expected: 'each key once', found: print },
+  });
 }
 
 export function keyRevoked(fingerprint: string): HandoffError {

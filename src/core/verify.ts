@@ -63,5 +63,5 @@ export function signedMessage(record: Pick<ParsedRecord, 'kind' | 'signedBytes'>
 
 /** SPEC §2.3: an id is the digest of the signed bytes; it never covers a signature. */
 export function recordId(signedBytes: Uint8Array, hashes: Hashes): string {
-  return `sha256:${toHex(hashes.sha256(signedBytes))}`;
+  return `sha256:${hashes.sha256Hex?.(signedBytes) ?? toHex(hashes.sha256(signedBytes))}`;
 }

@@ -48,7 +48,7 @@ function assertLayoutBytes(text: string): void {
 function readMap(cursor: Cursor, indent: number, shape: Shape | undefined, depth: number): YamlMap {
   const map: YamlMap = new BareMap();
   do {
-    const key = readKey(cursor);
+    const key = readKey(cursor, shape?.keys);
     if (map[key] !== undefined)
       throw yamlError(cursor.line, 'each key once', `\`${key}\` again`, 'Keep one of the two.');
     map[key] = readValue(cursor, indent, shape?.keys?.[key] ?? shape?.rest, depth);
@@ -68,10 +68,12 @@ function readSequence(cursor: Cursor, indent: number, shape: Shape | undefined, 
   return items;
 }
 
-function readKey(cursor: Cursor): string {
+/** A key of the schema is a good key; only others are looked at closely. */
+function readKey(cursor: Cursor, known: Shape['keys']): string {
   const colon = cursor.text.indexOf(':', cursor.at);
   const key = colon < cursor.end ? cursor.text.slice(cursor.at, Math.max(colon, cursor.at)) : '';
-  if (!KEY.test(key)) throw unexpected(cursor, 'a key (a-z, 0-9 and _, then a colon)');
+  if (!(known && Object.hasOwn(known, key)) && !KEY.test(key))
+    throw unexpected(cursor, 'a key (a-z, 0-9 and _, then a colon)');
   if (++cursor.keys > MAX_KEYS) throw unexpected(cursor, `at most ${MAX_KEYS} keys`);
   cursor.at = colon + 1;
   return key;

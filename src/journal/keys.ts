@@ -29,8 +29,10 @@ export function keyDirectory(env: NodeJS.ProcessEnv): string {
 
 /** `<first 12 of repo id>/<identity>.pem`, else `<identity>.pem`; the `.new` of a rotation that was cut off counts too. */
 export async function readKeys(ring: KeyRing, identity: string): Promise<Signer[]> {
-  const folders = ring.repoId ? [join(ring.directory, ring.repoId.slice(0, 12)), ring.directory] : [ring.directory];
-  const paths = folders.flatMap((folder) => [join(folder, `${identity}.pem`), join(folder, `${identity}.pem.new`)]);
+  const paths = keyFolders(ring).flatMap((folder) => [
+    join(folder, `${identity}.pem`),
+    join(folder, `${identity}.pem.new`),
+  ]);
   const signers = await Promise.all(paths.map(readKey));
   return signers.filter((signer) => signer !== null);
 }
@@ -71,13 +73,20 @@ export function generateKey(): KeyObject {
 
 /** Where a key of this ring belongs. */
 export function keyPath(ring: KeyRing, identity: string): string {
-  const folder = ring.repoId ? join(ring.directory, ring.repoId.slice(0, 12)) : ring.directory;
-  return join(folder, `${identity}.pem`);
+  return join(keyFolders(ring)[0]!, `${identity}.pem`);
+}
+
+/** Where keys are looked for, in this order. */
+export function keyFolders({ directory, repoId }: KeyRing): string[] {
+  return repoId ? [join(directory, repoId.slice(0, 12)), directory] : [directory];
 }
 
 /** Writes a private key, never over another one. */
 export async function writeKey(path: string, key: KeyObject): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((cause: Error) => {
+    const hint = 'Set HANDOFF_KEYS to a directory that can be written to.';
+    throw new HandoffError('io', `The folder of ${path} cannot be made: ${cause.message}`, { hint, cause });
+  });
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
   const file = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600).catch(
     (error: NodeJS.ErrnoException) => {
@@ -100,8 +109,8 @@ export function assertOutsideWorkTree(directory: string, dirs: RepositoryDirs): 
   const real = realDirectory(directory);
   const around = surroundingRepository(real);
   if (!around?.topLevel || around.commonDir !== dirs.commonDir) return;
-  throw new HandoffError('key_in_tree', `The keys would be at ${real}, inside the work tree ${around.topLevel}.`, {
-    hint: 'Set HANDOFF_KEYS to a directory outside the repository, or unset it.',
+  throw new HandoffError('key_in_tree', `Private keys would be in ${real}, inside the work tree ${around.topLevel}.`, {
+    hint: 'Keep private keys outside the repository: move them, then set HANDOFF_KEYS or git config handoff.signingKey to match.',
     data: { directory: real, work_tree: around.topLevel },
   });
 }

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { namespaceOf } from '../core/kinds.ts';
 import { fingerprint, parsePublicKey, parseSshsig } from '../core/sshsig.ts';
@@ -10,7 +11,7 @@ import type { Signer } from './keys.ts';
 
 /** Signs with an OpenSSH key through ssh-keygen: a key file, or a key that only an ssh-agent holds. */
 export async function readSshKey(path: string, env: NodeJS.ProcessEnv): Promise<Signer> {
-  const file = path.startsWith('~/') ? join(env.HOME || homedir(), path.slice(2)) : path;
+  const file = expandHome(path, env);
   const bytes = parsePublicKey(await readPublicLine(file)).key;
   return {
     publicKey: { bytes, fingerprint: fingerprint(bytes, nodeHashes) },
@@ -23,6 +24,16 @@ export async function readSshKey(path: string, env: NodeJS.ProcessEnv): Promise<
       return parseSshsig(armoured).signature;
     },
   };
+}
+
+/** Where the private half is; null when only an ssh-agent has it. */
+export function sshKeyFolder(path: string, env: NodeJS.ProcessEnv): string | null {
+  const file = expandHome(path, env).replace(/\.pub$/, '');
+  return existsSync(file) ? dirname(realpathSync(file)) : null;
+}
+
+function expandHome(path: string, env: NodeJS.ProcessEnv): string {
+  return path.startsWith('~/') ? join(env.HOME || homedir(), path.slice(2)) : path;
 }
 
 /** `handoff.signingKey` may name either half of the pair; the public half is what is read. */

@@ -15,15 +15,7 @@ import {
 } from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
 import type { FileToWrite } from '../journal/files.ts';
-import {
-  assertOutsideWorkTree,
-  generateKey,
-  keyDirectory,
-  keyPath,
-  readKeys,
-  toSigner,
-  writeKey,
-} from '../journal/keys.ts';
+import { generateKey, keyDirectory, keyPath, readKeys, toSigner, writeKey } from '../journal/keys.ts';
 import { signDocument } from '../journal/sign.ts';
 import { type IdentityFields, identityFields, nextVersion } from './identity-document.ts';
 import { planRootKey } from './policy-change.ts';
@@ -78,9 +70,8 @@ export async function identityKeygen(
 ): Promise<KeygenResult> {
   assertIdentityName(name);
   const repoId = place.repository && (await repoIdOf(place.repository));
-  const directory = keyDirectory(place.env);
-  if (place.repository) assertOutsideWorkTree(directory, place.repository.dirs);
-  const path = keyPath({ directory, repoId }, name);
+  const ring = place.repository ? keyRing(place.repository, repoId) : { directory: keyDirectory(place.env), repoId };
+  const path = keyPath(ring, name);
   const key = generateKey();
   await writeKey(path, key);
   const { bytes, fingerprint } = toSigner(key).publicKey;

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { find } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
-import type { Finding } from '../core/error.ts';
+import { type Finding, HandoffError } from '../core/error.ts';
 import { parsePolicyName, ROOT } from '../core/paths.ts';
 import { writeConfig } from '../git/config.ts';
 import type { Oid } from '../git/store.ts';
@@ -30,13 +30,21 @@ export async function pinRoot(repository: Repository, root: string): Promise<boo
   return true;
 }
 
-/** Remembers the highest policy seen; an older one, or another of the same version, is a rollback. SPEC §5.9 */
-export async function checkRollback(repository: Repository, seen: SeenPolicy, rev: string): Promise<Finding | null> {
+/**
+ * Remembers the highest policy seen; an older one, or another of the same version, is a rollback. SPEC §5.9
+ * What is only staged is compared and not remembered: no commit has shown it yet.
+ */
+export async function checkRollback(
+  repository: Repository,
+  seen: SeenPolicy,
+  rev: string,
+  staged: boolean,
+): Promise<Finding | null> {
   const path = join(repository.stateDir, 'pins.json');
   const pin = await readPin(path);
   const commit = await repository.store.resolve(`${rev}^{commit}`);
   if (!pin || pin.root !== seen.root || seen.version > pin.version) {
-    await writePin(path, { ...seen, commit });
+    if (!staged) await writePin(path, { ...seen, commit });
     return null;
   }
   if (seen.version === pin.version && seen.id === pin.id) return null;
@@ -83,7 +91,19 @@ async function readPin(path: string): Promise<PolicyPin | null> {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-  return text === null ? null : JSON.parse(text);
+  return text === null ? null : parsePin(path, text);
+}
+
+/** Without its pin a clone cannot notice a rollback, so one that cannot be read is not taken for none. */
+function parsePin(path: string, text: string): PolicyPin {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    const hint =
+      'Make sure that the newest policy is the one you expect (git handoff policy show), then move the file away.';
+    throw new HandoffError('io', `The pinned policy in ${path} cannot be read.`, { hint, data: { path }, cause });
+  }
 }
 
 async function writePin(path: string, pin: PolicyPin): Promise<void> {

@@ -2,9 +2,16 @@ import { HandoffError } from '../core/error.ts';
 import { formatPublicKey } from '../core/sshsig.ts';
 import type { Identity, RootKeys, Trust } from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
-import { assertOutsideWorkTree, type KeyRing, keyDirectory, readKeys, type Signer } from '../journal/keys.ts';
+import {
+  assertOutsideWorkTree,
+  type KeyRing,
+  keyDirectory,
+  keyFolders,
+  readKeys,
+  type Signer,
+} from '../journal/keys.ts';
 import type { NamedSigner } from '../journal/sign.ts';
-import { readSshKey } from '../journal/ssh-key.ts';
+import { readSshKey, sshKeyFolder } from '../journal/ssh-key.ts';
 import type { Repository } from './repository.ts';
 
 /** Who acts: named by a flag (then it must be so), or by the environment (then it is a wish). */
@@ -13,14 +20,16 @@ export interface Actor {
 }
 
 export function keyRing(repository: Repository, repoId: string | null): KeyRing {
-  const directory = keyDirectory(repository.env);
-  assertOutsideWorkTree(directory, repository.dirs);
-  return { directory, repoId };
+  const ring = { directory: keyDirectory(repository.env), repoId };
+  for (const folder of keyFolders(ring)) assertOutsideWorkTree(folder, repository.dirs);
+  return ring;
 }
 
 /** Every key on this machine that could sign for a name: handoff.signingKey first, then our key files. */
 export async function signersFor(repository: Repository, repoId: string | null, name: string): Promise<Signer[]> {
   const path = (await repository.config()).get('handoff.signingKey');
+  const folder = path && sshKeyFolder(path, repository.env);
+  if (folder) assertOutsideWorkTree(folder, repository.dirs);
   const own = path ? [await readSshKey(path, repository.env)] : [];
   return [...own, ...(await readKeys(keyRing(repository, repoId), name))];
 }
@@ -61,14 +70,6 @@ async function chooseSigner(
     if (signer) return { identity: name, signer };
   }
   throw noKey(actor.as ?? `any ${role} (${[...candidates.keys()].join(', ')})`, keyDirectory(repository.env));
-}
-
-/** A signer for this very identity, whatever its role. */
-export async function identitySigner(repository: Repository, trust: Trust, identity: Identity): Promise<NamedSigner> {
-  const signers = await signersFor(repository, trust.repoId, identity.name);
-  const signer = matching(signers, identity.keys.filter(isActive));
-  if (signer) return { identity: identity.name, signer };
-  throw noKey(identity.name, keyDirectory(repository.env));
 }
 
 export function requireIdentity(trust: Trust, name: string): Identity {

@@ -32,7 +32,7 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
   const verdict = await judge(repository, source, options.root);
   const findings = [...verdict.findings];
   if (verdict.policy) {
-    const rollback = await checkRollback(repository, verdict.policy, rev);
+    const rollback = await checkRollback(repository, verdict.policy, rev, options.staged ?? false);
     if (rollback) findings.push(rollback);
     await pinRoot(repository, verdict.policy.root);
   }

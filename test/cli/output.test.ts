@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { formatFailure, toFailure } from '../../src/cli/failure.ts';
 import { toJson } from '../../src/cli/json.ts';
+import { formatLog } from '../../src/cli/text/log.ts';
 import { HandoffError } from '../../src/core/error.ts';
 import { commitAll, emptyPlace, initialised, STORY, writeBytes, writeSession } from '../handoff.ts';
+import { git, temporaryDirectory } from '../temporary.ts';
 import { bash, errorOf, run, UNSAFE } from './cli.ts';
 
 const plain = Object.assign((_: string, text: string) => text, { columns: null });
@@ -49,6 +51,19 @@ describe('log, show and lists', () => {
     );
     expect(new Set(lines.map((line) => line.indexOf('donna'))).size).toBe(1);
     expect(lines[0]).toMatch(/baton +donna {2}4 {2}2026-02-20 14:30 {2}half way$/);
+  });
+
+  it('a log longer than a call may have arguments is printed', () => {
+    const entry = {
+      id: `sha256:${'a'.repeat(64)}`,
+      kind: 'note',
+      session_id: '',
+      identity: 'donna',
+      clock: 1,
+      path: '',
+    };
+    const records = Array.from({ length: 200_000 }, (_, seq) => ({ ...entry, seq, at: '', valid: true, summary: 'x' }));
+    expect(formatLog({ records }, plain).split('\n')).toHaveLength(200_001);
   });
 
   it('show prints who signed, the fields and the text', async () => {
@@ -143,8 +158,10 @@ describe('colours', () => {
 
 describe('warnings', () => {
   it('go to stderr, with --json too', async () => {
-    const { dir, env } = emptyPlace();
-    const { stdout, stderr } = run(['init', '--json'], { cwd: dir, env });
+    const { dir, env } = await initialised();
+    const clone = temporaryDirectory();
+    git(clone, 'clone', '--quiet', dir, '.');
+    const { stdout, stderr } = run(['verify', '--json'], { cwd: clone, env });
     expect(stderr).toMatch(/^warning: Pinned root/);
     expect(JSON.parse(stdout).root).toMatch(/^[0-9a-f]{64}$/);
   });

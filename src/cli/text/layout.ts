@@ -1,6 +1,8 @@
 import type { Paint } from '../terminal.ts';
 
-export function lines(...all: string[]): string {
+/** Text that ends in a line break. Long lists are passed whole: a call has a limit of arguments. */
+export function lines(...parts: (string | readonly string[])[]): string {
+  const all = parts.flat();
   return all.length === 0 ? '' : `${all.join('\n')}\n`;
 }
 
@@ -9,13 +11,19 @@ export function table(
   rows: readonly string[][],
   style: (cell: string, column: number, row: number) => string = (cell) => cell,
 ): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const widths = columnWidths(rows);
   return rows.map((row, at) =>
     row
       .map((cell, column) => style(column === row.length - 1 ? cell : cell.padEnd(widths[column]!), column, at))
       .join('  ')
       .trimEnd(),
   );
+}
+
+export function columnWidths(rows: readonly string[][]): number[] {
+  const widths = (rows[0] ?? []).map(() => 0);
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at]!, cell.length);
+  return widths;
 }
 
 /** `key  value` lines, keys dimmed. */

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../verbs/log.ts';
 import type { Paint } from '../terminal.ts';
-import { lines, shortId, table } from './layout.ts';
+import { columnWidths, lines, shortId, table } from './layout.ts';
 
 const SUMMARY = 5;
 
@@ -18,7 +18,7 @@ export function formatLog({ records }: { records: LogEntry[] }, paint: Paint): s
   const rest = roomForSummary(rows, paint.columns);
   const cut = rows.map((row) => row.with(SUMMARY, clip(row[SUMMARY]!, rest)));
   return lines(
-    ...table(cut, (cell, column, row) => {
+    table(cut, (cell, column, row) => {
       if (column === 0) return paint('yellow', cell);
       return column === SUMMARY && !records[row]!.valid ? paint('red', cell) : cell;
     }),
@@ -27,8 +27,8 @@ export function formatLog({ records }: { records: LogEntry[] }, paint: Paint): s
 
 function roomForSummary(rows: readonly string[][], columns: number | null): number {
   if (columns === null) return Number.POSITIVE_INFINITY;
-  const widths = Array.from({ length: SUMMARY }, (_, at) => Math.max(...rows.map((row) => row[at]!.length)) + 2);
-  return Math.max(20, columns - widths.reduce((sum, width) => sum + width, 0));
+  const widths = columnWidths(rows).slice(0, SUMMARY);
+  return Math.max(20, columns - widths.reduce((sum, width) => sum + width + 2, 0));
 }
 
 function clip(text: string, width: number): string {

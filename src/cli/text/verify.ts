@@ -5,7 +5,10 @@ import { count, fields, lines, shortId } from './layout.ts';
 
 /** Each finding as a compiler would print it, then the verdict. */
 export function formatVerify(result: VerifyResult, paint: Paint): string {
-  return lines(...result.findings.flatMap((finding) => formatFinding(finding, paint)), formatVerdict(result, paint));
+  return lines(
+    result.findings.flatMap((finding) => formatFinding(finding, paint)),
+    formatVerdict(result, paint),
+  );
 }
 
 function formatFinding(finding: Finding, paint: Paint): string[] {

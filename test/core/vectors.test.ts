@@ -1,0 +1,209 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { fromHex, toHex, utf8 } from '../../src/core/bytes.ts';
+import { chainFaults, toLink } from '../../src/core/chain.ts';
+import { attachSignatures, formatRecord } from '../../src/core/format.ts';
+import { DOCUMENT_KINDS, type Kind, namespaceOf, RECORD_KINDS } from '../../src/core/kinds.ts';
+import { inclusionProof, leafHash, merkleRoot, verifyConsistency, verifyInclusion } from '../../src/core/merkle.ts';
+import { parseRecord } from '../../src/core/record.ts';
+import { armourSshsig, fingerprint, formatPublicKey } from '../../src/core/sshsig.ts';
+import {
+  assertMaintainer,
+  assertSignedByMaintainer,
+  assertSucceeds,
+  readIdentity,
+  readPolicy,
+} from '../../src/core/trust.ts';
+import { recordId, type Suite, signedMessage, verifyRecord } from '../../src/core/verify.ts';
+import type { YamlMap } from '../../src/core/yaml.ts';
+import { temporaryDirectory } from '../temporary.ts';
+import {
+  bytesOf,
+  type DocumentCase,
+  type FileCase,
+  nodeSuite,
+  readVectors,
+  resultOf,
+  SUITES,
+  testKey,
+} from './examples.ts';
+
+interface SignatureCase {
+  name: string;
+  rule: string[];
+  kind: Kind;
+  signed_bytes: string;
+  id: string;
+  sha512: string;
+  public_key: string;
+  message: string;
+  signature: string;
+  namespace?: string;
+  fingerprint?: string;
+  sshsig?: string;
+  result: string;
+}
+type RecordCase = FileCase & { key: string };
+interface ChainCase {
+  name: string;
+  rule: string[];
+  key: string;
+  files: string[];
+  faults: { code: string; seq: number }[];
+}
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const signatures = readVectors<SignatureCase>('signatures');
+const records = readVectors<RecordCase>('records');
+const documents = readVectors<DocumentCase>('documents');
+const chains = readVectors<ChainCase>('chains');
+const suites = Object.entries(SUITES);
+
+describe('the published vectors', () => {
+  test('are what the script writes, byte for byte', () => {
+    const dir = temporaryDirectory();
+    execFileSync(process.execPath, [join(ROOT, 'scripts/generate-vectors.mjs'), '--out', dir]);
+    const names = readdirSync(dir).sort();
+    expect([...names, 'README.md'].sort()).toEqual(readdirSync(join(ROOT, 'protocol/vectors')).sort());
+    for (const name of names) {
+      expect(readFileSync(join(dir, name)).equals(readFileSync(join(ROOT, 'protocol/vectors', name))), name).toBe(true);
+    }
+  });
+
+  test('are small, and each names its rule', () => {
+    const size = (name: string) => statSync(join(ROOT, 'protocol/vectors', name)).size;
+    const total = readdirSync(join(ROOT, 'protocol/vectors')).reduce((sum, name) => sum + size(name), 0);
+    expect(total).toBeLessThan(200_000);
+    const spec = readFileSync(join(ROOT, 'SPEC.md'), 'utf8');
+    for (const { name, rule } of [...signatures, ...records, ...documents, ...chains]) {
+      expect(rule.length, name).toBeGreaterThan(0);
+      expect(
+        rule.filter((number) => !spec.includes(`**${number}**`)),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  test('have a valid file of every kind', () => {
+    const kinds = new Set(
+      [...records, ...documents].filter(({ result }) => result === 'valid').map(({ kind }) => kind),
+    );
+    expect([...kinds].sort()).toEqual([...RECORD_KINDS, ...DOCUMENT_KINDS].sort());
+  });
+});
+
+describe.each(suites)('signatures with %s', (_, suite) => {
+  test.each(signatures)('$name: $result', async (vector) => {
+    const signedBytes = utf8(vector.signed_bytes);
+    const key = fromHex(vector.public_key)!;
+    const signature = fromHex(vector.signature)!;
+    expect(recordId(signedBytes, suite)).toBe(vector.id);
+    expect(toHex(suite.sha512(signedBytes))).toBe(vector.sha512);
+    expect(await suite.verify(key, fromHex(vector.message)!, signature)).toBe(vector.result === 'valid');
+    if (vector.result !== 'valid') return;
+    expect(toHex(signedMessage({ kind: vector.kind, signedBytes }, suite))).toBe(vector.message);
+    expect(namespaceOf(vector.kind)).toBe(vector.namespace);
+    expect(fingerprint(key, suite)).toBe(vector.fingerprint);
+    expect(armourSshsig(key, vector.namespace!, signature)).toBe(vector.sshsig);
+  });
+});
+
+const noKeygen = spawnSync('ssh-keygen', ['-?']).error !== undefined;
+
+test.skipIf(noKeygen)('ssh-keygen accepts the published signatures for the signed bytes', () => {
+  const valid = signatures.filter(({ result }) => result === 'valid');
+  expect(valid.length).toBeGreaterThan(2);
+  for (const { sshsig, namespace, public_key, signed_bytes } of valid) {
+    const dir = temporaryDirectory();
+    writeFileSync(join(dir, 'signature'), sshsig!);
+    writeFileSync(join(dir, 'signers'), `someone ${formatPublicKey(fromHex(public_key)!)}\n`);
+    const args = ['-Y', 'verify', '-f', 'signers', '-I', 'someone', '-n', namespace!, '-s', 'signature'];
+    expect(spawnSync('ssh-keygen', args, { cwd: dir, input: signed_bytes }).status).toBe(0);
+  }
+});
+
+describe.each(suites)('records with %s', (_, suite) => {
+  test.each(records)('$name: $result', async (vector) => {
+    const key = testKey(vector.key);
+    expect(await resultOf(() => verifyRecord(parseRecord(bytesOf(vector)), [key], suite))).toBe(vector.result);
+    if (vector.result !== 'valid') return;
+    const record = await verifyRecord(parseRecord(bytesOf(vector)), [key], suite);
+    expect(record).toMatchObject({ kind: vector.kind, id: vector.id, body: vector.body, fingerprint: key.fingerprint });
+    expect(plain(record.fields)).toEqual(vector.fields);
+  });
+});
+
+describe.each(suites)('documents with %s', (_, suite) => {
+  test.each(documents)('$name: $result', async (vector) => {
+    expect(await resultOf(() => checkDocument(vector, suite))).toBe(vector.result);
+    if (vector.result !== 'valid') return;
+    const document = parseRecord(bytesOf(vector));
+    expect(recordId(document.signedBytes, suite)).toBe(vector.id);
+    expect(document.signatures.map(({ identity }) => identity)).toEqual(vector.signers);
+    expect(plain(document.fields)).toEqual(vector.fields);
+  });
+});
+
+test.each(chains)('chain: $name', async ({ key, files, faults }) => {
+  const links = [];
+  for (const file of files) {
+    const record = await verifyRecord(parseRecord(utf8(file)), [testKey(key)], nodeSuite);
+    links.push(toLink(record, record.id, record.fingerprint));
+  }
+  expect(chainFaults(links, new Set()).map(({ code, seq }) => ({ code, seq }))).toEqual(faults);
+});
+
+test('the writer writes the valid files byte for byte', () => {
+  const valid = [...records, ...documents].filter(
+    ({ result, name }) => result === 'valid' && !name.startsWith('scalars'),
+  );
+  for (const vector of valid) {
+    const { signature, signatures, fields, body, kind } = parseRecord(bytesOf(vector));
+    const unsigned = formatRecord(plain(fields) as YamlMap & { kind: Kind }, body);
+    const signers = signature ? [{ identity: '', fingerprint: '', bytes: signature }] : signatures;
+    expect(Buffer.from(attachSignatures(unsigned, signers)).toString(), kind).toBe(vector.file);
+  }
+});
+
+test('the seal is over the files before it, and proves each of them', () => {
+  const files = records.filter(({ kind, name }) => kind === name && kind !== 'pickup').map(bytesOf);
+  const seal = parseRecord(files.pop()!).fields as {
+    root: string;
+    tree_size: number;
+    previous: { proof: string[]; root: string };
+  };
+  const root = fromHex(seal.root)!;
+  expect(seal.tree_size).toBe(files.length);
+  expect(toHex(merkleRoot(files))).toBe(seal.root);
+  for (const [index, file] of files.entries()) {
+    expect(verifyInclusion(leafHash(file), index, files.length, inclusionProof(files, index), root)).toBe(true);
+  }
+  const proof = seal.previous.proof.map((hex) => fromHex(hex)!);
+  expect(verifyConsistency(1, files.length, proof, fromHex(seal.previous.root)!, root)).toBe(true);
+});
+
+async function checkDocument(vector: DocumentCase, suite: Suite): Promise<void> {
+  const document = parseRecord(bytesOf(vector));
+  const { check } = vector;
+  if (check.as === 'policy') {
+    const prior = check.prior === null ? null : readPolicy(parseRecord(named(check.prior)), suite);
+    const repoId = prior && recordId(parseRecord(named('policy 1')).signedBytes, suite).slice('sha256:'.length);
+    return assertSucceeds(readPolicy(document, suite), prior, repoId, suite);
+  }
+  if (check.as === 'maintainer') {
+    return assertMaintainer(readIdentity(document, suite), readPolicy(parseRecord(named(check.policy)), suite), suite);
+  }
+  const maintainers = check.maintainers.map((name) => readIdentity(parseRecord(named(name)), suite));
+  return assertSignedByMaintainer(document, new Map(maintainers.map((identity) => [identity.name, identity])), suite);
+}
+
+function named(name: string): Uint8Array {
+  return bytesOf(documents.find((vector) => vector.name === name)!);
+}
+
+/** The maps of the reader inherit nothing; JSON's do. */
+function plain<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
+}
