@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SessionAudit } from './session.ts';
 
-/** Clean sessions by the oid of their folder: a finished session's folder never changes. */
+/** Clean sessions by what their folder holds and the rules they were judged by: a finished session's folder never changes. */
 export type SessionCache = Pick<Cache<SessionAudit>, 'get' | 'set'>;
 
 /**

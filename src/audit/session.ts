@@ -72,7 +72,7 @@ interface Session {
 }
 
 /** The policy may ask for less than the protocol allows. */
-function maxBytes({ policy }: Trust): number {
+export function maxBytes({ policy }: Trust): number {
   return (policy.document.fields.limits as unknown as { record_bytes: number }).record_bytes;
 }
 

@@ -6,7 +6,7 @@ import type { SessionCache } from './cache.ts';
 import { attempt, finding, type Report } from './finding.ts';
 import { isFolder, type Layout, listUnique, readLayout, reportNoPlace } from './layout.ts';
 import { limiter } from './limit.ts';
-import { auditSession, type SessionAudit, type SessionContext } from './session.ts';
+import { auditSession, maxBytes, type SessionAudit, type SessionContext } from './session.ts';
 import type { Entry, Source } from './source.ts';
 import { checkSkill, loadTrust, readDocument, readSignedDocument } from './trust.ts';
 
@@ -118,7 +118,7 @@ async function auditSessions(
           if (known) count(known.records);
           const audit = known ?? (await auditSession(folder, owner.name, context, report));
           if (audit) audits.push({ path: folder.path, audit });
-          if (audit && !known && folder.oid) options.sessions?.set(folder.oid, audit);
+          if (audit && !known && folder.oid) options.sessions?.set(cacheKey(folder, owner.name, trust), audit);
         }),
       ),
     );
@@ -134,12 +134,17 @@ function recall(
   trust: Trust,
   sessions: SessionCache | null | undefined,
 ): SessionAudit | null {
-  const known = folder.oid ? sessions?.get(folder.oid) : undefined;
+  const known = folder.oid ? sessions?.get(cacheKey(folder, owner, trust)) : undefined;
   const keys = trust.identities.get(owner)?.keys;
-  const holds = known?.fingerprints.every((print) =>
+  const holds = known?.fingerprints?.every((print) =>
     keys?.some((key) => key.fingerprint === print && key.state !== 'revoked'),
   );
   return holds && known ? known : null;
+}
+
+/** All that the verdict on a folder came from, but for the keys: its content, its name, and whose and which rules. */
+function cacheKey({ oid, name }: Entry, owner: string, trust: Trust): string {
+  return `${oid} ${name} ${trust.identities.get(owner)?.role} ${maxBytes(trust)} ${trust.repoId.slice(0, 12)}`;
 }
 
 function isSessionFolder(entry: Entry, report: Report): boolean {

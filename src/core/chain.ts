@@ -76,6 +76,7 @@ export function chainFaults(links: readonly Link[], damaged: ReadonlySet<number>
   for (const link of links) {
     const follows: boolean = link.seq === (before?.seq ?? 0) + 1;
     if (follows) checkLink(link, before, session, faults);
+    else if (link.seq === before?.seq) faults.push(fault(link, `one record ${link.seq}`, 'two'));
     else if (!damaged.has(link.seq - 1)) faults.push(fault(link, `record ${link.seq - 1} before it`, 'none'));
     before = link;
   }
@@ -96,7 +97,7 @@ function checkLink(link: Link, before: Link | null, { opening, end, tokens }: Wh
   const opens = kind === 'start' || kind === 'pickup';
   if (prev !== (before?.id ?? null)) faults.push(fault(link, `prev ${before?.id ?? null}`, `${prev}`));
   if (opens !== (seq === 1)) faults.push(fault(link, 'start or pickup first and only first', `${kind} at ${seq}`));
-  if (clock <= (before?.clock ?? 0)) faults.push(fault(link, `a clock above ${before?.clock}`, `${clock}`));
+  if (clock <= (before?.clock ?? 0)) faults.push(fault(link, `a clock above ${before?.clock ?? 0}`, `${clock}`));
   if (sessionId !== opening.sessionId) faults.push(fault(link, `session ${opening.sessionId}`, sessionId));
   if (seq > end && kind !== 'seal') faults.push(fault(link, 'nothing but a seal after the baton', kind));
   if (opening.seq === 1 && inheritedFrom !== opening.predecessor) {

@@ -68,6 +68,13 @@ export async function assertSucceeds(
   repoId: string | null,
   suite: Suite,
 ): Promise<void> {
+  assertFollows(policy, prior, repoId);
+  if (prior) await assertThreshold(policy.document, prior.root, suite, `version ${prior.version}`);
+  await assertThreshold(policy.document, policy.root, suite, `version ${policy.version}`);
+}
+
+/** The same, whoever signed it. */
+export function assertFollows(policy: Policy, prior: Policy | null, repoId: string | null): void {
   const { prev, repo, nonce } = policy.document.fields;
   const version = (prior?.version ?? 0) + 1;
   if (policy.version !== version) throw invalidPolicy(`version ${version}`, String(policy.version));
@@ -75,8 +82,6 @@ export async function assertSucceeds(
   if (repo !== (repoId ?? undefined)) throw invalidPolicy(`repo ${repoId ?? 'absent in version 1'}`, String(repo));
   if ((nonce === undefined) !== (prior !== null))
     throw invalidPolicy('a nonce in version 1 and nowhere else', String(nonce));
-  if (prior) await assertThreshold(policy.document, prior.root, suite, `version ${prior.version}`);
-  await assertThreshold(policy.document, policy.root, suite, `version ${policy.version}`);
 }
 
 async function assertThreshold(document: ParsedRecord, root: RootKeys, suite: Suite, whose: string): Promise<void> {

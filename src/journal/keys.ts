@@ -37,7 +37,7 @@ export async function readKeys(ring: KeyRing, identity: string): Promise<Signer[
   return signers.filter((signer) => signer !== null);
 }
 
-async function readKey(path: string): Promise<Signer | null> {
+export async function readKey(path: string): Promise<Signer | null> {
   const pem = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
     throw new HandoffError('no_key', `The key ${path} cannot be read: ${error.message}`, { hint: `chmod 600 ${path}` });

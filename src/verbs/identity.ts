@@ -15,7 +15,7 @@ import {
 } from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
 import type { FileToWrite } from '../journal/files.ts';
-import { generateKey, keyDirectory, keyPath, readKeys, toSigner, writeKey } from '../journal/keys.ts';
+import { generateKey, keyDirectory, keyPath, readKey, readKeys, toSigner, writeKey } from '../journal/keys.ts';
 import { signDocument } from '../journal/sign.ts';
 import { type IdentityFields, identityFields, nextVersion } from './identity-document.ts';
 import { planRootKey } from './policy-change.ts';
@@ -111,11 +111,9 @@ export async function identityRotate(repository: Repository, options: IdentityOp
   const trust = await requireTrust(repository);
   const identity = requireIdentity(trust, options.name);
   const path = keyPath(keyRing(repository, trust.repoId), identity.name);
-  const fresh = options.key ? null : generateKey();
-  const key = fresh ? toSigner(fresh).publicKey : await readPublicKeyFile(options.key!);
+  if (!options.key) await requireOwnKey(repository, trust, identity);
+  const key = options.key ? await readPublicKeyFile(options.key) : await newKey(path, identity);
   assertUnused(key, trust);
-  if (fresh) await requireOwnKey(repository, trust, identity);
-  if (fresh) await writeKey(`${path}.new`, fresh);
   const retired = identity.keys.map(
     (old): IdentityKey => (old.state === 'active' ? { ...old, state: 'retired' } : old),
   );
@@ -129,7 +127,8 @@ export async function identityRotate(repository: Repository, options: IdentityOp
   const result = isRootKey(identity, trust)
     ? await rotateRootKey(repository, trust, { fields, key, message, options })
     : await publishIdentity(repository, trust, fields, key.fingerprint, message, options);
-  if (fresh) await swapKeys(path, identity);
+  // while the change waits for signatures the old key still counts; `.new` is read beside it
+  if (!options.key && !result.pending) await swapKeys(path);
   return result;
 }
 
@@ -172,8 +171,10 @@ export async function identityRevoke(repository: Repository, options: IdentityOp
   const keys = identity.keys.map((key): IdentityKey => (hit.includes(key) ? { ...key, state: 'revoked' } : key));
   const fields = nextVersion(identity, keys, repository.now().toISOString(), repository.suite);
   const prints = new Set(hit.map(({ fingerprint }) => fingerprint));
+  // the keys that fall must not be the ones that vouch
+  const after = { ...trust, identities: new Map([...trust.identities, [identity.name, { ...identity, keys }]]) };
   const resigned =
-    identity.role === 'maintainer' ? await resignDocuments(repository, trust, identity.name, prints, options) : [];
+    identity.role === 'maintainer' ? await resignDocuments(repository, after, identity.name, prints, options) : [];
   const message = `handoff: revoke a key of ${identity.name}`;
   const result = await publishIdentity(repository, trust, fields, hit[0]!.fingerprint, message, options, resigned);
   return { ...result, revoked: [...prints], signed_again: resigned.map(({ path }) => path) };
@@ -225,15 +226,20 @@ async function requireOwnKey(repository: Repository, trust: Trust, identity: Ide
   );
 }
 
+/** The next key, as `.new`. A rotation that was cut off left one there: signed in by now, or still to be used. */
+async function newKey(path: string, identity: Identity): Promise<PublicKey> {
+  const left = await readKey(`${path}.new`);
+  if (left && !identity.keys.some(({ fingerprint }) => fingerprint === left.publicKey.fingerprint)) return left.publicKey;
+  if (left) await swapKeys(path);
+  const key = generateKey();
+  await writeKey(`${path}.new`, key);
+  return toSigner(key).publicKey;
+}
+
 /** The old private key is kept under the name of what it was. */
-async function swapKeys(path: string, identity: Identity): Promise<void> {
-  const old = identity.keys
-    .find(({ state }) => state === 'active')
-    ?.fingerprint.slice(7, 15)
-    .replaceAll(/[+/]/g, '_');
-  await rename(path, `${path}.retired-${old ?? 'key'}`).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+async function swapKeys(path: string): Promise<void> {
+  const old = (await readKey(path))?.publicKey.fingerprint.slice(7, 15).replaceAll(/[+/]/g, '_');
+  if (old) await rename(path, `${path}.retired-${old}`);
   await rename(`${path}.new`, path);
 }
 

@@ -6,8 +6,7 @@ import { assertIdentityName } from '../core/names.ts';
 import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../core/paths.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
-import { writeConfig } from '../git/config.ts';
-import { runGit } from '../git/run.ts';
+import { gitFailure, runGit } from '../git/run.ts';
 import { generateKey, keyPath, toSigner, writeKey } from '../journal/keys.ts';
 import { type NamedSigner, signDocument } from '../journal/sign.ts';
 import { identityFields } from './identity-document.ts';
@@ -51,7 +50,7 @@ export async function init(repository: Repository, options: InitOptions = {}): P
     [identityPath('bot'), identityFields(root, 'bot', 'bot', [bot.named.signer.publicKey], at)],
     [
       PROJECT_PATH,
-      { handoff: 1, kind: 'project', repo: root, version: 1, prev: null, at, name: options.name ?? basename(topLevel) },
+      { handoff: 1, kind: 'project', repo: root, version: 1, prev: null, at, name: options.name ?? oneLine(basename(topLevel)) },
     ],
   ];
   const files = [{ path: policyPath(1), bytes: policy.bytes }];
@@ -65,7 +64,7 @@ export async function init(repository: Repository, options: InitOptions = {}): P
     { files: all, message: `handoff: init, root ${root.slice(0, 12)}`, identity: name },
     options,
   );
-  await writeConfig(repository.git, 'handoff.root', root);
+  await repository.setConfig('handoff.root', root);
   return {
     repo_id: root,
     root,
@@ -89,15 +88,19 @@ async function assertFree(repository: Repository, topLevel: string): Promise<voi
   if (stats && (!stats.isDirectory() || names.length > 0)) {
     throw foreign('.handoff exists and holds something else.', 'Move it away, then run git handoff init again.');
   }
-  const { code, stdout } = await runGit(repository.git, ['check-ignore', '-v', '--no-index', '--', policyPath(1)]);
-  if (code === 0)
-    throw foreign(
-      `.handoff is ignored by git: ${stdout.toString('utf8').trim()}`,
-      'Remove that line: records must be committed.',
-    );
+  const rule = await ignoreRule(repository, policyPath(1));
+  if (rule) throw foreign(`.handoff is ignored by git: ${rule}`, 'Remove that line: records must be committed.');
   const changed = await runGit(repository.git, ['status', '--porcelain', '--', '.gitattributes']);
   if (changed.stdout.length > 0)
     throw usage('.gitattributes has uncommitted changes, and init adds to it. Commit or stash them first.');
+}
+
+/** The line that makes git ignore a path, or null. check-ignore refuses to run with literal pathspecs. */
+async function ignoreRule({ git }: Repository, path: string): Promise<string | null> {
+  const args = ['check-ignore', '-v', '--no-index', '--', path];
+  const result = await runGit({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } }, args);
+  if (result.code > 1) throw gitFailure(args, result);
+  return result.code === 0 ? result.stdout.toString('utf8').trim() : null;
 }
 
 interface ObtainedKey {
@@ -139,6 +142,11 @@ async function protectedRef({ dirs }: Repository): Promise<string> {
   const head = await readFile(join(dirs.gitDir, 'HEAD'), 'utf8').catch(() => '');
   const branch = /^ref: refs\/heads\/(main|master|trunk)\n?$/.exec(head)?.[1] ?? 'main';
   return `refs/heads/${branch}`;
+}
+
+/** A directory can have a line break in its name; a project cannot. */
+function oneLine(name: string): string {
+  return name.replace(/\p{Cc}+/gu, ' ').trim() || 'project';
 }
 
 const ATTRIBUTES = [

@@ -4,7 +4,6 @@ import { find } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
 import { parsePolicyName, ROOT } from '../core/paths.ts';
-import { writeConfig } from '../git/config.ts';
 import type { Oid } from '../git/store.ts';
 import type { Repository } from './repository.ts';
 
@@ -25,7 +24,7 @@ export interface SeenPolicy {
 /** Pins the root on first use, and says so: a person compares it with what a maintainer told them. */
 export async function pinRoot(repository: Repository, root: string): Promise<boolean> {
   if ((await repository.config()).get('handoff.root')) return false;
-  await writeConfig(repository.git, 'handoff.root', root);
+  await repository.setConfig('handoff.root', root);
   repository.warn(`Pinned root ${root} (first use). Compare it with a maintainer's: git handoff trust`);
   return true;
 }

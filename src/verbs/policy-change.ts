@@ -1,6 +1,6 @@
 import { identityPath, policyPath } from '../core/paths.ts';
 import type { ParsedRecord } from '../core/record.ts';
-import { type Policy, type RootKeys, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
+import { assertFollows, type Policy, type RootKeys, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import type { FileToWrite } from '../journal/files.ts';
@@ -40,6 +40,7 @@ export async function planPolicy(
   signers: readonly NamedSigner[],
 ): Promise<PolicyChange> {
   const policy = readPolicy(signed.document, repository.suite);
+  assertFollows(policy, trust.policy, trust.repoId);
   const old = await rootSigners(signed.document, trust.policy.root, repository.suite);
   const own = await rootSigners(signed.document, policy.root, repository.suite);
   const pending = old.size < trust.policy.root.threshold || own.size < policy.root.threshold;

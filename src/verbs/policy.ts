@@ -3,7 +3,8 @@ import { readDocument } from '../audit/trust.ts';
 import { HandoffError } from '../core/error.ts';
 import { identityPath, policyPath } from '../core/paths.ts';
 import type { ParsedRecord } from '../core/record.ts';
-import { type Policy, readIdentity, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
+import { type Identity, type Policy, readIdentity, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
+import { recordId } from '../core/verify.ts';
 import type { YamlMap, YamlValue } from '../core/yaml.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import { addSignature, type NamedSigner, signDocument } from '../journal/sign.ts';
@@ -44,7 +45,7 @@ export async function policySet(repository: Repository, options: PolicySetOption
   const signed = await signDocument(nextPolicy(trust, changes, repository.now().toISOString()), [signer]).catch(
     badValue(options),
   );
-  const change = await planPolicy(repository, trust, signed, [signer]);
+  const change = await planPolicy(repository, trust, signed, [signer]).catch(badValue(options));
   return publishChange(repository, change, change.files, [], signer, options);
 }
 
@@ -56,14 +57,18 @@ export async function policySign(repository: Repository, options: PublishOptions
   const identities = await readPendingIdentities(repository, trust);
   if (!waiting && identities.length === 0) throw nothingPending();
   const next = waiting && readPolicy(waiting, repository.suite);
-  const signer = await rootSigner(repository, trust.repoId, mergedRoot(trust.policy, next), options);
+  const root = mergedRoot(trust.policy, next);
+  if (waiting) await assertProposed(waiting, trust.policy.root, repository);
+  for (const { document } of identities) await assertProposed(document, root, repository);
+  const documents = [...(waiting ? [waiting] : []), ...identities.map(({ document }) => document)];
+  const signer = await rootSigner(repository, trust.repoId, yetToSign(root, documents, options), options);
   const change = waiting && (await planPolicy(repository, trust, await addSignature(waiting, signer), [signer]));
-  const root = change && !change.pending ? change.root : trust.policy.root;
+  const judges = change && !change.pending ? change.root : trust.policy.root;
   const files = [...(change?.files ?? [])];
   const removed = change && !change.pending ? [policyPath(change.policy.version, true)] : [];
   for (const { name, document } of identities) {
     const signed = await addSignature(document, signer);
-    const complete = (await rootSigners(signed.document, root, repository.suite)).size >= root.threshold;
+    const complete = (await rootSigners(signed.document, judges, repository.suite)).size >= judges.threshold;
     const path = identityPath(name, !complete);
     files.splice(0, files.length, ...files.filter((file) => file.path !== path), {
       path,
@@ -99,6 +104,30 @@ function mergedRoot(current: Policy, next: Policy | null): Policy['root'] {
   return { threshold: current.root.threshold, principals };
 }
 
+/** Whoever has not signed all of it. */
+function yetToSign(root: Policy['root'], documents: readonly ParsedRecord[], { as }: Actor): Policy['root'] {
+  const open = [...root.principals].filter(([name, { fingerprint }]) =>
+    documents.some(
+      ({ signatures }) => !signatures.some((line) => line.identity === name && line.fingerprint === fingerprint),
+    ),
+  );
+  if (as === undefined || !root.principals.has(as) || open.some(([name]) => name === as)) {
+    return { ...root, principals: new Map(open) };
+  }
+  throw new HandoffError('usage', `${as} has signed all that waits.`, {
+    hint: `Yet to sign: ${open.map(([name]) => name).join(', ')}`,
+  });
+}
+
+/** Anyone can put a file where waiting ones are; only what a root principal has proposed is signed along. */
+async function assertProposed(document: ParsedRecord, root: Policy['root'], { suite }: Repository): Promise<void> {
+  if ((await rootSigners(document, root, suite)).size > 0) return;
+  const what = document.kind === 'policy' ? 'policy' : `identity ${document.fields.name}`;
+  throw new HandoffError('signer_unknown', `No root principal has signed the ${what} that waits for signatures.`, {
+    hint: 'Somebody else put it there: look at it, and remove the pending file.',
+  });
+}
+
 async function readPendingPolicy(repository: Repository, trust: Trust): Promise<ParsedRecord | null> {
   const source = await currentSource(repository);
   const entry = await find(source, policyPath(trust.policy.version + 1, true));
@@ -116,9 +145,18 @@ async function readPendingIdentities(
     const entry = await find(source, identityPath(name, true));
     if (entry?.mode !== FILE) continue;
     const document = await readDocument(source, entry, 'identity', trust.repoId);
-    if (readIdentity(document, repository.suite).name === name) found.push({ name, document });
+    const identity = readIdentity(document, repository.suite);
+    if (identity.name === name && followsIdentity(identity, trust, repository)) found.push({ name, document });
   }
   return found;
+}
+
+/** An older version that waits again would bring back a key that was revoked since. */
+function followsIdentity({ name, document }: Identity, { identities }: Trust, { suite }: Repository): boolean {
+  const current = identities.get(name)?.document;
+  const { version, prev } = document.fields;
+  if (!current) return version === 1 && prev === null;
+  return version === (current.fields.version as number) + 1 && prev === recordId(current.signedBytes, suite);
 }
 
 /** `root.threshold 2`, `root.keys a,b`, `stale_after 900`, `writeback.review true`, `exempt docs/**,*.md` */

@@ -7,7 +7,7 @@ import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { nodeHashes, verifyEd25519Async } from '../crypto.ts';
-import { type GitConfig, readConfig } from '../git/config.ts';
+import { type GitConfig, readConfig, writeConfig } from '../git/config.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
 import { openNativeStore } from '../git/native-store.ts';
 import type { Git } from '../git/run.ts';
@@ -21,6 +21,8 @@ export interface Repository {
   env: NodeJS.ProcessEnv;
   suite: Suite;
   config(): Promise<GitConfig>;
+  /** Writes to the repository's configuration; what was read of it before is forgotten. */
+  setConfig(key: string, value: string): Promise<void>;
   now(): Date;
   /** Where locks, pins and caches are: shared by all work trees, outside the tree. */
   stateDir: string;
@@ -52,6 +54,10 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
     env: options.env,
     suite: nodeSuite,
     config: () => (config ??= readConfig(git)),
+    async setConfig(key, value) {
+      await writeConfig(git, key, value);
+      config = undefined;
+    },
     now: options.now ?? (() => new Date()),
     stateDir: options.env.HANDOFF_STATE ? resolve(options.env.HANDOFF_STATE) : join(dirs.commonDir, 'handoff'),
     build: options.build ?? null,

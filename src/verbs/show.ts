@@ -1,20 +1,21 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt } from '../audit/finding.ts';
-import { FILE, find } from '../audit/source.ts';
+import { type Entry, FILE, find, type Source } from '../audit/source.ts';
 import { loadTrust, readSignedDocument } from '../audit/trust.ts';
+import { equalBytes } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
 import { type DocumentKind, namespaceOf } from '../core/kinds.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { ROOT } from '../core/paths.ts';
-import { type ParsedRecord, parseRecord } from '../core/record.ts';
+import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../core/paths.ts';
+import { type ParsedRecord, parseRecord, type Signature } from '../core/record.ts';
 import { armourSshsig } from '../core/sshsig.ts';
 import type { Trust } from '../core/trust.ts';
 import { type PublicKey, recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { allowedSigner } from './identity.ts';
 import { eachRecord, openRecords } from './log.ts';
-import { type Repository, requireTrust } from './repository.ts';
+import { nodeSuite, type Repository, requireTrust } from './repository.ts';
 
 export interface ShowOptions {
   /** A path, an id, or at least six digits of one. */
@@ -86,17 +87,32 @@ async function findDocument(repository: Repository, path: string): Promise<Found
   const entry = await find(source, path);
   if (entry?.mode !== FILE) return onlyOne([], path);
   const record = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
-  const faulty = new Set<string | undefined>();
-  const trust = await loadTrust(source, repository.suite, (found) => faulty.add(found.path));
-  if (trust && (record.kind === 'project' || record.kind === 'task-definition')) {
-    await attempt(
-      path,
-      (found) => faulty.add(found.path),
-      () => readSignedDocument(source, entry, record.kind as DocumentKind, trust, repository.suite),
-    );
+  const trust = await loadTrust(source, repository.suite, () => {});
+  const holds = trust !== null && (await isInForce(source, entry, record, trust));
+  const line = record.signatures.find((signature) => trust && isTrusted(signature, trust));
+  return { path, record, signer: line?.identity ?? '', fingerprint: (holds && line?.fingerprint) || null };
+}
+
+/** At its own path, and what `verify` would go by. A document that waits for signatures is not. */
+async function isInForce(source: Source, entry: Entry, record: ParsedRecord, trust: Trust): Promise<boolean> {
+  const { kind, fields, signedBytes } = record;
+  const signed = (document: DocumentKind) =>
+    attempt(entry.path, () => {}, () => readSignedDocument(source, entry, document, trust, nodeSuite));
+  if (kind === 'policy') {
+    return entry.path === policyPath(fields.version as number) && (fields.version as number) <= trust.policy.version;
   }
-  const { identity, fingerprint } = record.signatures[0]!;
-  return { path, record, signer: identity, fingerprint: trust && !faulty.has(path) ? fingerprint : null };
+  if (kind === 'identity') {
+    const known = trust.identities.get(fields.name as string);
+    return entry.path === identityPath(fields.name as string) && !!known && equalBytes(known.document.signedBytes, signedBytes);
+  }
+  if (kind === 'project') return entry.path === PROJECT_PATH && (await signed(kind)) !== null;
+  if (kind === 'task-definition') return entry.path === `${ROOT}/tasks/${fields.task_id}.yaml` && (await signed(kind)) !== null;
+  return false;
+}
+
+function isTrusted({ identity, fingerprint }: Signature, { policy, identities }: Trust): boolean {
+  if (policy.root.principals.get(identity)?.fingerprint === fingerprint) return true;
+  return identities.get(identity)?.keys.some((key) => key.fingerprint === fingerprint) ?? false;
 }
 
 function onlyOne(found: Found[], name: string): Found {

@@ -1,6 +1,5 @@
 import { loadTrust } from '../audit/trust.ts';
 import { HandoffError } from '../core/error.ts';
-import { writeConfig } from '../git/config.ts';
 import { pinRoot } from './pins.ts';
 import { assertPinned, currentSource, type Repository } from './repository.ts';
 
@@ -37,7 +36,7 @@ async function readRoot(repository: Repository): Promise<{ root: string; version
 /** An empty server has no policy to read yet: only what a maintainer says can be pinned. */
 async function pinGiven(repository: Repository, root: string | undefined): Promise<TrustResult> {
   const pin = (await repository.config()).get('handoff.root');
-  if (root !== undefined && pin === undefined) await writeConfig(repository.git, 'handoff.root', root);
+  if (root !== undefined && pin === undefined) await repository.setConfig('handoff.root', root);
   if (root !== undefined && pin !== undefined) await assertPinned(repository, root);
   const known = root ?? pin;
   if (known) return { root: known, pinned: true, first_use: pin === undefined, policy_version: null };

@@ -46,7 +46,7 @@ export interface FileCase {
 }
 
 /** How a document is to be checked, once it is parsed. */
-export type DocumentCheck =
+type DocumentCheck =
   | { as: 'policy'; prior: string | null }
   | { as: 'maintainer'; policy: string }
   | { as: 'document'; maintainers: string[] };

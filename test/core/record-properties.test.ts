@@ -29,17 +29,19 @@ const text = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }
 describe.each(KINDS)('%s', (kind) => {
   const body = extensionOf(kind) === 'md' ? markdown : fc.constant(null);
 
-  test('what is written is read back, and its signature holds', async () => {
+  test('what is written is read back, by npm yaml too, and its signature holds', async () => {
     const property = fc.asyncProperty(fieldsOf(kind), body, async (fields, body) => {
       const unsigned = formatRecord(fields, body);
-      const record = parseRecord(attachSignatures(unsigned, [signatureBy(unsigned, donna)]));
+      const file = attachSignatures(unsigned, [signatureBy(unsigned, donna)]);
+      const record = parseRecord(file);
       expect(plain(record.fields)).toEqual(plain(fields));
       expect(Object.keys(record.fields)).toEqual(Object.keys(fields));
       expect(record.body).toBe(body);
       expect(record.signedBytes).toEqual(unsigned.signedBytes);
+      expect(disagreement(file)).toBeNull();
       await assertSigned(record, nodeSuite);
     });
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: 30 });
   });
 
   test('a flipped bit is noticed', async () => {
@@ -47,7 +49,7 @@ describe.each(KINDS)('%s', (kind) => {
       const file = signedFile(fields, body);
       expect(await survives(flip(file, at % (file.length * 8)), nodeSuite)).toBe(false);
     });
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: 30 });
   });
 
   test('its id does not depend on its signature', () => {
@@ -79,7 +81,7 @@ describe.each(WHOLE)('%s', (_, bytes) => {
     for (const suite of Object.values(SUITES)) expect(await survives(bytes, suite)).toBe(true);
   });
 
-  test('holds with no bit flipped but every one of them is noticed', async () => {
+  test('every flipped bit is noticed', async () => {
     const unnoticed = [];
     for (let bit = 0; bit < bytes.length * 8; bit++)
       if (await survives(flip(bytes, bit), nodeSuite)) unnoticed.push(bit);
@@ -114,14 +116,6 @@ describe.each(WHOLE)('%s', (_, bytes) => {
 describe('npm yaml, with its core schema,', () => {
   test.each(EXAMPLES)('reads $kind to the same values', ({ bytes }) => {
     expect(disagreement(bytes)).toBeNull();
-  });
-
-  test.each(KINDS)('reads what is written as %s to the same values', (kind) => {
-    const body = extensionOf(kind) === 'md' ? '# Hi\n' : null;
-    const property = fc.property(fieldsOf(kind), (fields) => {
-      expect(disagreement(signedFile(fields, body))).toBeNull();
-    });
-    fc.assert(property, { numRuns: 30 });
   });
 
   test('reads any scalar that the reader accepts to the same value, up to the type that the schema gives it', () => {

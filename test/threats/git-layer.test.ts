@@ -259,13 +259,19 @@ describe('THREATS 32: arguments that are options, or commands', () => {
   const REVISIONS = [
     ...['-h', '--help', '--upload-pack=touch canary', '-c core.pager=touch', '--output=canary', '--all', '-', '--'],
     ...['ext::sh -c "touch canary"', 'HEAD\ncontents HEAD', 'HEAD\0x', '', 'HEAD;touch canary', '$(touch canary)', '`touch canary`'],
-    ...[' HEAD', 'HEAD..HEAD', 'HEAD --', '@{upstream}', 'refs/heads/-x', '../../etc', 'HEAD:../../etc/passwd'],
+    ...[' HEAD', 'HEAD..HEAD', 'HEAD --', 'refs/heads/-x', '../../etc', 'HEAD:../../etc/passwd'],
   ];
 
   it('verify takes none of them for a revision', async () => {
     const { dir, handoff } = fresh();
     for (const rev of REVISIONS) await expect(handoff.verify({ rev }), rev).rejects.toMatchObject({ code: 'usage' });
     expect(existsSync(join(dir, 'canary')) || existsSync('canary')).toBe(false);
+    expect(await handoff.verify()).toMatchObject({ valid: true });
+  });
+
+  it('a revision that git dies of does not take the handle along', async () => {
+    const { handoff } = fresh();
+    await expect(handoff.verify({ rev: '@{upstream}' })).rejects.toMatchObject({ name: 'HandoffError' });
     expect(await handoff.verify()).toMatchObject({ valid: true });
   });
 

@@ -203,10 +203,11 @@ describe('THREATS 13: duplicates and equivocation', () => {
   it('two openings', async () => {
     const place = fresh();
     const [start] = writeSession(place, STORY.slice(0, 1), { sessionId: SESSION });
-    const common = { handoff: 1, repo: place.root, session_id: SESSION, identity: 'donna', seq: 1, prev: null, clock: 1, at: AT };
-    const pickup = { ...common, kind: 'pickup' as const, predecessor_session_id: OTHER, inherited_from: OTHER, baton: null };
-    const { handoff, repo, ...rest } = pickup;
-    const { bytes } = signRecord({ handoff, kind: 'pickup', repo, ...rest }, privateKey(place, 'donna'));
+    const pickup = {
+      ...{ handoff: 1, kind: 'pickup' as const, repo: place.root, session_id: SESSION, identity: 'donna', seq: 1, prev: null },
+      ...{ clock: 1, at: AT, inherited_from: OTHER, predecessor_session_id: OTHER, baton: null },
+    };
+    const { bytes } = signRecord(pickup, privateKey(place, 'donna'));
     writeBytes(place.dir, join(dirname(start!.path), '0001-pickup.yaml'), bytes);
     expect((await codesAfter(place)).map((line) => line.split(' ')[0])).not.toEqual([]);
   });

@@ -1,0 +1,200 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+// Dependencies point one way: cli → verbs → journal → audit → core and git. What is not listed here is not allowed.
+
+const SRC = resolve(import.meta.dirname, '../src');
+
+/** What each room may import of src. A file that stands alone is a room. */
+const ALLOWED: Record<string, string[]> = {
+  core: ['core'],
+  'core.ts': ['core'],
+  'crypto.ts': ['core'],
+  git: ['git', 'core/error.ts'],
+  audit: ['audit', 'core', 'git', 'crypto.ts'],
+  journal: ['journal', 'audit', 'core', 'git', 'crypto.ts'],
+  verbs: ['verbs', 'journal', 'audit', 'core', 'git', 'crypto.ts'],
+  'index.ts': ['verbs', 'journal', 'audit', 'core', 'git', 'crypto.ts'],
+  cli: ['cli', 'index.ts', 'verbs', 'journal', 'audit', 'core', 'git', 'crypto.ts'],
+};
+
+/** What each room may import of packages. Node's own modules are for everyone but the core. */
+const PACKAGES: Record<string, string[]> = {
+  core: ['tweetnacl', '@noble/hashes/sha2.js'],
+  git: ['isomorphic-git'],
+  cli: ['commander', 'yoctocolors'],
+};
+
+interface Module {
+  path: string;
+  room: string;
+  code: string;
+  /** Paths in src. */
+  inner: string[];
+  /** Those of them that are not only imported by a call. */
+  eager: string[];
+  packages: string[];
+  node: string[];
+}
+
+const modules = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+  .map((path) => readModule(path.split(sep).join('/')));
+const byPath = new Map(modules.map((module) => [module.path, module]));
+
+describe('the import graph', () => {
+  test('is read at all', () => {
+    const edges = modules.flatMap(({ inner }) => inner);
+    expect(modules.length).toBeGreaterThan(60);
+    expect(edges.length).toBeGreaterThan(200);
+    expect(new Set(modules.map(({ room }) => room))).toEqual(new Set(Object.keys(ALLOWED)));
+    expect(byPath.get('core/record.ts')!.inner).toContain('core/yaml.ts');
+    expect(byPath.get('index.ts')!.inner).toContain('verbs/verify.ts');
+    expect(byPath.get('cli/entry.ts')!.inner).toEqual(['cli/main.ts']);
+  });
+
+  test('names files that exist, by their whole name', () => {
+    const missing = modules.flatMap(({ path, inner }) =>
+      inner
+        .filter((target) => !byPath.has(target) && !target.startsWith('core/generated/'))
+        .map((target) => `${path} → ${target}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test.each(Object.keys(ALLOWED))('%s imports only what is below it', (room) => {
+    const allowed = ALLOWED[room]!;
+    const wrong = modulesIn(room).flatMap(({ path, inner }) =>
+      inner.filter((target) => !allowed.some((name) => isIn(target, name))).map((target) => `${path} → ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test.each(Object.keys(ALLOWED))('%s imports no package that is not its own', (room) => {
+    const wrong = modulesIn(room).flatMap(({ path, packages }) =>
+      packages.filter((name) => !PACKAGES[room]?.includes(name)).map((name) => `${path} → ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  // What is loaded when it is called may look back: the completion of a command knows all commands.
+  test('has no cycles, not even of types', () => {
+    expect(cycles()).toEqual([]);
+  });
+});
+
+describe('the core', () => {
+  test('imports no module of Node', () => {
+    expect(
+      modules.filter(({ room, node }) => room.startsWith('core') && node.length > 0).map(({ path }) => path),
+    ).toEqual([]);
+  });
+
+  test('uses nothing that only Node has, no clock and no randomness', () => {
+    const foreign =
+      /\b(?:Buffer\b|process\.|require\(|__dirname|setTimeout|fetch|crypto\.|performance|Date\b|Math\.random)/;
+    const wrong = modulesIn('core').filter(({ code }) => foreign.test(code));
+    expect(wrong.map(({ path, code }) => `${path}: ${foreign.exec(code)![0]}`)).toEqual([]);
+  });
+});
+
+describe('effects have one place', () => {
+  test('only adapters touch the process', () => {
+    const touching = modules.filter(({ code, node }) => /\bprocess\.\w/.test(code) || node.includes('node:process'));
+    expect(touching.length).toBeGreaterThan(0);
+    expect(
+      touching.filter(({ path }) => path !== 'index.ts' && !path.startsWith('cli/')).map(({ path }) => path),
+    ).toEqual([]);
+  });
+
+  test('one file ends the process', () => {
+    const ends = /process\.(?:exit|abort|reallyExit|kill)\s*\(|\.exitCode\s*=[^=]/g;
+    const found = modules.flatMap(({ path, code }) => [...code.matchAll(ends)].map(() => path));
+    expect(found).toEqual(['cli/entry.ts']);
+  });
+
+  test('one file starts git, and only ssh-keygen is started anywhere else', () => {
+    const starters = modules.filter(({ code }) =>
+      /import \{[^}]*\b(?<!type )(?:spawn|exec|execFile|fork)(?:Sync)?\b[^}]*\} from 'node:child_process'/.test(code),
+    );
+    expect(starters.map(({ path }) => path).sort()).toEqual(['git/run.ts', 'journal/ssh-key.ts']);
+    expect(
+      modules
+        .filter(({ code }) => /\b(?:spawn|exec|execFile)(?:Sync)?\(\s*['"`]git\b/.test(code))
+        .map(({ path }) => path),
+    ).toEqual(['git/run.ts']);
+    expect(byPath.get('journal/ssh-key.ts')!.code).not.toMatch(/['"`]git['"`]/);
+  });
+
+  test('no shell is ever asked', () => {
+    expect(modules.filter(({ code }) => /\bshell:\s*true/.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  test('none is a drawer for everything', () => {
+    const names = modules.flatMap(({ path }) => path.split('/')).map((name) => basename(name, '.ts'));
+    expect(names.filter((name) => /^(?:utils?|helpers?|misc|common|shared|lib|tools)$/i.test(name))).toEqual([]);
+  });
+
+  test('none exports everything of another', () => {
+    expect(modules.filter(({ code }) => /^export \*/m.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test('none swallows an error', () => {
+    expect(modules.filter(({ code }) => /catch(?:\s*\([^)]*\))?\s*\{\s*\}/.test(code)).map(({ path }) => path)).toEqual(
+      [],
+    );
+  });
+});
+
+/** Every way to name a module: import and export declarations, import(), types of imports. */
+function readModule(path: string): Module {
+  const code = withoutComments(readFileSync(join(SRC, path), 'utf8'));
+  const declared = [
+    ...code.matchAll(/^(?:import|export)\b[^;'"]*?\bfrom\s+'([^']+)'/gm),
+    ...code.matchAll(/^import\s+'([^']+)'/gm),
+  ];
+  const dynamic = code.matchAll(/\bimport\(\s*'([^']+)'/g);
+  const first = new Set(declared.map(([, name]) => name!));
+  const names = [...new Set([...first, ...[...dynamic].map(([, name]) => name!)])];
+  const inner = names.filter((name) => name.startsWith('.')).map((name) => inSrc(path, name));
+  const eager = [...first].filter((name) => name.startsWith('.')).map((name) => inSrc(path, name));
+  const node = names.filter((name) => name.startsWith('node:'));
+  const packages = names.filter((name) => !name.startsWith('.') && !name.startsWith('node:'));
+  return { path, room: path.split('/')[0]!, code, inner, eager, node, packages };
+}
+
+/** Words in comments are no code. Strings stay: none of ours contains a comment's beginning at the start of a line. */
+function withoutComments(code: string): string {
+  return code.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/ .*$/gm, '$1');
+}
+
+function inSrc(from: string, name: string): string {
+  return relative(SRC, resolve(SRC, dirname(from), name))
+    .split(sep)
+    .join('/');
+}
+
+function modulesIn(room: string): Module[] {
+  return modules.filter((module) => module.room === room);
+}
+
+function isIn(path: string, room: string): boolean {
+  return path === room || path.startsWith(`${room}/`);
+}
+
+/** Each cycle once, as the path that closes it. */
+function cycles(): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: string[]): void => {
+    if (trail.includes(path)) found.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
+    if (done.has(path) || trail.includes(path)) return;
+    for (const next of byPath.get(path)?.eager ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of modules) visit(path, []);
+  return found;
+}

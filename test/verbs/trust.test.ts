@@ -1,0 +1,126 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commitAll, emptyPlace, type Place, STORY, writeSession } from '../handoff.ts';
+import { git } from '../temporary.ts';
+import { reopen, template } from '../threats/forge.ts';
+
+const fresh = template((place) => {
+  writeSession(place, STORY);
+  commitAll(place);
+});
+
+function clone(place: Place, ...flags: string[]): Place {
+  const dir = join(place.dir, '..', flags.includes('--bare') ? 'clone.git' : 'clone');
+  git('/', 'clone', '--quiet', ...flags, place.dir, dir);
+  return reopen(place, dir);
+}
+
+const pin = ({ dir }: Place) => git(dir, 'config', '--default', '', '--get', 'handoff.root');
+
+/** The same files with another genesis in them: a repository that somebody put in the place of the first. */
+async function replaceGenesis(place: Place): Promise<string> {
+  rmSync(join(place.dir, '.handoff'), { recursive: true });
+  commitAll(place, 'away');
+  const other = emptyPlace();
+  const { root } = await other.handoff.init();
+  await other.handoff.close();
+  git(place.dir, 'fetch', '--quiet', other.dir, 'main:other');
+  git(place.dir, 'checkout', '--quiet', 'other', '--', '.handoff');
+  commitAll(place, 'another genesis');
+  return root;
+}
+
+describe('trust', () => {
+  it('pins on first use, says so once, and compares from then on', async () => {
+    const there = clone(fresh());
+    expect(pin(there)).toBe('');
+    expect(await there.handoff.trust()).toEqual({ root: there.root, pinned: true, first_use: true, policy_version: 1 });
+    expect(pin(there)).toBe(there.root);
+    expect(there.warnings).toEqual([expect.stringContaining(there.root)]);
+    const again = reopen(there);
+    expect(await again.handoff.trust()).toMatchObject({ first_use: false });
+    expect(again.warnings).toEqual([]);
+  });
+
+  it('verify pins on first use as well', async () => {
+    const there = clone(fresh());
+    await there.handoff.verify();
+    expect(pin(there)).toBe(there.root);
+    expect(there.warnings).toEqual([expect.stringContaining('first use')]);
+  });
+
+  it('another root than the one given: root_mismatch, and nothing is pinned', async () => {
+    const there = clone(fresh());
+    const root = '0'.repeat(64);
+    await expect(there.handoff.trust({ root })).rejects.toMatchObject({ code: 'root_mismatch', exitCode: 1, data: { expected: root, found: there.root } });
+    await expect(there.handoff.verify({ root })).rejects.toMatchObject({ code: 'root_mismatch' });
+    expect(pin(there)).toBe('');
+    expect(await there.handoff.trust({ root: there.root })).toMatchObject({ pinned: true });
+  });
+
+  it('what is no root is usage', async () => {
+    const there = fresh();
+    for (const root of ['', 'x', '0'.repeat(63), 'A'.repeat(64), `sha256:${there.root}`, '--unset']) {
+      await expect(there.handoff.trust({ root }), root).rejects.toMatchObject({ code: 'usage' });
+    }
+  });
+
+  it('a replaced genesis is root_mismatch for every verb, and the pin stays', async () => {
+    const place = fresh();
+    const root = await replaceGenesis(place);
+    expect(root).not.toBe(place.root);
+    const { handoff } = reopen(place);
+    for (const run of [
+      () => handoff.trust(),
+      () => handoff.verify(),
+      () => handoff.verify({ staged: true }),
+      () => handoff.log(),
+      () => handoff.show({ record: 'abcdef' }),
+      () => handoff.identity.list(),
+      () => handoff.identity.add({ name: 'frank' }),
+      () => handoff.identity.export(),
+      () => handoff.policy.show(),
+      () => handoff.policy.set({ key: 'stale_after', value: '700' }),
+      () => handoff.trust({ root }),
+    ]) {
+      await expect(run(), String(run)).rejects.toMatchObject({ code: 'root_mismatch' });
+    }
+    expect(pin(place)).toBe(place.root);
+  });
+
+  it('the pin holds within one long-lived handle, too', async () => {
+    const there = clone(fresh());
+    await there.handoff.verify();
+    await replaceGenesis(there);
+    await expect(there.handoff.verify()).rejects.toMatchObject({ code: 'root_mismatch' });
+    expect(pin(there)).toBe(there.root);
+  });
+
+  it('a bare server is pinned with --root before its first push, and judges it', async () => {
+    const place = fresh();
+    const dir = join(place.dir, '..', 'server.git');
+    git('/', 'init', '--quiet', '--bare', '--initial-branch=main', dir);
+    await expect(reopen(place, dir).handoff.trust()).rejects.toMatchObject({ code: 'not_initialised' });
+    expect(await reopen(place, dir).handoff.trust({ root: place.root })).toEqual({ root: place.root, pinned: true, first_use: true, policy_version: null });
+    await expect(reopen(place, dir).handoff.trust({ root: '0'.repeat(64) })).rejects.toMatchObject({ code: 'root_mismatch' });
+    git(place.dir, 'push', '--quiet', dir, 'main');
+    expect(await reopen(place, dir).handoff.verify()).toMatchObject({ valid: true, records: 4 });
+    expect(await reopen(place, dir).handoff.trust()).toMatchObject({ first_use: false, policy_version: 1 });
+  });
+
+  it('a server pinned to another root refuses what was pushed', async () => {
+    const place = fresh();
+    const dir = join(place.dir, '..', 'server.git');
+    git('/', 'init', '--quiet', '--bare', '--initial-branch=main', dir);
+    await reopen(place, dir).handoff.trust({ root: '0'.repeat(64) });
+    git(place.dir, 'push', '--quiet', dir, 'main');
+    await expect(reopen(place, dir).handoff.verify()).rejects.toMatchObject({ code: 'root_mismatch' });
+  });
+
+  it('outside: not_initialised', async () => {
+    const place = emptyPlace();
+    await expect(place.handoff.trust()).rejects.toMatchObject({ code: 'not_initialised' });
+    await place.handoff.close();
+  });
+});
