@@ -193,7 +193,7 @@ export const documents = [
     asPolicy('policy 1'),
     'policy_invalid',
   ),
-  refusedDocument('one principal counted twice', ['M23'], twice, asPolicy('policy 1'), 'policy_invalid'),
+  refusedDocument('one key signs twice', ['M19'], twice, asPolicy('policy 1'), 'signature_invalid'),
   refusedDocument('a key signs under another name', ['M23'], renamed, asPolicy('policy 1'), 'policy_invalid'),
   refusedDocument(
     'changed after it was signed',

@@ -123,8 +123,19 @@ function cutSignatures(front: string): Cut {
   const at = front.indexOf('\nsignatures:\n');
   const lines = at < 0 ? [] : front.slice(at + 13).split('\n');
   if (lines.pop() !== '' || lines.length === 0) throw noSignature('"signatures:" and its lines at the end');
-  return { yaml: front.slice(0, at + 1), signature: null, signatures: lines.map(parseSigner) };
+  const signatures = lines.map(parseSigner);
+  assertDistinct(signatures);
+  return { yaml: front.slice(0, at + 1), signature: null, signatures };
 }
+
+/** A key signs once: a thousand copies of one good line would be a thousand checks. */
+function assertDistinct(signatures: readonly Signature[]): void {
+  const keys = new Set(signatures.map(({ identity, fingerprint }) => `${identity} ${fingerprint}`));
+  if (keys.size < signatures.length) throw noSignature('each identity and key once among the signatures');
+  if (keys.size > MAX_SIGNATURES) throw noSignature(`at most ${MAX_SIGNATURES} signatures`);
+}
+
+const MAX_SIGNATURES = 255;
 
 function parseSigner(line: string): Signature {
   const match = SIGNER.exec(line);

@@ -251,11 +251,15 @@ describe('the last lines of a document', () => {
   });
 
   test('several signers are kept in their order, and none of them is signed', () => {
-    const lines = `${line}  - ben ${testKey('ben').fingerprint} ${base64}\n${line}`;
+    const lines = `${line}  - ben ${testKey('ben').fingerprint} ${base64}\n`;
     const { signatures, signedBytes } = parseRecord(utf8(`${unsigned}signatures:\n${lines}`));
-    expect(signatures.map(({ identity }) => identity)).toEqual(['ada', 'ben', 'ada']);
+    expect(signatures.map(({ identity }) => identity)).toEqual(['ada', 'ben']);
     expect(signatures[1]).toMatchObject({ fingerprint: testKey('ben').fingerprint });
     expect(text(signedBytes)).toBe(unsigned);
+  });
+
+  test('M19: a key signs once, however often its line is copied', () => {
+    expect(errorOf(() => parseRecord(utf8(`${unsigned}signatures:\n${line}${line}`))).code).toBe('signature_invalid');
   });
 
   test('the word in a value does not end a document', () => {

@@ -92,7 +92,12 @@ export function publicLine(key: KeyObject): string {
   return formatPublicKey(toSigner(key).publicKey.bytes);
 }
 
-export function identityOf(place: Place, name: string, key: KeyObject, changes: YamlMap = {}): YamlMap & { kind: 'identity' } {
+export function identityOf(
+  place: Place,
+  name: string,
+  key: KeyObject,
+  changes: YamlMap = {},
+): YamlMap & { kind: 'identity' } {
   const common = { handoff: 1, kind: 'identity' as const, repo: place.root, version: 1, prev: null };
   const at = '2026-02-20T14:30:25.123Z';
   return { ...common, at, name, role: 'agent', keys: [{ key: publicLine(key), state: 'active' }], ...changes };
@@ -110,7 +115,12 @@ export function policyFile(version: number): string {
   return `.handoff/policy/${String(version).padStart(4, '0')}.yaml`;
 }
 
-export function writePolicy(place: Place, version: number, fields: YamlMap & { kind: 'policy' }, signers: NamedKey[]): void {
+export function writePolicy(
+  place: Place,
+  version: number,
+  fields: YamlMap & { kind: 'policy' },
+  signers: NamedKey[],
+): void {
   writeBytes(place.dir, policyFile(version), signDocument(fields, signers));
 }
 

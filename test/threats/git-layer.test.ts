@@ -2,9 +2,29 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRepository } from '../../src/index.ts';
-import { commitAll, openPlace, type Place, privateKey, STORY, type Written, writeBytes, writeSession } from '../handoff.ts';
+import {
+  commitAll,
+  openPlace,
+  type Place,
+  privateKey,
+  STORY,
+  type Written,
+  writeBytes,
+  writeSession,
+} from '../handoff.ts';
 import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
-import { alterTree, blob, commitAndFind, findings, policyAfter, type RawEntry, rawTree, reopen, template, writePolicy } from './forge.ts';
+import {
+  alterTree,
+  blob,
+  commitAndFind,
+  findings,
+  policyAfter,
+  type RawEntry,
+  rawTree,
+  reopen,
+  template,
+  writePolicy,
+} from './forge.ts';
 
 let story: Written[] = [];
 const fresh = template((place) => {
@@ -47,12 +67,15 @@ describe('THREATS 27: .handoff that is not a folder, and entries that are not fi
     expect(await judge(place, rev)).toEqual([`mode_invalid ${folder.slice(9)}`]);
   });
 
-  it.each([...OTHER.filter(([name]) => name !== 'a file'), ['a folder', treeEntry] as const])('a record is %s', async (_, make) => {
-    const place = fresh();
-    const [{ path }] = [story[3]!];
-    const rev = alterTree(place.dir, dirname(path), replace('0004-baton.md', make(place.dir)));
-    expect(await judge(place, rev)).toEqual([`mode_invalid ${path.slice(9)}`]);
-  });
+  it.each([...OTHER.filter(([name]) => name !== 'a file'), ['a folder', treeEntry] as const])(
+    'a record is %s',
+    async (_, make) => {
+      const place = fresh();
+      const [{ path }] = [story[3]!];
+      const rev = alterTree(place.dir, dirname(path), replace('0004-baton.md', make(place.dir)));
+      expect(await judge(place, rev)).toEqual([`mode_invalid ${path.slice(9)}`]);
+    },
+  );
 
   it.each(['100755', '120000'])('identity.yaml, a policy and project.yaml with the mode %s', async (mode) => {
     const place = fresh();
@@ -66,14 +89,30 @@ describe('THREATS 27: .handoff that is not a folder, and entries that are not fi
 
   it('an entry that says file and is a folder, and the other way round', async () => {
     const place = fresh();
-    const file = alterTree(place.dir, dirname(story[3]!.path), replace('0004-baton.md', { mode: '100644', ...treeOid(place.dir) }));
+    const file = alterTree(
+      place.dir,
+      dirname(story[3]!.path),
+      replace('0004-baton.md', { mode: '100644', ...treeOid(place.dir) }),
+    );
     expect(await judge(place, file)).toEqual([expect.stringMatching(/mode_invalid/)]);
-    const folder = alterTree(place.dir, '.handoff', (entries) => [...entries, { mode: '40000', name: 'tasks', oid: blob(place.dir, 'x') }]);
+    const folder = alterTree(place.dir, '.handoff', (entries) => [
+      ...entries,
+      { mode: '40000', name: 'tasks', oid: blob(place.dir, 'x') },
+    ]);
     expect(await judge(place, folder)).toEqual([expect.stringMatching(/mode_invalid/)]);
   });
 
   const LOOKALIKES = [
-    ...['.HANDOFF', '.Handoff', '.handoff.', '.handoff ', '.handoff. .', '.hand\u200coff', '.handoff\u200b', '\ufeff.handoff'],
+    ...[
+      '.HANDOFF',
+      '.Handoff',
+      '.handoff.',
+      '.handoff ',
+      '.handoff. .',
+      '.hand\u200coff',
+      '.handoff\u200b',
+      '\ufeff.handoff',
+    ],
     ...['HANDOF~1', 'handof~2', '.handoff\r', '．ｈａｎｄｏｆｆ', '.hando\ufb00', '.hаndoff', '.handοff'],
     ...['.handoff::$INDEX_ALLOCATION', '.handoff:x', '.han\u00addoff', '.handoff\u2060', '.handoff\t'],
   ];
@@ -95,14 +134,21 @@ describe('THREATS 27: .handoff that is not a folder, and entries that are not fi
 
   it('the only folder there is, under another name', async () => {
     const place = fresh();
-    expect(await judge(place, alterTree(place.dir, '', replace('.handoff', { name: '.HANDOFF' })))).toEqual(['name_lookalike .HANDOFF']);
+    expect(await judge(place, alterTree(place.dir, '', replace('.handoff', { name: '.HANDOFF' })))).toEqual([
+      'name_lookalike .HANDOFF',
+    ]);
   });
 
   it('others with a name of their own are welcome', async () => {
     const place = fresh();
     const names = ['.handoffs', 'handoff', '.hand', 'HANDOFF', '.handoff-old', 'a.handoff', 'handof~x', '.handoff~'];
     const others = names.map((name) => ({ name, ...treeEntry(place.dir) }));
-    expect(await judge(place, alterTree(place.dir, '', (entries) => [...entries, ...others]))).toEqual([]);
+    expect(
+      await judge(
+        place,
+        alterTree(place.dir, '', (entries) => [...entries, ...others]),
+      ),
+    ).toEqual([]);
   });
 
   it('the same in the index', async () => {
@@ -139,12 +185,16 @@ describe('THREATS 28: one name twice in a tree', () => {
   ])('%s: %s', async (folder, name) => {
     const place = fresh();
     const [where, what] = [folder, name].map((value) => (typeof value === 'string' ? value : value()));
-    const twice = alterTree(place.dir, where!, (entries) => entries.flatMap((entry) => (entry.name === what ? [entry, entry] : [entry])));
+    const twice = alterTree(place.dir, where!, (entries) =>
+      entries.flatMap((entry) => (entry.name === what ? [entry, entry] : [entry])),
+    );
     expect((await judge(place, twice)).length).toBeGreaterThan(0);
     const hidden = { mode: '100644', oid: blob(place.dir, 'evil: true\n') };
     for (const order of [0, 1]) {
       const forged = alterTree(place.dir, where!, (entries) =>
-        entries.flatMap((entry) => (entry.name !== what ? [entry] : order ? [entry, { ...entry, ...hidden }] : [{ ...entry, ...hidden }, entry])),
+        entries.flatMap((entry) =>
+          entry.name !== what ? [entry] : order ? [entry, { ...entry, ...hidden }] : [{ ...entry, ...hidden }, entry],
+        ),
       );
       expect((await judge(place, forged)).length).toBeGreaterThan(0);
     }
@@ -152,7 +202,10 @@ describe('THREATS 28: one name twice in a tree', () => {
 
   it('names that differ only in case', async () => {
     const place = fresh();
-    const rev = alterTree(place.dir, '.handoff/sessions', (entries) => [...entries, { ...treeEntry(place.dir), name: 'DONNA' }]);
+    const rev = alterTree(place.dir, '.handoff/sessions', (entries) => [
+      ...entries,
+      { ...treeEntry(place.dir), name: 'DONNA' },
+    ]);
     expect(await judge(place, rev)).toContain('name_lookalike sessions/DONNA');
   });
 
@@ -175,7 +228,9 @@ describe('THREATS 29: refs/replace and grafts', () => {
     git(place.dir, 'replace', git(place.dir, 'rev-parse', `HEAD:${path}`), blob(place.dir, bytes));
     expect(git(place.dir, 'cat-file', 'blob', `HEAD:${path}`)).toContain('npm');
     expect(await findings(place)).toEqual([`signature_invalid ${path.slice(9)}`]);
-    expect((await reopen(place).handoff.log()).records.find((record) => record.path === path)).toMatchObject({ valid: false });
+    expect((await reopen(place).handoff.log()).records.find((record) => record.path === path)).toMatchObject({
+      valid: false,
+    });
   });
 
   it('a good record stays good though a forged blob, tree or commit replaces it', async () => {
@@ -184,7 +239,12 @@ describe('THREATS 29: refs/replace and grafts', () => {
     const good = git(place.dir, 'rev-parse', 'HEAD');
     const forged = alterTree(place.dir, '.handoff', (entries) => entries.filter(({ name }) => name !== 'sessions'));
     git(place.dir, 'replace', `${good}^{tree}`, `${forged}^{tree}`);
-    git(place.dir, 'replace', git(place.dir, '--no-replace-objects', 'rev-parse', `${good}:${path}`), blob(place.dir, 'x'));
+    git(
+      place.dir,
+      'replace',
+      git(place.dir, '--no-replace-objects', 'rev-parse', `${good}:${path}`),
+      blob(place.dir, 'x'),
+    );
     const result = await reopen(place).handoff.verify();
     expect(result).toMatchObject({ valid: true, records: 4 });
     git(place.dir, 'replace', good, forged);
@@ -194,7 +254,9 @@ describe('THREATS 29: refs/replace and grafts', () => {
   it('a graft does not turn a rollback into a branch from before', async () => {
     const place = fresh();
     const genesis = git(place.dir, 'rev-list', '--max-parents=0', 'HEAD');
-    writePolicy(place, 2, policyAfter(place, 1, { stale_after: 700 }), [['maintainer', privateKey(place, 'maintainer')]]);
+    writePolicy(place, 2, policyAfter(place, 1, { stale_after: 700 }), [
+      ['maintainer', privateKey(place, 'maintainer')],
+    ]);
     expect(await commitAndFind(place)).toEqual([]);
     git(place.dir, 'rm', '--quiet', '.handoff/policy/0002.yaml');
     const rolled = commitAll(place);
@@ -258,7 +320,15 @@ describe('THREATS 31: a shallow clone', () => {
 describe('THREATS 32: arguments that are options, or commands', () => {
   const REVISIONS = [
     ...['-h', '--help', '--upload-pack=touch canary', '-c core.pager=touch', '--output=canary', '--all', '-', '--'],
-    ...['ext::sh -c "touch canary"', 'HEAD\ncontents HEAD', 'HEAD\0x', '', 'HEAD;touch canary', '$(touch canary)', '`touch canary`'],
+    ...[
+      'ext::sh -c "touch canary"',
+      'HEAD\ncontents HEAD',
+      'HEAD\0x',
+      '',
+      'HEAD;touch canary',
+      '$(touch canary)',
+      '`touch canary`',
+    ],
     ...[' HEAD', 'HEAD..HEAD', 'HEAD --', 'refs/heads/-x', '../../etc', 'HEAD:../../etc/passwd'],
   ];
 
@@ -277,25 +347,38 @@ describe('THREATS 32: arguments that are options, or commands', () => {
 
   it('show takes none of them for a record', async () => {
     const { dir, handoff } = fresh();
-    const names = ['--output=canary', '-h', 'ext::sh -c touch', '../../../etc/passwd.yaml', '/etc/passwd', '.handoff/../../x.yaml', '.handoff/'];
+    const names = [
+      '--output=canary',
+      '-h',
+      'ext::sh -c touch',
+      '../../../etc/passwd.yaml',
+      '/etc/passwd',
+      '.handoff/../../x.yaml',
+      '.handoff/',
+    ];
     for (const record of names) await expect(handoff.show({ record }), record).rejects.toMatchObject({ exitCode: 2 });
     expect(existsSync(join(dir, 'canary'))).toBe(false);
   });
 
-  it.each(['--upload-pack=touch canary', '-c core.fsmonitor=x', '$(touch canary)'])('-C with a directory called %j', async (name) => {
-    const base = temporaryDirectory();
-    const dir = join(base, name);
-    mkdirSync(dir);
-    git(dir, 'init', '--quiet', '--initial-branch=main', '.');
-    const there = openPlace(dir, join(base, 'keys'), '');
-    await there.handoff.init();
-    expect(await there.handoff.verify()).toMatchObject({ valid: true });
-    await there.handoff.close();
-    expect(existsSync(join(base, 'canary')) || existsSync(join(dir, 'canary'))).toBe(false);
-  });
+  it.each(['--upload-pack=touch canary', '-c core.fsmonitor=x', '$(touch canary)'])(
+    '-C with a directory called %j',
+    async (name) => {
+      const base = temporaryDirectory();
+      const dir = join(base, name);
+      mkdirSync(dir);
+      git(dir, 'init', '--quiet', '--initial-branch=main', '.');
+      const there = openPlace(dir, join(base, 'keys'), '');
+      await there.handoff.init();
+      expect(await there.handoff.verify()).toMatchObject({ valid: true });
+      await there.handoff.close();
+      expect(existsSync(join(base, 'canary')) || existsSync(join(dir, 'canary'))).toBe(false);
+    },
+  );
 
   it.each(['--upload-pack=touch', '-h', 'ext::sh -c "touch canary"', 'no\0such'])('-C with no directory: %j', (dir) => {
-    expect(() => openRepository(dir, { env: isolatedEnv })).toThrowError(expect.objectContaining({ code: 'not_a_repository' }));
+    expect(() => openRepository(dir, { env: isolatedEnv })).toThrowError(
+      expect.objectContaining({ code: 'not_a_repository' }),
+    );
   });
 });
 
@@ -307,11 +390,35 @@ describe('THREATS 33, 34: the environment and the configuration of somebody else
     const canary = join(decoy, 'canary');
     const script = program(join(decoy, 'run.sh'), canary);
     const hostile = {
-      ...{ GIT_DIR: join(decoy, '.git'), GIT_WORK_TREE: decoy, GIT_INDEX_FILE: join(decoy, 'index'), GIT_NAMESPACE: 'evil' },
-      ...{ GIT_OBJECT_DIRECTORY: join(decoy, '.git/objects'), GIT_COMMON_DIR: join(decoy, '.git'), GIT_CEILING_DIRECTORIES: '' },
-      ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsmonitor', GIT_CONFIG_VALUE_0: script, GIT_EXTERNAL_DIFF: script },
-      ...{ GIT_CONFIG_PARAMETERS: `'core.fsmonitor'='${script}'`, GIT_PAGER: script, GIT_EDITOR: script, GIT_REPLACE_REF_BASE: 'refs/evil/' },
-      ...{ GIT_GRAFT_FILE: join(decoy, 'grafts'), GIT_SHALLOW_FILE: join(decoy, 'shallow'), GIT_ICASE_PATHSPECS: '1', GIT_PREFIX: 'x/' },
+      ...{
+        GIT_DIR: join(decoy, '.git'),
+        GIT_WORK_TREE: decoy,
+        GIT_INDEX_FILE: join(decoy, 'index'),
+        GIT_NAMESPACE: 'evil',
+      },
+      ...{
+        GIT_OBJECT_DIRECTORY: join(decoy, '.git/objects'),
+        GIT_COMMON_DIR: join(decoy, '.git'),
+        GIT_CEILING_DIRECTORIES: '',
+      },
+      ...{
+        GIT_CONFIG_COUNT: '1',
+        GIT_CONFIG_KEY_0: 'core.fsmonitor',
+        GIT_CONFIG_VALUE_0: script,
+        GIT_EXTERNAL_DIFF: script,
+      },
+      ...{
+        GIT_CONFIG_PARAMETERS: `'core.fsmonitor'='${script}'`,
+        GIT_PAGER: script,
+        GIT_EDITOR: script,
+        GIT_REPLACE_REF_BASE: 'refs/evil/',
+      },
+      ...{
+        GIT_GRAFT_FILE: join(decoy, 'grafts'),
+        GIT_SHALLOW_FILE: join(decoy, 'shallow'),
+        GIT_ICASE_PATHSPECS: '1',
+        GIT_PREFIX: 'x/',
+      },
     };
     const { handoff } = reopen(place, place.dir, { ...place.env, ...hostile });
     expect(await handoff.verify()).toMatchObject({ valid: true, records: 4, root: place.root });
@@ -327,13 +434,29 @@ describe('THREATS 33, 34: the environment and the configuration of somebody else
     const place = fresh();
     const canary = join(place.dir, '..', 'canary');
     const script = program(join(place.dir, '..', 'run.sh'), canary);
-    for (const key of ['core.fsmonitor', 'core.sshCommand', 'diff.external', 'core.pager', 'core.editor', 'core.askPass', 'gpg.program']) {
+    for (const key of [
+      'core.fsmonitor',
+      'core.sshCommand',
+      'diff.external',
+      'core.pager',
+      'core.editor',
+      'core.askPass',
+      'gpg.program',
+    ]) {
       git(place.dir, 'config', key, script);
     }
-    for (const key of ['diff.evil.textconv', 'diff.evil.command', 'filter.evil.process', 'filter.evil.clean', 'filter.evil.smudge', 'credential.helper']) {
+    for (const key of [
+      'diff.evil.textconv',
+      'diff.evil.command',
+      'filter.evil.process',
+      'filter.evil.clean',
+      'filter.evil.smudge',
+      'credential.helper',
+    ]) {
       git(place.dir, 'config', key, script);
     }
-    for (const alias of ['cat-file', 'ls-files', 'diff-index', 'config', 'merge-base']) git(place.dir, 'config', `alias.${alias}`, `!${script}`);
+    for (const alias of ['cat-file', 'ls-files', 'diff-index', 'config', 'merge-base'])
+      git(place.dir, 'config', `alias.${alias}`, `!${script}`);
     git(place.dir, 'config', 'log.showSignature', 'true');
     writeBytes(place.dir, '.git/info/attributes', '*.yaml diff=evil\n*.md diff=evil\n');
     writeBytes(place.dir, story[1]!.path, 'changed on disk');
@@ -352,7 +475,14 @@ describe('THREATS 33, 34: the environment and the configuration of somebody else
     const place = fresh();
     const canary = join(place.dir, '..', 'canary');
     const code = `require('node:fs').writeFileSync(${JSON.stringify(canary)}, '')\n`;
-    for (const path of ['package.json', 'handoff.config.js', 'git-handoff.config.mjs', '.handoffrc.js', 'node_modules/git-handoff/index.js', 'index.js']) {
+    for (const path of [
+      'package.json',
+      'handoff.config.js',
+      'git-handoff.config.mjs',
+      '.handoffrc.js',
+      'node_modules/git-handoff/index.js',
+      'index.js',
+    ]) {
       writeBytes(place.dir, path, path.endsWith('.json') ? '{"scripts": {"prepare": "touch ../canary"}}' : code);
     }
     program(join(place.dir, 'git'), canary);

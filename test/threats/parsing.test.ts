@@ -1,11 +1,11 @@
-import { mkdirSync, openSync, closeSync, ftruncateSync } from 'node:fs';
+import { closeSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HandoffError } from '../../src/core/error.ts';
 import { parseRecord } from '../../src/core/record.ts';
 import { commitAll, newKey, privateKey, STORY, signRecord, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
-import { blob, codes, commitAndFind, findings, policyAfter, reopen, rawTree, template, writePolicy } from './forge.ts';
+import { blob, codes, commitAndFind, findings, policyAfter, rawTree, reopen, template, writePolicy } from './forge.ts';
 
 const fresh = template();
 const COMMON = {
@@ -15,7 +15,9 @@ const COMMON = {
 const { handoff, ...REST } = COMMON;
 const decoder = new TextDecoder();
 const NOTE = decoder.decode(signRecord({ handoff, kind: 'note', ...REST, text: 'hello' }, newKey()).bytes);
-const BATON = decoder.decode(signRecord({ handoff, kind: 'baton', ...REST, summary: 'half way' }, newKey(), '# Now\n').bytes);
+const BATON = decoder.decode(
+  signRecord({ handoff, kind: 'baton', ...REST, summary: 'half way' }, newKey(), '# Now\n').bytes,
+);
 
 /** The code that parseRecord refuses the bytes with, or `accepted`. */
 function verdict(bytes: string | Uint8Array): string {
@@ -37,7 +39,20 @@ it('the files below are accepted before anything is done to them', () => {
 
 describe('THREATS 16: front matter that runs', () => {
   it.each([
-    ...['---js', '---javascript', '---coffee', '---json', '---toml', '---yaml', '--- ', '--- js', '---\t', '----', '---#', '---\r'],
+    ...[
+      '---js',
+      '---javascript',
+      '---coffee',
+      '---json',
+      '---toml',
+      '---yaml',
+      '--- ',
+      '--- js',
+      '---\t',
+      '----',
+      '---#',
+      '---\r',
+    ],
     ...['--', '- --', ' ---', '+++', ';;;', '\ufeff---', '\n---', '---\n---', '```'],
   ])('a first line %o', (line) => {
     expect(verdict(`${line}\n${BATON.slice(4)}`)).not.toBe('accepted');
@@ -86,7 +101,10 @@ describe('THREATS 17: YAML that says more than it shows', () => {
   });
 
   it('billion laughs end at the first anchor', () => {
-    const lines = ['x_a: &a "lol"', ...Array.from({ length: 9 }, (_, i) => `x_${i}: [*a, *a, *a, *a, *a, *a, *a, *a, *a]`)];
+    const lines = [
+      'x_a: &a "lol"',
+      ...Array.from({ length: 9 }, (_, i) => `x_${i}: [*a, *a, *a, *a, *a, *a, *a, *a, *a]`),
+    ];
     expect(both(lines.join('\n')).map(verdict)).toEqual(['yaml_invalid', 'yaml_invalid']);
   });
 
@@ -99,16 +117,27 @@ describe('THREATS 17: YAML that says more than it shows', () => {
 });
 
 describe('THREATS 18, 19: keys', () => {
-  it.each(['text: a\ntext: b', 'seq: 2\ntext: a', 'x_a: 1\nx_a: 1\ntext: a', 'x_m:\n  a: 1\n  a: 2\ntext: a'])('twice: %j', (lines) => {
-    expect(verdict(NOTE.replace('text: hello', lines))).toBe('yaml_invalid');
-  });
+  it.each(['text: a\ntext: b', 'seq: 2\ntext: a', 'x_a: 1\nx_a: 1\ntext: a', 'x_m:\n  a: 1\n  a: 2\ntext: a'])(
+    'twice: %j',
+    (lines) => {
+      expect(verdict(NOTE.replace('text: hello', lines))).toBe('yaml_invalid');
+    },
+  );
 
-  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])('%s, plain, nested, in a list and under x_', (key) => {
-    for (const lines of [`${key}: 1`, `x_m:\n  ${key}: 1`, `x_m:\n  - ${key}: 1`, `x_m:\n  a:\n    ${key}:\n      b: 1`]) {
-      expect(verdict(NOTE.replace('text: hello', `text: hello\n${lines}`)), lines).not.toBe('accepted');
-    }
-    expect(({} as Record<string, unknown>).b).toBeUndefined();
-  });
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
+    '%s, plain, nested, in a list and under x_',
+    (key) => {
+      for (const lines of [
+        `${key}: 1`,
+        `x_m:\n  ${key}: 1`,
+        `x_m:\n  - ${key}: 1`,
+        `x_m:\n  a:\n    ${key}:\n      b: 1`,
+      ]) {
+        expect(verdict(NOTE.replace('text: hello', `text: hello\n${lines}`)), lines).not.toBe('accepted');
+      }
+      expect(({} as Record<string, unknown>).b).toBeUndefined();
+    },
+  );
 
   it('what was read inherits nothing', () => {
     const { fields } = parseRecord(new TextEncoder().encode(NOTE.replace('text: hello', 'text: hello\nx_m:\n  a: 1')));
@@ -134,21 +163,42 @@ describe('THREATS 18, 19: keys', () => {
 });
 
 describe('THREATS 20: numbers that are none', () => {
-  const SPELLINGS = ['010', '0x1F', '0o17', '1e3', '1_000', '1.0', '.inf', '.nan', '-1', '+1', '9007199254740993', '"2"', '２', ''];
+  const SPELLINGS = [
+    '010',
+    '0x1F',
+    '0o17',
+    '1e3',
+    '1_000',
+    '1.0',
+    '.inf',
+    '.nan',
+    '-1',
+    '+1',
+    '9007199254740993',
+    '"2"',
+    '２',
+    '',
+  ];
 
   it.each(SPELLINGS)('seq: %s', (value) => {
     expect(verdict(NOTE.replace('seq: 2', `seq: ${value}`))).not.toBe('accepted');
     expect(verdict(NOTE.replace('clock: 2', `clock: ${value}`))).not.toBe('accepted');
   });
 
-  it.each(['010', '0x1F', '1e3', 'no', 'null', 'true', '~', '.inf', '9007199254740993', '2026-01-01'])('text: %s stays those characters', (value) => {
-    const { fields } = parseRecord(new TextEncoder().encode(NOTE.replace('text: hello', `text: ${value}`)));
-    expect(fields.text).toBe(value);
-  });
+  it.each(['010', '0x1F', '1e3', 'no', 'null', 'true', '~', '.inf', '9007199254740993', '2026-01-01'])(
+    'text: %s stays those characters',
+    (value) => {
+      const { fields } = parseRecord(new TextEncoder().encode(NOTE.replace('text: hello', `text: ${value}`)));
+      expect(fields.text).toBe(value);
+    },
+  );
 
-  it.each(['010', '0x1F', '1e3', '.inf', '~', 'True', '9007199254740993'])('x_a: %s is refused where no schema says what it is', (value) => {
-    expect(verdict(NOTE.replace('text: hello', `text: hello\nx_a: ${value}`))).toBe('yaml_invalid');
-  });
+  it.each(['010', '0x1F', '1e3', '.inf', '~', 'True', '9007199254740993'])(
+    'x_a: %s is refused where no schema says what it is',
+    (value) => {
+      expect(verdict(NOTE.replace('text: hello', `text: hello\nx_a: ${value}`))).toBe('yaml_invalid');
+    },
+  );
 });
 
 describe('THREATS 21, 22: bytes and characters nobody sees', () => {
@@ -170,8 +220,13 @@ describe('THREATS 21, 22: bytes and characters nobody sees', () => {
     ['UTF-16', Buffer.from(NOTE, 'utf16le')],
   ])('%s', (_, bytes) => expect(verdict(bytes)).toBe('bytes_invalid'));
 
-  const HIDDEN = [0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x200e, 0x200f, 0x061c, 0x200b, 0x200c, 0x200d];
-  const MORE = [0x2060, 0xad, 0xfeff, 0xe0001, 0xe0041, 0xe007f, 0xfe0f, 0x1b, 0x07, 0x08, 0x7f, 0x80, 0x9b, 0xfffe, 0x1d173];
+  const HIDDEN = [
+    0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x200e, 0x200f, 0x061c, 0x200b, 0x200c,
+    0x200d,
+  ];
+  const MORE = [
+    0x2060, 0xad, 0xfeff, 0xe0001, 0xe0041, 0xe007f, 0xfe0f, 0x1b, 0x07, 0x08, 0x7f, 0x80, 0x9b, 0xfffe, 0x1d173,
+  ];
   it('bidi, zero-width, tags, ESC and C1 in front matter, each of them; in a body they are text', () => {
     for (const point of [...HIDDEN, ...MORE]) {
       const char = String.fromCodePoint(point);
@@ -196,7 +251,9 @@ describe('THREATS 23: size bombs', () => {
     for (const piece of ['[', '{', '"', '- ', '\\"', '? ', '&a ', '\n', ' ', 'a:\n  ', '\n- x', '\\u0041']) {
       const bomb = piece.repeat(Math.floor(100_000 / piece.length));
       for (const text of [...both(`text: ${bomb}`), ...both(`x_a: "${bomb}"`), `---\n${bomb}`, bomb]) {
-        expect(['accepted', 'yaml_invalid', 'too_large', 'schema_invalid', 'signature_invalid']).toContain(verdict(text));
+        expect(['accepted', 'yaml_invalid', 'too_large', 'schema_invalid', 'signature_invalid']).toContain(
+          verdict(text),
+        );
       }
     }
     expect(performance.now() - started).toBeLessThan(2000);
@@ -239,7 +296,12 @@ describe('THREATS 23: size bombs', () => {
     closeSync(file);
     const started = performance.now();
     const { handoff, warnings } = reopen(place);
-    expect((await handoff.identity.list()).identities.map(({ identity }) => identity)).toEqual(['maintainer', 'bot', 'donna', 'erin']);
+    expect((await handoff.identity.list()).identities.map(({ identity }) => identity)).toEqual([
+      'maintainer',
+      'bot',
+      'donna',
+      'erin',
+    ]);
     expect(warnings).toEqual([expect.stringContaining('identities/huge')]);
     expect(performance.now() - started).toBeLessThan(2000);
   });
@@ -248,7 +310,10 @@ describe('THREATS 23: size bombs', () => {
     const place = fresh();
     const oid = blob(place.dir, 'junk\n');
     const names = Array.from({ length: 20_000 }, (_, i) => `junk${String(i).padStart(5, '0')}`);
-    const junk = rawTree(place.dir, names.map((name) => ({ mode: '100644', name, oid })));
+    const junk = rawTree(
+      place.dir,
+      names.map((name) => ({ mode: '100644', name, oid })),
+    );
     git(place.dir, 'read-tree', '--prefix=.handoff/tasks/', junk);
     const tree = git(place.dir, 'write-tree');
     const started = performance.now();
@@ -267,7 +332,9 @@ describe('THREATS 24: what was signed is bytes, not a meaning', () => {
     const place = fresh();
     const [, note] = writeSession(place, STORY.slice(0, 2));
     const text = decoder.decode(note!.bytes);
-    const changed = to.startsWith('text: "\\u') ? text.replace(/text: n(.*)\n/, 'text: "\\u006e$1"\n') : text.replace(from, to);
+    const changed = to.startsWith('text: "\\u')
+      ? text.replace(/text: n(.*)\n/, 'text: "\\u006e$1"\n')
+      : text.replace(from, to);
     expect(changed).not.toBe(text);
     writeBytes(place.dir, note!.path, changed);
     commitAll(place);

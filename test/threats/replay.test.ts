@@ -132,7 +132,9 @@ describe('THREATS 12: a record proves nothing outside its place', () => {
       expect(text).toContain(from);
       writeBytes(place.dir, path, text.replace(from, to));
       expect(await codesAfter(place), `${from} → ${to}`).toEqual([
-        expect.stringMatching(/^(signature_invalid|path_mismatch|repo_mismatch|schema_invalid|yaml_invalid) 0002-thought.yaml$/),
+        expect.stringMatching(
+          /^(signature_invalid|path_mismatch|repo_mismatch|schema_invalid|yaml_invalid) 0002-thought.yaml$/,
+        ),
       ]);
     }
   });
@@ -182,8 +184,12 @@ describe('THREATS 13: duplicates and equivocation', () => {
   it('the same record under a second name', async () => {
     const place = fresh();
     const [, note] = writeSession(place, STORY.slice(0, 2));
-    for (const name of ['0003-note.yaml', '0002-checkpoint.yaml']) writeBytes(place.dir, join(dirname(note!.path), name), note!.bytes);
-    expect((await codesAfter(place)).sort()).toEqual(['path_mismatch 0002-checkpoint.yaml', 'path_mismatch 0003-note.yaml']);
+    for (const name of ['0003-note.yaml', '0002-checkpoint.yaml'])
+      writeBytes(place.dir, join(dirname(note!.path), name), note!.bytes);
+    expect((await codesAfter(place)).sort()).toEqual([
+      'path_mismatch 0002-checkpoint.yaml',
+      'path_mismatch 0003-note.yaml',
+    ]);
   });
 
   it('two records at the same number, both signed: at the end of the chain', async () => {
@@ -204,7 +210,15 @@ describe('THREATS 13: duplicates and equivocation', () => {
     const place = fresh();
     const [start] = writeSession(place, STORY.slice(0, 1), { sessionId: SESSION });
     const pickup = {
-      ...{ handoff: 1, kind: 'pickup' as const, repo: place.root, session_id: SESSION, identity: 'donna', seq: 1, prev: null },
+      ...{
+        handoff: 1,
+        kind: 'pickup' as const,
+        repo: place.root,
+        session_id: SESSION,
+        identity: 'donna',
+        seq: 1,
+        prev: null,
+      },
       ...{ clock: 1, at: AT, inherited_from: OTHER, predecessor_session_id: OTHER, baton: null },
     };
     const { bytes } = signRecord(pickup, privateKey(place, 'donna'));
@@ -250,7 +264,10 @@ describe('THREATS 14: a second signature for the same bytes', () => {
     const signature = Buffer.from(/signature: (.*)\n$/.exec(text)![1]!, 'base64');
     const L = 2n ** 252n + 27742317777372353535851937790883648493n;
     const s = BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`) + L;
-    const forged = Buffer.concat([signature.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()]);
+    const forged = Buffer.concat([
+      signature.subarray(0, 32),
+      Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse(),
+    ]);
     writeBytes(place.dir, start!.path, text.replace(/signature: .*\n$/, `signature: ${forged.toString('base64')}\n`));
     expect(await codesAfter(place)).toEqual(['signature_invalid 0001-start.yaml']);
     expect((await reopen(place).handoff.log()).records[0]!.id).toBe(start!.id);
@@ -262,14 +279,33 @@ describe('THREATS 14: a second signature for the same bytes', () => {
     const text = new TextDecoder().decode(start!.bytes);
     const other = text.replace(/(.)==\n$/, (_, last: string) => `${String.fromCharCode(last.charCodeAt(0) + 1)}==\n`);
     expect(other).not.toBe(text);
-    expect(() => parseRecord(new TextEncoder().encode(other))).toThrowError(expect.objectContaining({ code: 'signature_invalid' }));
+    expect(() => parseRecord(new TextEncoder().encode(other))).toThrowError(
+      expect.objectContaining({ code: 'signature_invalid' }),
+    );
   });
 });
 
 describe('THREATS 15: names that pass for others', () => {
   const BAD = [
     ...['аgent', 'dоnna', 'dᴏnna', 'donna\u200b', 'don\u00adna', 'ｄｏｎｎａ', 'Donna', 'DONNA', 'donnä', 'ﬁ'],
-    ...['', '.', '..', 'a..b', 'donna.', '.donna', '-donna', '_donna', 'a/b', 'a\\b', 'a:b', 'a b', 'a\nb', 'a\0b', 'a*', '~'],
+    ...[
+      '',
+      '.',
+      '..',
+      'a..b',
+      'donna.',
+      '.donna',
+      '-donna',
+      '_donna',
+      'a/b',
+      'a\\b',
+      'a:b',
+      'a b',
+      'a\nb',
+      'a\0b',
+      'a*',
+      '~',
+    ],
     ...['con', 'nul', 'prn', 'aux', 'com1', 'lpt9', 'con.txt', 'nul.yaml', 'x'.repeat(65)],
   ];
 
@@ -287,14 +323,21 @@ describe('THREATS 15: names that pass for others', () => {
     for (const name of BAD.filter((bad) => !/^donna$/i.test(bad))) expect(isTaskId(name), name).toBe(false);
     for (const id of ['CON', 'Nul', 'com1', 'LPT1.x', 'аgent', 'a..b']) expect(isTaskId(id), id).toBe(false);
     for (const id of ['P0.1.1', 'Donna', 'a_b-c']) expect(isTaskId(id), id).toBe(true);
-    for (const name of ['donna', 'a', '0', 'con-1', 'console', 'a.b', 'x'.repeat(64)]) expect(isIdentityName(name), name).toBe(true);
+    for (const name of ['donna', 'a', '0', 'con-1', 'console', 'a.b', 'x'.repeat(64)])
+      expect(isIdentityName(name), name).toBe(true);
   });
 
   it('a tree with such folders is refused', async () => {
     const place = fresh();
     const text = blob(place.dir, readFileSync(join(place.dir, '.handoff/identities/donna/identity.yaml')));
     for (const name of ['аgent', 'Donna', 'donna\u200b', 'donna.', 'con']) {
-      git(place.dir, 'update-index', '--add', '--cacheinfo', `100644,${text},.handoff/identities/${name}/identity.yaml`);
+      git(
+        place.dir,
+        'update-index',
+        '--add',
+        '--cacheinfo',
+        `100644,${text},.handoff/identities/${name}/identity.yaml`,
+      );
       git(place.dir, 'update-index', '--add', '--cacheinfo', `100644,${text},.handoff/sessions/${name}/x.yaml`);
     }
     git(place.dir, 'commit', '--quiet', '-m', 'names');

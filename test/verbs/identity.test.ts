@@ -12,7 +12,12 @@ import { codes, commitAndFind, findings, printOf, publicLine, reopen, template }
 const fresh = template();
 
 const states = async (place: Place) =>
-  Object.fromEntries((await reopen(place).handoff.identity.list()).identities.map(({ identity, keys }) => [identity, keys.map(({ state }) => state)]));
+  Object.fromEntries(
+    (await reopen(place).handoff.identity.list()).identities.map(({ identity, keys }) => [
+      identity,
+      keys.map(({ state }) => state),
+    ]),
+  );
 
 function publicKeyFile(place: Place, line: string): string {
   const path = join(place.dir, '..', 'key.pub');
@@ -39,7 +44,10 @@ describe('identity add', () => {
   it('takes a .pub file with a comment, and leaves the comment out', async () => {
     const place = fresh();
     const key = newKey();
-    const result = await place.handoff.identity.add({ name: 'frank', key: publicKeyFile(place, `${publicLine(key)} frank@laptop\n`) });
+    const result = await place.handoff.identity.add({
+      name: 'frank',
+      key: publicKeyFile(place, `${publicLine(key)} frank@laptop\n`),
+    });
     expect(result.fingerprint).toBe(printOf(key));
     expect(readFileSync(join(place.dir, result.path), 'utf8')).not.toContain('laptop');
     expect(readdirSync(join(place.keys, place.root.slice(0, 12)))).not.toContain('frank.pem');
@@ -59,8 +67,12 @@ describe('identity add', () => {
     ['options before the key', `no-pty ${publicLine(newKey())}`],
   ])('refuses %s', async (_, text) => {
     const place = fresh();
-    await expect(place.handoff.identity.add({ name: 'frank', key: publicKeyFile(place, text) })).rejects.toMatchObject({ code: 'usage' });
-    await expect(place.handoff.identity.add({ name: 'frank', key: '/no/such.pub' })).rejects.toMatchObject({ code: 'usage' });
+    await expect(place.handoff.identity.add({ name: 'frank', key: publicKeyFile(place, text) })).rejects.toMatchObject({
+      code: 'usage',
+    });
+    await expect(place.handoff.identity.add({ name: 'frank', key: '/no/such.pub' })).rejects.toMatchObject({
+      code: 'usage',
+    });
     expect(git(place.dir, 'status', '--porcelain')).toBe('');
   });
 
@@ -79,7 +91,10 @@ describe('identity add', () => {
     await expect(identity.add({ name: 'frank', as: 'donna' })).rejects.toMatchObject({ code: 'not_entitled' });
     await expect(identity.add({ name: 'frank', as: 'ghost' })).rejects.toMatchObject({ code: 'unknown_identity' });
     rmSync(join(place.keys, place.root.slice(0, 12), 'maintainer.pem'));
-    await expect(identity.add({ name: 'frank' })).rejects.toMatchObject({ code: 'no_key', hint: expect.stringContaining('HANDOFF_KEYS') });
+    await expect(identity.add({ name: 'frank' })).rejects.toMatchObject({
+      code: 'no_key',
+      hint: expect.stringContaining('HANDOFF_KEYS'),
+    });
     expect(git(place.dir, 'status', '--porcelain')).toBe('');
   });
 
@@ -96,7 +111,10 @@ describe('identity add', () => {
     const dir = join(temporaryDirectory(), 'x');
     git('/', 'init', '--quiet', dir);
     const place = fresh();
-    await expect(reopen(place, dir).handoff.identity.add({ name: 'frank' })).rejects.toMatchObject({ code: 'not_initialised', exitCode: 4 });
+    await expect(reopen(place, dir).handoff.identity.add({ name: 'frank' })).rejects.toMatchObject({
+      code: 'not_initialised',
+      exitCode: 4,
+    });
     const bare = join(place.dir, '..', 'bare.git');
     git('/', 'clone', '--quiet', '--bare', place.dir, bare);
     await expect(reopen(place, bare).handoff.identity.add({ name: 'frank' })).rejects.toMatchObject({ code: 'usage' });
@@ -108,7 +126,9 @@ describe('identity add', () => {
     const head = git(place.dir, 'rev-parse', 'HEAD');
     await place.handoff.identity.add({ name: 'frank', commit: false });
     await place.handoff.identity.add({ name: 'grace', stage: false });
-    expect(git(place.dir, 'status', '--porcelain')).toBe('A  .handoff/identities/frank/identity.yaml\n?? .handoff/identities/grace/');
+    expect(git(place.dir, 'status', '--porcelain')).toBe(
+      'A  .handoff/identities/frank/identity.yaml\n?? .handoff/identities/grace/',
+    );
     expect(git(place.dir, 'rev-parse', 'HEAD')).toBe(head);
     expect(await findings(place, { staged: true })).toEqual([]);
   });
@@ -226,7 +246,11 @@ describe('identity revoke', () => {
     writeSession(place, STORY, { identity: 'erin' });
     commitAll(place);
     const result = await place.handoff.identity.revoke({ name: 'donna' });
-    expect(result).toMatchObject({ identity: 'donna', revoked: [printOf(privateKey(place, 'donna'))], signed_again: [] });
+    expect(result).toMatchObject({
+      identity: 'donna',
+      revoked: [printOf(privateKey(place, 'donna'))],
+      signed_again: [],
+    });
     const found = await findings(place);
     expect(found).toHaveLength(STORY.length);
     expect(found.every((line) => line.startsWith('key_revoked sessions/donna/'))).toBe(true);
@@ -241,7 +265,10 @@ describe('identity revoke', () => {
     const old = printOf(privateKey(place, 'donna'));
     await place.handoff.identity.rotate({ name: 'donna' });
     const { handoff } = reopen(place);
-    await expect(handoff.identity.revoke({ name: 'donna', key: 'SHA256:nope' })).rejects.toMatchObject({ code: 'usage', hint: expect.stringContaining(old) });
+    await expect(handoff.identity.revoke({ name: 'donna', key: 'SHA256:nope' })).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining(old),
+    });
     expect(await handoff.identity.revoke({ name: 'donna', key: old })).toMatchObject({ revoked: [old] });
     expect((await states(place)).donna).toEqual(['active', 'revoked']);
   });
@@ -255,12 +282,17 @@ describe('identity revoke', () => {
     const result = await reopen(place).handoff.identity.revoke({ name });
     expect(result.signed_again).toEqual(['.handoff/identities/frank/identity.yaml']);
     expect(await findings(place)).toEqual([]);
-    await expect(reopen(place).handoff.identity.add({ name: 'grace', as: name })).rejects.toMatchObject({ name: 'HandoffError' });
+    await expect(reopen(place).handoff.identity.add({ name: 'grace', as: name })).rejects.toMatchObject({
+      name: 'HandoffError',
+    });
   });
 
   it('of a root key is refused: it takes a new policy', async () => {
     const place = fresh();
-    await expect(place.handoff.identity.revoke({ name: 'maintainer' })).rejects.toMatchObject({ code: 'usage', hint: expect.stringContaining('root.keys') });
+    await expect(place.handoff.identity.revoke({ name: 'maintainer' })).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining('root.keys'),
+    });
   });
 
   it('of what is revoked already: usage; of nobody: unknown_identity', async () => {
@@ -275,7 +307,11 @@ describe('identity list and export', () => {
   it('lists roles, fingerprints and states', async () => {
     const place = fresh();
     const { identities } = await place.handoff.identity.list();
-    expect(identities).toContainEqual({ identity: 'donna', role: 'agent', keys: [{ fingerprint: printOf(privateKey(place, 'donna')), state: 'active' }] });
+    expect(identities).toContainEqual({
+      identity: 'donna',
+      role: 'agent',
+      keys: [{ fingerprint: printOf(privateKey(place, 'donna')), state: 'active' }],
+    });
     expect(identities.map(({ role }) => role).sort()).toEqual(['agent', 'agent', 'bot', 'maintainer']);
   });
 
@@ -307,14 +343,32 @@ describe('identity list and export', () => {
     await place.handoff.identity.add({ name: 'frank', key: `${key}.pub` });
     const signers = join(place.dir, '..', 'allowed_signers');
     writeFileSync(signers, (await reopen(place).handoff.identity.export()).allowed_signers);
-    const sign = ['-c', 'gpg.format=ssh', '-c', `user.signingKey=${key}`, '-c', `gpg.ssh.allowedSignersFile=${signers}`];
+    const sign = [
+      '-c',
+      'gpg.format=ssh',
+      '-c',
+      `user.signingKey=${key}`,
+      '-c',
+      `gpg.ssh.allowedSignersFile=${signers}`,
+    ];
     git(place.dir, ...sign, 'commit', '--quiet', '--allow-empty', '-S', '-m', 'signed');
     expect(git(place.dir, ...sign, 'log', '-1', '--format=%G? %GS')).toBe('G frank');
   });
 });
 
 function sshVerify(signers: string, identity: string, kind: string, out: string): number | null {
-  const args = ['-Y', 'verify', '-f', signers, '-I', identity, '-n', `git-handoff/v1/${kind}`, '-s', join(out, 'payload.sig')];
+  const args = [
+    '-Y',
+    'verify',
+    '-f',
+    signers,
+    '-I',
+    identity,
+    '-n',
+    `git-handoff/v1/${kind}`,
+    '-s',
+    join(out, 'payload.sig'),
+  ];
   return spawnSync('ssh-keygen', args, { input: readFileSync(join(out, 'payload')) }).status;
 }
 
@@ -324,7 +378,11 @@ function sshKey(dir: string, name = 'id_ed25519'): string {
 }
 
 describe('an SSH key of the maintainer', () => {
-  async function initWith(setting: (key: string) => string, env: NodeJS.ProcessEnv = {}, prepare = (_: string) => {}): Promise<Place> {
+  async function initWith(
+    setting: (key: string) => string,
+    env: NodeJS.ProcessEnv = {},
+    prepare = (_: string) => {},
+  ): Promise<Place> {
     const base = temporaryDirectory();
     const key = sshKey(base);
     prepare(key);
@@ -332,7 +390,13 @@ describe('an SSH key of the maintainer', () => {
     git('/', 'init', '--quiet', '--initial-branch=main', dir);
     git(dir, 'config', 'handoff.signingKey', setting(key));
     const keys = join(base, 'keys');
-    const place = { dir, keys, env: { ...isolatedEnv, HANDOFF_KEYS: keys, HOME: base, ...env }, root: '', warnings: [] as string[] };
+    const place = {
+      dir,
+      keys,
+      env: { ...isolatedEnv, HANDOFF_KEYS: keys, HOME: base, ...env },
+      root: '',
+      warnings: [] as string[],
+    };
     const there = reopen(place as unknown as Place);
     const { root } = await there.handoff.init({ as: 'ada' });
     return { ...there, root };
@@ -366,7 +430,10 @@ describe('an SSH key of the maintainer', () => {
     await reopen(place).handoff.identity.add({ name: 'donna' });
     expect(await findings(place)).toEqual([]);
     const without = reopen(place, place.dir, { ...place.env, SSH_AUTH_SOCK: '' });
-    await expect(without.handoff.identity.add({ name: 'erin' })).rejects.toMatchObject({ code: 'no_key', hint: expect.stringContaining('ssh-agent') });
+    await expect(without.handoff.identity.add({ name: 'erin' })).rejects.toMatchObject({
+      code: 'no_key',
+      hint: expect.stringContaining('ssh-agent'),
+    });
     expect(git(place.dir, 'status', '--porcelain')).toBe('');
   });
 

@@ -14,7 +14,8 @@ const FILES = [
   '.handoff/project.yaml',
 ];
 
-const tracked = (dir: string, rev = 'HEAD') => git(dir, 'ls-tree', '-r', '--name-only', rev).split('\n').filter(Boolean).sort();
+const tracked = (dir: string, rev = 'HEAD') =>
+  git(dir, 'ls-tree', '-r', '--name-only', rev).split('\n').filter(Boolean).sort();
 
 function place(...flags: string[]): Place {
   const made = emptyPlace(...flags);
@@ -66,7 +67,8 @@ describe('init', () => {
     const here = place();
     await expect(here.handoff.init({ as: 'Ada' })).rejects.toMatchObject({ code: 'bad_name' });
     await expect(here.handoff.init({ as: 'bot' })).rejects.toMatchObject({ code: 'usage' });
-    for (const threshold of [0, 2, -1, 1.5]) await expect(here.handoff.init({ threshold })).rejects.toMatchObject({ code: 'usage' });
+    for (const threshold of [0, 2, -1, 1.5])
+      await expect(here.handoff.init({ threshold })).rejects.toMatchObject({ code: 'usage' });
     expect(readdirSync(here.dir)).toEqual(['.git']);
     expect(await here.handoff.init({ as: 'ada' })).toMatchObject({ identity: 'ada' });
   });
@@ -140,7 +142,10 @@ describe('init', () => {
     for (const dir of [place('--bare').dir, join(place().dir, '.git')]) {
       const handoff = openRepository(dir, { env: { ...isolatedEnv, HANDOFF_KEYS: temporaryDirectory() } });
       onTestFinished(() => handoff.close());
-      await expect(handoff.init()).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('work tree') });
+      await expect(handoff.init()).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining('work tree'),
+      });
     }
   });
 
@@ -152,7 +157,9 @@ describe('init', () => {
     const handoff = openRepository(here.dir, { env });
     onTestFinished(() => handoff.close());
     const { commit } = await handoff.init();
-    expect(git(here.dir, 'log', '-1', '--format=%H %an <%ae>')).toBe(`${commit} maintainer <maintainer@git-handoff.invalid>`);
+    expect(git(here.dir, 'log', '-1', '--format=%H %an <%ae>')).toBe(
+      `${commit} maintainer <maintainer@git-handoff.invalid>`,
+    );
   });
 
   it('where git knows somebody it is that person who commits', async () => {
@@ -192,7 +199,7 @@ describe('init', () => {
     await verifies(there);
   });
 
-  it.each(['with space', 'new\nline', "it's $HOME `x` \"q\"", 'ünïcödé', '-dash', 'a\u202eb', 'x'.repeat(200)])(
+  it.each(['with space', 'new\nline', 'it\'s $HOME `x` "q"', 'ünïcödé', '-dash', 'a\u202eb', 'x'.repeat(200)])(
     'in a directory called %j',
     async (name) => {
       const base = temporaryDirectory();
@@ -255,7 +262,11 @@ describe('what else is in the work tree and the index', () => {
     await here.handoff.identity.rotate({ name: 'donna' });
     expect(status(here.dir)).toBe(before);
     expect(git(here.dir, 'show', ':half')).toBe('two');
-    expect(git(here.dir, 'log', '--name-only', '--format=', 'HEAD~3..HEAD').split('\n').filter((path) => !/^\.(handoff\/|gitattributes)/.test(path))).toEqual([]);
+    expect(
+      git(here.dir, 'log', '--name-only', '--format=', 'HEAD~3..HEAD')
+        .split('\n')
+        .filter((path) => !/^\.(handoff\/|gitattributes)/.test(path)),
+    ).toEqual([]);
     await verifies(here);
   });
 
@@ -264,7 +275,9 @@ describe('what else is in the work tree and the index', () => {
     const before = [status(staged.dir), git(staged.dir, 'rev-parse', 'HEAD')];
     expect(await staged.handoff.init({ commit: false })).toMatchObject({ commit: null });
     expect([status(staged.dir), git(staged.dir, 'rev-parse', 'HEAD')]).toEqual(before);
-    expect(git(staged.dir, 'diff', '--cached', '--name-only', '--', '.handoff', '.gitattributes').split('\n')).toEqual(FILES);
+    expect(git(staged.dir, 'diff', '--cached', '--name-only', '--', '.handoff', '.gitattributes').split('\n')).toEqual(
+      FILES,
+    );
     const written = busy();
     expect(await written.handoff.init({ stage: false })).toMatchObject({ commit: null });
     expect(git(written.dir, 'diff', '--cached', '--name-only', '--', '.handoff', '.gitattributes')).toBe('');
@@ -275,7 +288,11 @@ describe('what else is in the work tree and the index', () => {
     const here = place();
     writeFileSync(join(here.dir, '.git/hooks/pre-commit'), '#!/bin/sh\necho no >&2\nexit 1\n');
     chmodSync(join(here.dir, '.git/hooks/pre-commit'), 0o755);
-    await expect(here.handoff.init()).rejects.toMatchObject({ code: 'io', exitCode: 4, hint: expect.stringContaining('git commit') });
+    await expect(here.handoff.init()).rejects.toMatchObject({
+      code: 'io',
+      exitCode: 4,
+      hint: expect.stringContaining('git commit'),
+    });
     expect(git(here.dir, 'diff', '--cached', '--name-only').split('\n')).toEqual(FILES);
     execFileSync('git', ['-C', here.dir, 'commit', '--quiet', '--no-verify', '-m', 'by hand'], { env: isolatedEnv });
     await verifies(here);

@@ -18,16 +18,27 @@ let erin: Written[] = [];
 const fresh = template((place) => {
   donna = writeSession(place, STORY, { sessionId: DONNA });
   // dated earlier, with a later clock: the clock decides
-  erin = writeSession(place, [{ kind: 'start', task: 'P0.1.1', intent: 'two' }, THOUGHT], { identity: 'erin', sessionId: ERIN, clock: 100, at: '2001-01-01T00:00:00.000Z' });
+  erin = writeSession(place, [{ kind: 'start', task: 'P0.1.1', intent: 'two' }, THOUGHT], {
+    identity: 'erin',
+    sessionId: ERIN,
+    clock: 100,
+    at: '2001-01-01T00:00:00.000Z',
+  });
   commitAll(place);
 });
 
-const paths = async (place: Place, options = {}) => (await reopen(place).handoff.log(options)).records.map(({ path }) => path);
+const paths = async (place: Place, options = {}) =>
+  (await reopen(place).handoff.log(options)).records.map(({ path }) => path);
 
 describe('log', () => {
   it('is newest first by clock, whatever the dates say', async () => {
     const place = fresh();
-    expect(await paths(place)).toEqual([...erin].reverse().concat([...donna].reverse()).map(({ path }) => path));
+    expect(await paths(place)).toEqual(
+      [...erin]
+        .reverse()
+        .concat([...donna].reverse())
+        .map(({ path }) => path),
+    );
     const { records } = await place.handoff.log({ limit: 1 });
     expect(records).toEqual([
       {
@@ -73,7 +84,9 @@ describe('log', () => {
     writeBytes(place.dir, donna[1]!.path, Buffer.from(donna[1]!.bytes).toString('utf8').replace('npm', 'EVIL'));
     commitAll(place);
     const { records } = await reopen(place).handoff.log();
-    expect(records.filter(({ valid }) => !valid).map(({ path, summary }) => [path, summary])).toEqual([[donna[1]!.path, '']]);
+    expect(records.filter(({ valid }) => !valid).map(({ path, summary }) => [path, summary])).toEqual([
+      [donna[1]!.path, ''],
+    ]);
     expect(JSON.stringify(records)).not.toContain('EVIL');
   });
 
@@ -103,7 +116,15 @@ describe('show', () => {
   it('finds a record by path, by id, with and without sha256:, and by six digits', async () => {
     const place = fresh();
     const { id, path } = donna[3]!;
-    const names = [path, `./${path}`, path.replace('.handoff/', ''), id, id.slice(7), id.slice(7, 13), `sha256:${id.slice(7, 17)}`];
+    const names = [
+      path,
+      `./${path}`,
+      path.replace('.handoff/', ''),
+      id,
+      id.slice(7),
+      id.slice(7, 13),
+      `sha256:${id.slice(7, 17)}`,
+    ];
     for (const record of names) {
       expect(await place.handoff.show({ record }), record).toMatchObject({
         ...{ id, path, valid: true, body: '# Current work\n\nHalf way there.\n' },
@@ -118,7 +139,12 @@ describe('show', () => {
     for (const record of ['', 'abcde', 'ABCDEF', 'sha256:', 'xyz', 'sha512:abcdef']) {
       await expect(handoff.show({ record }), record).rejects.toMatchObject({ code: 'usage' });
     }
-    for (const record of ['ffffffffffff', 'f'.repeat(64), '.handoff/sessions/donna/x/0001-note.yaml', '.handoff/tasks/X.yaml']) {
+    for (const record of [
+      'ffffffffffff',
+      'f'.repeat(64),
+      '.handoff/sessions/donna/x/0001-note.yaml',
+      '.handoff/tasks/X.yaml',
+    ]) {
       await expect(handoff.show({ record }), record).rejects.toMatchObject({ code: 'unknown_record', exitCode: 2 });
     }
   });
@@ -143,7 +169,12 @@ describe('show', () => {
       ['.handoff/identities/donna/identity.yaml', 'identity'],
       ['.handoff/identities/maintainer/identity.yaml', 'identity'],
     ]) {
-      expect(await place.handoff.show({ record: record! })).toMatchObject({ valid: true, path: record, record: { kind }, signer: { identity: 'maintainer' } });
+      expect(await place.handoff.show({ record: record! })).toMatchObject({
+        valid: true,
+        path: record,
+        record: { kind },
+        signer: { identity: 'maintainer' },
+      });
     }
   });
 
@@ -154,7 +185,11 @@ describe('show', () => {
     writeBytes(place.dir, '.handoff/elsewhere/identity.yaml', text);
     writeBytes(place.dir, '.handoff/elsewhere/note.yaml', donna[1]!.bytes);
     commitAll(place);
-    for (const record of ['.handoff/identities/donna/identity.yaml', '.handoff/elsewhere/identity.yaml', '.handoff/elsewhere/note.yaml']) {
+    for (const record of [
+      '.handoff/identities/donna/identity.yaml',
+      '.handoff/elsewhere/identity.yaml',
+      '.handoff/elsewhere/note.yaml',
+    ]) {
       expect(await reopen(place).handoff.show({ record }), record).toMatchObject({ valid: false, signer: null });
     }
   });
@@ -165,12 +200,19 @@ describe('show', () => {
     commitAll(place);
     const { handoff } = reopen(place);
     expect(await handoff.show({ record: donna[1]!.path })).toMatchObject({ valid: false, signer: null });
-    await expect(handoff.show({ record: donna[1]!.path, sshsig: join(place.dir, '..', 'out') })).rejects.toMatchObject({ code: 'signature_invalid' });
+    await expect(handoff.show({ record: donna[1]!.path, sshsig: join(place.dir, '..', 'out') })).rejects.toMatchObject({
+      code: 'signature_invalid',
+    });
   });
 
   it('--sshsig: stock ssh-keygen confirms records and documents, and refuses one byte more', async () => {
     const place = fresh();
-    for (const record of [donna[0]!.id, donna[3]!.id, '.handoff/policy/0001.yaml', '.handoff/identities/donna/identity.yaml']) {
+    for (const record of [
+      donna[0]!.id,
+      donna[3]!.id,
+      '.handoff/policy/0001.yaml',
+      '.handoff/identities/donna/identity.yaml',
+    ]) {
       const out = join(place.dir, '..', `out-${record.slice(-8).replaceAll('/', '_')}`);
       const { sshsig } = await place.handoff.show({ record, sshsig: out });
       expect(sshsig).toMatchObject({ directory: out });

@@ -4,7 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { parseRecord } from '../../src/core/record.ts';
 import { commitAll, newKey, type Place, privateKey, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
-import { findings, identityOf, policyAfter, policyFile, publicLine, reopen, signDocument, template } from '../threats/forge.ts';
+import {
+  findings,
+  identityOf,
+  policyAfter,
+  policyFile,
+  publicLine,
+  reopen,
+  signDocument,
+  template,
+} from '../threats/forge.ts';
 
 const fresh = template((place) => {
   writeSession(place, STORY);
@@ -16,9 +25,11 @@ async function twoOfTwo(): Promise<Place> {
   const place = fresh();
   await place.handoff.identity.add({ name: 'ada', role: 'maintainer' });
   await reopen(place).handoff.policy.set({ key: 'root.keys', value: 'maintainer,ada' });
-  expect(await reopen(place).handoff.policy.sign({ as: 'ada' }).catch((error) => error.code)).toSatisfy(
-    (outcome) => outcome === 'usage' || outcome.pending === false,
-  );
+  expect(
+    await reopen(place)
+      .handoff.policy.sign({ as: 'ada' })
+      .catch((error) => error.code),
+  ).toSatisfy((outcome) => outcome === 'usage' || outcome.pending === false);
   await reopen(place).handoff.policy.set({ key: 'root.threshold', value: '2', as: 'maintainer' });
   await reopen(place).handoff.policy.sign({ as: 'ada' });
   expect(await reopen(place).handoff.policy.show()).toMatchObject({ pending: false });
@@ -29,13 +40,23 @@ async function twoOfTwo(): Promise<Place> {
 describe('policy show and set', () => {
   it('shows the version in force, and who signed it', async () => {
     const { handoff } = fresh();
-    expect(await handoff.policy.show()).toMatchObject({ version: 1, signed_by: ['maintainer'], pending: false, policy: { kind: 'policy', stale_after: 600 } });
+    expect(await handoff.policy.show()).toMatchObject({
+      version: 1,
+      signed_by: ['maintainer'],
+      pending: false,
+      policy: { kind: 'policy', stale_after: 600 },
+    });
   });
 
   it('with one signer a change is in force at once', async () => {
     const place = fresh();
     const result = await place.handoff.policy.set({ key: 'stale_after', value: '900' });
-    expect(result).toMatchObject({ version: 2, pending: false, signed_by: ['maintainer'], policy: { stale_after: 900 } });
+    expect(result).toMatchObject({
+      version: 2,
+      pending: false,
+      signed_by: ['maintainer'],
+      policy: { stale_after: 900 },
+    });
     expect(result.commit).toBe(git(place.dir, 'rev-parse', 'HEAD'));
     expect(await reopen(place).handoff.policy.show()).toMatchObject({ version: 2, policy: { stale_after: 900 } });
     expect(await findings(place)).toEqual([]);
@@ -59,17 +80,56 @@ describe('policy show and set', () => {
   it('keys and values that the schema refuses are usage, and change nothing', async () => {
     const place = fresh();
     const wrong: [string, string][] = [
-      ...[['stale_after', '0'], ['stale_after', '-1'], ['stale_after', 'soon'], ['stale_after', ''], ['stale_after', '1.5']],
-      ...[['limits.record_bytes', '999999'], ['writeback.review', 'yes'], ['writeback.open_sessions', 'maybe']],
-      ...[['protected', 'main'], ['root.threshold', '0'], ['root.threshold', '2'], ['root.threshold', '1e0']],
-      ...[['version', '7'], ['nonce', 'x'], ['kind', 'x'], ['root', 'x'], ['writeback', 'true'], ['nope', '1'], ['writeback.nope', '1']],
-      ...[['', ''], ['root.keys.0', 'x'], ['__proto__', 'x'], ['__proto__.x', 'x'], ['constructor', 'x'], ['writeback.__proto__', 'x']],
-      ...[['root.keys', ''], ['root.keys', 'donna'], ['root.keys', 'maintainer,maintainer']],
+      ...[
+        ['stale_after', '0'],
+        ['stale_after', '-1'],
+        ['stale_after', 'soon'],
+        ['stale_after', ''],
+        ['stale_after', '1.5'],
+      ],
+      ...[
+        ['limits.record_bytes', '999999'],
+        ['writeback.review', 'yes'],
+        ['writeback.open_sessions', 'maybe'],
+      ],
+      ...[
+        ['protected', 'main'],
+        ['root.threshold', '0'],
+        ['root.threshold', '2'],
+        ['root.threshold', '1e0'],
+      ],
+      ...[
+        ['version', '7'],
+        ['nonce', 'x'],
+        ['kind', 'x'],
+        ['root', 'x'],
+        ['writeback', 'true'],
+        ['nope', '1'],
+        ['writeback.nope', '1'],
+      ],
+      ...[
+        ['', ''],
+        ['root.keys.0', 'x'],
+        ['__proto__', 'x'],
+        ['__proto__.x', 'x'],
+        ['constructor', 'x'],
+        ['writeback.__proto__', 'x'],
+      ],
+      ...[
+        ['root.keys', ''],
+        ['root.keys', 'donna'],
+        ['root.keys', 'maintainer,maintainer'],
+      ],
     ] as [string, string][];
     for (const [key, value] of wrong) {
-      await expect(place.handoff.policy.set({ key, value }), `${key} ${value}`).rejects.toMatchObject({ code: 'usage', exitCode: 2 });
+      await expect(place.handoff.policy.set({ key, value }), `${key} ${value}`).rejects.toMatchObject({
+        code: 'usage',
+        exitCode: 2,
+      });
     }
-    await expect(place.handoff.policy.set({ key: 'root.keys', value: 'ghost' })).rejects.toMatchObject({ code: 'unknown_identity' });
+    await expect(place.handoff.policy.set({ key: 'root.keys', value: 'ghost' })).rejects.toMatchObject({
+      code: 'unknown_identity',
+    });
     expect(git(place.dir, 'status', '--porcelain')).toBe('');
   });
 
@@ -77,7 +137,9 @@ describe('policy show and set', () => {
     const place = fresh();
     await place.handoff.identity.add({ name: 'ada', role: 'maintainer' });
     for (const as of ['ada', 'donna', 'ghost']) {
-      await expect(reopen(place).handoff.policy.set({ key: 'stale_after', value: '900', as })).rejects.toMatchObject({ code: 'not_entitled' });
+      await expect(reopen(place).handoff.policy.set({ key: 'stale_after', value: '900', as })).rejects.toMatchObject({
+        code: 'not_entitled',
+      });
     }
   });
 
@@ -92,7 +154,10 @@ describe('more root keys', () => {
     await place.handoff.identity.add({ name: 'ada', role: 'maintainer' });
     const { pending } = await reopen(place).handoff.policy.set({ key: 'root.keys', value: 'maintainer,ada' });
     expect(pending).toBe(false);
-    expect(await reopen(place).handoff.policy.set({ key: 'stale_after', value: '900', as: 'ada' })).toMatchObject({ version: 3, signed_by: ['ada'] });
+    expect(await reopen(place).handoff.policy.set({ key: 'stale_after', value: '900', as: 'ada' })).toMatchObject({
+      version: 3,
+      signed_by: ['ada'],
+    });
     expect(await findings(place)).toEqual([]);
     expect((await reopen(place).handoff.identity.list()).identities).toHaveLength(5);
   });
@@ -102,14 +167,28 @@ describe('more root keys', () => {
     const { version } = await reopen(place).handoff.policy.show();
     const set = await reopen(place).handoff.policy.set({ key: 'stale_after', value: '900', as: 'maintainer' });
     expect(set).toMatchObject({ version: version + 1, pending: true, signed_by: ['maintainer'] });
-    expect(await reopen(place).handoff.policy.show()).toMatchObject({ version, pending: true, policy: { stale_after: 600 } });
+    expect(await reopen(place).handoff.policy.show()).toMatchObject({
+      version,
+      pending: true,
+      policy: { stale_after: 600 },
+    });
     expect(await reopen(place).handoff.verify()).toMatchObject({ valid: true, policy_version: version });
-    await expect(reopen(place).handoff.policy.set({ key: 'stale_after', value: '901' })).rejects.toMatchObject({ code: 'usage', hint: expect.stringContaining('policy sign') });
-    await expect(reopen(place).handoff.policy.sign({ as: 'maintainer' })).rejects.toMatchObject({ code: 'usage', hint: 'Yet to sign: ada' });
+    await expect(reopen(place).handoff.policy.set({ key: 'stale_after', value: '901' })).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining('policy sign'),
+    });
+    await expect(reopen(place).handoff.policy.sign({ as: 'maintainer' })).rejects.toMatchObject({
+      code: 'usage',
+      hint: 'Yet to sign: ada',
+    });
     const signed = await reopen(place).handoff.policy.sign({ as: 'ada' });
     expect(signed).toMatchObject({ version: version + 1, pending: false });
     expect([...signed.signed_by].sort()).toEqual(['ada', 'maintainer']);
-    expect(await reopen(place).handoff.policy.show()).toMatchObject({ version: version + 1, pending: false, policy: { stale_after: 900 } });
+    expect(await reopen(place).handoff.policy.show()).toMatchObject({
+      version: version + 1,
+      pending: false,
+      policy: { stale_after: 900 },
+    });
     expect(git(place.dir, 'status', '--porcelain')).toBe('');
     expect(git(place.dir, 'ls-files', '.handoff/policy')).not.toContain('pending');
     expect(await findings(place)).toEqual([]);
@@ -125,8 +204,12 @@ describe('more root keys', () => {
     const place = await twoOfTwo();
     const added = await reopen(place).handoff.identity.add({ name: 'grace', role: 'maintainer', as: 'maintainer' });
     expect(added).toMatchObject({ pending: true, path: '.handoff/identities/grace/pending.yaml' });
-    expect((await reopen(place).handoff.identity.list()).identities.map(({ identity }) => identity)).not.toContain('grace');
-    await expect(reopen(place).handoff.identity.add({ name: 'frank', as: 'grace' })).rejects.toMatchObject({ code: 'unknown_identity' });
+    expect((await reopen(place).handoff.identity.list()).identities.map(({ identity }) => identity)).not.toContain(
+      'grace',
+    );
+    await expect(reopen(place).handoff.identity.add({ name: 'frank', as: 'grace' })).rejects.toMatchObject({
+      code: 'unknown_identity',
+    });
     expect(await findings(place)).toEqual([]);
     await reopen(place).handoff.policy.sign({ as: 'ada' });
     expect(git(place.dir, 'ls-files', '.handoff/identities/grace')).toBe('.handoff/identities/grace/identity.yaml');
@@ -146,10 +229,16 @@ describe('more root keys', () => {
     expect(await reopen(place).handoff.identity.rotate({ name: 'maintainer' })).toMatchObject({ pending: true });
     expect(await findings(place)).toEqual([]);
     await reopen(place).handoff.identity.add({ name: 'frank', as: 'maintainer' });
-    expect(await reopen(place).handoff.policy.sign({ as: 'ada' })).toMatchObject({ version: version + 1, pending: false });
+    expect(await reopen(place).handoff.policy.sign({ as: 'ada' })).toMatchObject({
+      version: version + 1,
+      pending: false,
+    });
     expect(await findings(place)).toEqual([]);
     const { identities } = await reopen(place).handoff.identity.list();
-    expect(identities.find(({ identity }) => identity === 'maintainer')!.keys.map(({ state }) => state)).toEqual(['active', 'retired']);
+    expect(identities.find(({ identity }) => identity === 'maintainer')!.keys.map(({ state }) => state)).toEqual([
+      'active',
+      'retired',
+    ]);
     await reopen(place).handoff.identity.add({ name: 'hedy', as: 'maintainer' });
     expect(await findings(place)).toEqual([]);
   });
@@ -183,7 +272,11 @@ describe('what waits and is not what it seems', () => {
 
   it('a pending policy of another version is not signed into force', async () => {
     const place = fresh();
-    writeBytes(place.dir, pendingFile(2), signDocument(policyAfter(place, 1, { version: 99 }), [['mallory', newKey()]]));
+    writeBytes(
+      place.dir,
+      pendingFile(2),
+      signDocument(policyAfter(place, 1, { version: 99 }), [['mallory', newKey()]]),
+    );
     commitAll(place);
     await expect(reopen(place).handoff.policy.sign()).rejects.toMatchObject({ name: 'HandoffError' });
     expect(existsSync(join(place.dir, policyFile(99)))).toBe(false);
@@ -192,7 +285,11 @@ describe('what waits and is not what it seems', () => {
 
   it('a pending policy that does not follow from this one is not signed into force', async () => {
     const place = fresh();
-    writeBytes(place.dir, pendingFile(2), signDocument(policyAfter(place, 1, { prev: `sha256:${'0'.repeat(64)}` }), [['mallory', newKey()]]));
+    writeBytes(
+      place.dir,
+      pendingFile(2),
+      signDocument(policyAfter(place, 1, { prev: `sha256:${'0'.repeat(64)}` }), [['mallory', newKey()]]),
+    );
     commitAll(place);
     await expect(reopen(place).handoff.policy.sign()).rejects.toMatchObject({ name: 'HandoffError' });
     expect(await findings(place)).toEqual([]);
@@ -203,7 +300,11 @@ describe('what waits and is not what it seems', () => {
     const key = newKey();
     const root = { root: { threshold: 1, keys: [`mallory ${publicLine(key)}`] } };
     writeBytes(place.dir, pendingFile(2), signDocument(policyAfter(place, 1, root), [['maintainer', key]]));
-    writeBytes(place.dir, '.handoff/identities/mallory/pending.yaml', signDocument(identityOf(place, 'mallory', key), [['maintainer', key]]));
+    writeBytes(
+      place.dir,
+      '.handoff/identities/mallory/pending.yaml',
+      signDocument(identityOf(place, 'mallory', key), [['maintainer', key]]),
+    );
     commitAll(place);
     expect(await findings(place)).toEqual([]);
     for (const record of [pendingFile(2), '.handoff/identities/mallory/pending.yaml']) {
@@ -225,11 +326,16 @@ describe('what waits and is not what it seems', () => {
 
   it('a maintainer whom no root principal proposed is not signed along with the rest', async () => {
     const place = await twoOfTwo();
-    const mallory = signDocument(identityOf(place, 'mallory', newKey(), { role: 'maintainer' }), [['mallory', newKey()]]);
+    const mallory = signDocument(identityOf(place, 'mallory', newKey(), { role: 'maintainer' }), [
+      ['mallory', newKey()],
+    ]);
     writeBytes(place.dir, '.handoff/identities/mallory/pending.yaml', mallory);
     commitAll(place);
     await reopen(place).handoff.policy.set({ key: 'stale_after', value: '900', as: 'maintainer' });
-    await expect(reopen(place).handoff.policy.sign({ as: 'ada' })).rejects.toMatchObject({ code: 'signer_unknown', message: expect.stringContaining('mallory') });
+    await expect(reopen(place).handoff.policy.sign({ as: 'ada' })).rejects.toMatchObject({
+      code: 'signer_unknown',
+      message: expect.stringContaining('mallory'),
+    });
     expect(readFileSync(join(place.dir, '.handoff/identities/mallory/pending.yaml'))).toEqual(Buffer.from(mallory));
   });
 

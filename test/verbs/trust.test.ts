@@ -53,7 +53,11 @@ describe('trust', () => {
   it('another root than the one given: root_mismatch, and nothing is pinned', async () => {
     const there = clone(fresh());
     const root = '0'.repeat(64);
-    await expect(there.handoff.trust({ root })).rejects.toMatchObject({ code: 'root_mismatch', exitCode: 1, data: { expected: root, found: there.root } });
+    await expect(there.handoff.trust({ root })).rejects.toMatchObject({
+      code: 'root_mismatch',
+      exitCode: 1,
+      data: { expected: root, found: there.root },
+    });
     await expect(there.handoff.verify({ root })).rejects.toMatchObject({ code: 'root_mismatch' });
     expect(pin(there)).toBe('');
     expect(await there.handoff.trust({ root: there.root })).toMatchObject({ pinned: true });
@@ -102,8 +106,15 @@ describe('trust', () => {
     const dir = join(place.dir, '..', 'server.git');
     git('/', 'init', '--quiet', '--bare', '--initial-branch=main', dir);
     await expect(reopen(place, dir).handoff.trust()).rejects.toMatchObject({ code: 'not_initialised' });
-    expect(await reopen(place, dir).handoff.trust({ root: place.root })).toEqual({ root: place.root, pinned: true, first_use: true, policy_version: null });
-    await expect(reopen(place, dir).handoff.trust({ root: '0'.repeat(64) })).rejects.toMatchObject({ code: 'root_mismatch' });
+    expect(await reopen(place, dir).handoff.trust({ root: place.root })).toEqual({
+      root: place.root,
+      pinned: true,
+      first_use: true,
+      policy_version: null,
+    });
+    await expect(reopen(place, dir).handoff.trust({ root: '0'.repeat(64) })).rejects.toMatchObject({
+      code: 'root_mismatch',
+    });
     git(place.dir, 'push', '--quiet', dir, 'main');
     expect(await reopen(place, dir).handoff.verify()).toMatchObject({ valid: true, records: 4 });
     expect(await reopen(place, dir).handoff.trust()).toMatchObject({ first_use: false, policy_version: 1 });

@@ -2,9 +2,28 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { VerifyOptions } from '../../src/verbs/verify.ts';
-import { commitAll, emptyPlace, initialised, type Place, privateKey, STORY, type Written, writeBytes, writeSession } from '../handoff.ts';
+import {
+  commitAll,
+  emptyPlace,
+  initialised,
+  type Place,
+  privateKey,
+  STORY,
+  type Written,
+  writeBytes,
+  writeSession,
+} from '../handoff.ts';
 import { git } from '../temporary.ts';
-import { codes, findings, identityOf, policyAfter, reopen, signDocument, template, writePolicy } from '../threats/forge.ts';
+import {
+  codes,
+  findings,
+  identityOf,
+  policyAfter,
+  reopen,
+  signDocument,
+  template,
+  writePolicy,
+} from '../threats/forge.ts';
 
 let story: Written[] = [];
 const fresh = template((place) => {
@@ -18,7 +37,14 @@ describe('verify', () => {
     writeSession(place, STORY);
     commitAll(place);
     const result = await place.handoff.verify();
-    expect(result).toMatchObject({ valid: true, findings: [], root: place.root, checked: 9, records: 4, policy_version: 1 });
+    expect(result).toMatchObject({
+      valid: true,
+      findings: [],
+      root: place.root,
+      checked: 9,
+      records: 4,
+      policy_version: 1,
+    });
     await place.handoff.close();
   });
 
@@ -35,7 +61,11 @@ describe('verify', () => {
     const place = fresh();
     const text = readFileSync(join(place.dir, story[1]!.path), 'utf8');
     writeBytes(place.dir, story[1]!.path, text.replace('clock: 2', "clock: 'two'"));
-    writeBytes(place.dir, story[3]!.path, readFileSync(join(place.dir, story[3]!.path), 'utf8').replace('seq: 4', 'seq: 4 # four'));
+    writeBytes(
+      place.dir,
+      story[3]!.path,
+      readFileSync(join(place.dir, story[3]!.path), 'utf8').replace('seq: 4', 'seq: 4 # four'),
+    );
     commitAll(place);
     const { findings: found, valid, checked } = await reopen(place).handoff.verify();
     expect({ valid, checked }).toEqual({ valid: false, checked: 10 });
@@ -46,7 +76,11 @@ describe('verify', () => {
       ...{ expected: expect.any(String), found: 'a single-quoted scalar', hint: expect.any(String) },
     });
     // front matter begins on the second line of its file
-    const line = text && readFileSync(join(place.dir, story[3]!.path), 'utf8').split('\n').findIndex((l) => l.startsWith('seq:')) + 1;
+    const line =
+      text &&
+      readFileSync(join(place.dir, story[3]!.path), 'utf8')
+        .split('\n')
+        .findIndex((l) => l.startsWith('seq:')) + 1;
     expect(found[1]).toMatchObject({ code: 'yaml_invalid', line, path: story[3]!.path });
   });
 
@@ -56,7 +90,13 @@ describe('verify', () => {
     commitAll(place);
     const { findings: found } = await reopen(place).handoff.verify();
     expect(found).toEqual([
-      expect.objectContaining({ code: 'chain_broken', path: story[2]!.path, record: story[2]!.id, expected: 'record 2 before it', hint: expect.any(String) }),
+      expect.objectContaining({
+        code: 'chain_broken',
+        path: story[2]!.path,
+        record: story[2]!.id,
+        expected: 'record 2 before it',
+        hint: expect.any(String),
+      }),
     ]);
   });
 
@@ -68,7 +108,10 @@ describe('verify', () => {
       expect(await place.handoff.verify({ rev }), rev).toMatchObject({ valid: true, records: 4 });
     }
     expect(await place.handoff.verify({ rev: 'HEAD~1' })).toMatchObject({ valid: true, records: 0 });
-    await expect(place.handoff.verify({ rev: 'nope' })).rejects.toMatchObject({ code: 'usage', hint: expect.any(String) });
+    await expect(place.handoff.verify({ rev: 'nope' })).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.any(String),
+    });
   });
 
   it('judges what is committed, not what is on disk or in the index', async () => {
@@ -86,16 +129,31 @@ describe('verify', () => {
     git('/', 'clone', '--quiet', '--bare', place.dir, join(around, 'bare.git'));
     git('/', 'init', '--quiet', join(around, 'super'));
     git(join(around, 'super'), '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', place.dir, 'sub');
-    for (const dir of [place.dir, join(around, 'linked'), join(place.dir, '.handoff/policy'), join(around, 'bare.git'), join(around, 'super/sub')]) {
-      expect(await reopen(place, dir).handoff.verify(), dir).toMatchObject({ valid: true, records: 4, root: place.root });
+    for (const dir of [
+      place.dir,
+      join(around, 'linked'),
+      join(place.dir, '.handoff/policy'),
+      join(around, 'bare.git'),
+      join(around, 'super/sub'),
+    ]) {
+      expect(await reopen(place, dir).handoff.verify(), dir).toMatchObject({
+        valid: true,
+        records: 4,
+        root: place.root,
+      });
     }
     await expect(reopen(place, join(around, 'super')).handoff.verify()).rejects.toMatchObject({ name: 'HandoffError' });
-    await expect(reopen(place, join(around, 'bare.git')).handoff.verify({ staged: true })).rejects.toMatchObject({ code: 'usage' });
+    await expect(reopen(place, join(around, 'bare.git')).handoff.verify({ staged: true })).rejects.toMatchObject({
+      code: 'usage',
+    });
   });
 
   it('before init: not_initialised; before the first commit: usage with the way out', async () => {
     const place = emptyPlace();
-    await expect(place.handoff.verify()).rejects.toMatchObject({ code: 'usage', hint: expect.stringContaining('--staged') });
+    await expect(place.handoff.verify()).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining('--staged'),
+    });
     await expect(place.handoff.verify({ staged: true })).rejects.toMatchObject({ code: 'not_initialised' });
     git(place.dir, 'commit', '--quiet', '--allow-empty', '-m', 'first');
     await expect(place.handoff.verify()).rejects.toMatchObject({ code: 'not_initialised', exitCode: 4 });
@@ -107,7 +165,12 @@ describe('verify', () => {
     const text = readFileSync(join(place.dir, '.handoff/policy/0001.yaml'), 'utf8');
     writeBytes(place.dir, '.handoff/policy/0001.yaml', text.replace('stale_after: 600', 'stale_after: 601'));
     commitAll(place);
-    expect(await reopen(place).handoff.verify()).toMatchObject({ valid: false, root: null, records: 0, findings: [{ code: 'signature_invalid' }] });
+    expect(await reopen(place).handoff.verify()).toMatchObject({
+      valid: false,
+      root: null,
+      records: 0,
+      findings: [{ code: 'signature_invalid' }],
+    });
   });
 
   it('a skill is held by the digest in its signed identity', async () => {
@@ -152,7 +215,11 @@ describe('verify --staged', () => {
     writeSession(place, [STORY[0]!, { kind: 'note', text: 'a better story' }, ...STORY.slice(2)], { sessionId });
     git(place.dir, 'add', '.');
     const found = await codes(place, { staged: true });
-    expect(found).toEqual(['record_changed 0002-note.yaml', 'record_changed 0003-decision.md', 'record_changed 0004-baton.md']);
+    expect(found).toEqual([
+      'record_changed 0002-note.yaml',
+      'record_changed 0003-decision.md',
+      'record_changed 0004-baton.md',
+    ]);
   });
 
   it('identities may change, with a signature', async () => {
@@ -170,7 +237,8 @@ describe('verify --staged', () => {
 });
 
 describe('the cache', () => {
-  const verify = (place: Place, options: VerifyOptions = {}, build = 'b1') => reopen(place, place.dir, place.env, build).handoff.verify(options);
+  const verify = (place: Place, options: VerifyOptions = {}, build = 'b1') =>
+    reopen(place, place.dir, place.env, build).handoff.verify(options);
   const cold = (place: Place, options: VerifyOptions = {}) => reopen(place).handoff.verify(options);
   const cache = ({ dir }: Place) => join(dir, '.git/handoff/cache');
 
@@ -198,7 +266,18 @@ describe('the cache', () => {
       const found: [string, unknown][] = JSON.parse(readFileSync(join(cache(place), 'sessions-b1.json'), 'utf8'));
       return `[["${tree}",${value}],${found.map(([key]) => `["${key}",${value}]`).join(',')}]`;
     };
-    const texts = ['', '[', 'null', '{}', '[1]', '[[]]', '[[1,2]]', '"x"', '\0\0', ...['5', '{}', 'null', '[]'].map(keys)];
+    const texts = [
+      '',
+      '[',
+      'null',
+      '{}',
+      '[1]',
+      '[[]]',
+      '[[1,2]]',
+      '"x"',
+      '\0\0',
+      ...['5', '{}', 'null', '[]'].map(keys),
+    ];
     for (const text of texts) {
       for (const name of readdirSync(cache(place))) writeFileSync(join(cache(place), name), text);
       expect(await verify(place), text).toEqual(answer);
@@ -215,7 +294,9 @@ describe('the cache', () => {
 
   it('does not outlive a revocation, a role, a policy or a pin', async () => {
     const place = fresh();
-    writeSession(place, [STORY[0]!, { kind: 'waiver', reason: 'because', commit_sha: 'a'.repeat(40) }], { identity: 'maintainer' });
+    writeSession(place, [STORY[0]!, { kind: 'waiver', reason: 'because', commit_sha: 'a'.repeat(40) }], {
+      identity: 'maintainer',
+    });
     const long = [STORY[0]!, { kind: 'note' as const, text: 'x'.repeat(2000) }];
     writeSession(place, long, { identity: 'erin' });
     commitAll(place);
@@ -236,7 +317,9 @@ describe('the cache', () => {
     writeSession(place, [STORY[0]!, waiver], { identity: 'ada', key: privateKey(place, 'ada') });
     commitAll(place);
     expect(await same(place)).toEqual([]);
-    const agent = signDocument(identityOf(place, 'ada', privateKey(place, 'ada')), [['maintainer', privateKey(place, 'maintainer')]]);
+    const agent = signDocument(identityOf(place, 'ada', privateKey(place, 'ada')), [
+      ['maintainer', privateKey(place, 'maintainer')],
+    ]);
     writeBytes(place.dir, '.handoff/identities/ada/identity.yaml', agent);
     commitAll(place);
     expect(await same(place)).toEqual(['signer_not_entitled']);
