@@ -14,13 +14,15 @@ import {
   type Trust,
 } from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
+import { nodeSuite } from '../crypto.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import { generateKey, keyDirectory, keyPath, readKey, readKeys, toSigner, writeKey } from '../journal/keys.ts';
 import { signDocument } from '../journal/sign.ts';
+import { requireTrust } from './current.ts';
 import { type IdentityFields, identityFields, nextVersion } from './identity-document.ts';
 import { planRootKey } from './policy-change.ts';
 import { type PublishOptions, publish } from './publish.ts';
-import { nodeSuite, type Repository, requireTrust, requireWorkTree } from './repository.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
 import { resignDocuments } from './resign.ts';
 import { type Actor, keyRing, maintainerSigner, requireIdentity, rootSigner } from './signing.ts';
 
@@ -121,7 +123,7 @@ export async function identityRotate(repository: Repository, options: IdentityOp
     identity,
     [{ ...key, state: 'active' }, ...retired],
     repository.now().toISOString(),
-    repository.suite,
+    nodeSuite,
   );
   const message = `handoff: rotate the key of ${identity.name}`;
   const result = isRootKey(identity, trust)
@@ -169,7 +171,7 @@ export async function identityRevoke(repository: Repository, options: IdentityOp
   const hit = identity.keys.filter((key) => (options.key ? key.fingerprint === options.key : key.state === 'active'));
   if (hit.length === 0) throw noSuchKey(identity, options.key);
   const keys = identity.keys.map((key): IdentityKey => (hit.includes(key) ? { ...key, state: 'revoked' } : key));
-  const fields = nextVersion(identity, keys, repository.now().toISOString(), repository.suite);
+  const fields = nextVersion(identity, keys, repository.now().toISOString(), nodeSuite);
   const prints = new Set(hit.map(({ fingerprint }) => fingerprint));
   // the keys that fall must not be the ones that vouch
   const after = { ...trust, identities: new Map([...trust.identities, [identity.name, { ...identity, keys }]]) };
@@ -197,7 +199,7 @@ async function publishIdentity(
       ? await rootSigner(repository, trust.repoId, root, options)
       : await maintainerSigner(repository, trust, options);
   const { bytes, document } = await signDocument(fields, [signer]);
-  const pending = role === 'maintainer' && (await rootSigners(document, root, repository.suite)).size < root.threshold;
+  const pending = role === 'maintainer' && (await rootSigners(document, root, nodeSuite)).size < root.threshold;
   const path = identityPath(name, pending);
   const files = [{ path, bytes, replaces: true }, ...others];
   const commit = await publish(repository, { files, message, identity: signer.identity }, options);
@@ -229,7 +231,8 @@ async function requireOwnKey(repository: Repository, trust: Trust, identity: Ide
 /** The next key, as `.new`. A rotation that was cut off left one there: signed in by now, or still to be used. */
 async function newKey(path: string, identity: Identity): Promise<PublicKey> {
   const left = await readKey(`${path}.new`);
-  if (left && !identity.keys.some(({ fingerprint }) => fingerprint === left.publicKey.fingerprint)) return left.publicKey;
+  if (left && !identity.keys.some(({ fingerprint }) => fingerprint === left.publicKey.fingerprint))
+    return left.publicKey;
   if (left) await swapKeys(path);
   const key = generateKey();
   await writeKey(`${path}.new`, key);

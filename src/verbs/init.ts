@@ -6,6 +6,7 @@ import { assertIdentityName } from '../core/names.ts';
 import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../core/paths.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
+import { nodeSuite } from '../crypto.ts';
 import { gitFailure, runGit } from '../git/run.ts';
 import { generateKey, keyPath, toSigner, writeKey } from '../journal/keys.ts';
 import { type NamedSigner, signDocument } from '../journal/sign.ts';
@@ -43,14 +44,22 @@ export async function init(repository: Repository, options: InitOptions = {}): P
   const bot = await obtainKey(repository, 'bot');
   const at = repository.now().toISOString();
   const policy = await signDocument(genesis(maintainer.named, at, await protectedRef(repository)), [maintainer.named]);
-  const root = recordId(policy.document.signedBytes, repository.suite).slice('sha256:'.length);
+  const root = recordId(policy.document.signedBytes, nodeSuite).slice('sha256:'.length);
   const sign = (fields: YamlMap) => signDocument(fields as Parameters<typeof signDocument>[0], [maintainer.named]);
   const documents: [string, YamlMap][] = [
     [identityPath(name), identityFields(root, name, 'maintainer', [maintainer.named.signer.publicKey], at)],
     [identityPath('bot'), identityFields(root, 'bot', 'bot', [bot.named.signer.publicKey], at)],
     [
       PROJECT_PATH,
-      { handoff: 1, kind: 'project', repo: root, version: 1, prev: null, at, name: options.name ?? oneLine(basename(topLevel)) },
+      {
+        handoff: 1,
+        kind: 'project',
+        repo: root,
+        version: 1,
+        prev: null,
+        at,
+        name: options.name ?? oneLine(basename(topLevel)),
+      },
     ],
   ];
   const files = [{ path: policyPath(1), bytes: policy.bytes }];

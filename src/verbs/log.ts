@@ -6,6 +6,7 @@ import { ROOT } from '../core/paths.ts';
 import type { ParsedRecord } from '../core/record.ts';
 import { summarise } from '../core/summary.ts';
 import { recordId, type VerifiedRecord } from '../core/verify.ts';
+import { nodeSuite } from '../crypto.ts';
 import { assertPinned, type Repository } from './repository.ts';
 
 export interface LogOptions {
@@ -34,7 +35,7 @@ export interface LogEntry {
 export async function log(repository: Repository, options: LogOptions = {}): Promise<{ records: LogEntry[] }> {
   const records: LogEntry[] = [];
   await eachRecord(repository, (path, record, verified) => {
-    if (matches(record, options)) records.push(toEntry(repository, path, record, verified));
+    if (matches(record, options)) records.push(toEntry(path, record, verified));
   });
   records.sort((a, b) => b.clock - a.clock || (a.id < b.id ? 1 : -1));
   return { records: records.slice(0, options.limit) };
@@ -46,7 +47,7 @@ type Visit = (path: string, record: ParsedRecord, verified: VerifiedRecord | nul
 export async function eachRecord(repository: Repository, visit: Visit): Promise<void> {
   const seen: Parameters<Visit>[] = [];
   const { findings } = await auditTree(await openRecords(repository), {
-    suite: repository.suite,
+    suite: nodeSuite,
     onProgress: repository.progress,
     onTrust: (trust) => assertPinned(repository, trust.repoId),
     onRecord: (path, record, verified) => record && seen.push([path, record, verified]),
@@ -71,15 +72,10 @@ function matches({ kind, fields }: ParsedRecord, options: LogOptions): boolean {
   );
 }
 
-function toEntry(
-  repository: Repository,
-  path: string,
-  record: ParsedRecord,
-  verified: VerifiedRecord | null,
-): LogEntry {
+function toEntry(path: string, record: ParsedRecord, verified: VerifiedRecord | null): LogEntry {
   const { fields } = record;
   return {
-    id: recordId(record.signedBytes, repository.suite),
+    id: recordId(record.signedBytes, nodeSuite),
     kind: record.kind,
     session_id: fields.session_id as string,
     identity: fields.identity as string,

@@ -3,6 +3,7 @@ import type { ParsedRecord } from '../core/record.ts';
 import { assertFollows, type Policy, type RootKeys, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
+import { nodeSuite } from '../crypto.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import { addSignature, type NamedSigner, type SignedDocument, signDocument } from '../journal/sign.ts';
 import type { Repository } from './repository.ts';
@@ -34,15 +35,14 @@ export function nextPolicy(trust: Trust, changes: YamlMap, at: string): YamlMap 
 
 /** A signed version → the files it takes: the policy itself, or its pending form, and maintainers its signers vouch for. */
 export async function planPolicy(
-  repository: Repository,
   trust: Trust,
   signed: SignedDocument,
   signers: readonly NamedSigner[],
 ): Promise<PolicyChange> {
-  const policy = readPolicy(signed.document, repository.suite);
+  const policy = readPolicy(signed.document, nodeSuite);
   assertFollows(policy, trust.policy, trust.repoId);
-  const old = await rootSigners(signed.document, trust.policy.root, repository.suite);
-  const own = await rootSigners(signed.document, policy.root, repository.suite);
+  const old = await rootSigners(signed.document, trust.policy.root, nodeSuite);
+  const own = await rootSigners(signed.document, policy.root, nodeSuite);
   const pending = old.size < trust.policy.root.threshold || own.size < policy.root.threshold;
   const files = [{ path: policyPath(policy.version, pending), bytes: signed.bytes, replaces: pending }];
   const vouched = await vouchForMaintainers(trust, policy.root, signers);
@@ -107,5 +107,5 @@ export async function planRootKey(
     { as: name },
   );
   const signed = await signDocument(fields, [oldSigner, newSigner]);
-  return { ...(await planPolicy(repository, trust, signed, [newSigner])), newSigner };
+  return { ...(await planPolicy(trust, signed, [newSigner])), newSigner };
 }

@@ -6,11 +6,13 @@ import type { ParsedRecord } from '../core/record.ts';
 import { type Identity, type Policy, readIdentity, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap, YamlValue } from '../core/yaml.ts';
+import { nodeSuite } from '../crypto.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import { addSignature, type NamedSigner, signDocument } from '../journal/sign.ts';
+import { currentSource, requireTrust } from './current.ts';
 import { nextPolicy, type PolicyChange, planPolicy } from './policy-change.ts';
 import { type PublishOptions, publish } from './publish.ts';
-import { currentSource, type Repository, requireTrust, requireWorkTree } from './repository.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
 import { type Actor, keyLine, requireIdentity, rootSigner } from './signing.ts';
 
 export interface PolicyResult {
@@ -25,7 +27,7 @@ export interface PolicyResult {
 export async function policyShow(repository: Repository): Promise<PolicyResult> {
   const trust = await requireTrust(repository);
   const { policy } = trust;
-  const signers = await rootSigners(policy.document, policy.root, repository.suite);
+  const signers = await rootSigners(policy.document, policy.root, nodeSuite);
   const pending = (await readPendingPolicy(repository, trust)) !== null;
   return { version: policy.version, policy: policy.document.fields, signed_by: [...signers], pending };
 }
@@ -45,7 +47,7 @@ export async function policySet(repository: Repository, options: PolicySetOption
   const signed = await signDocument(nextPolicy(trust, changes, repository.now().toISOString()), [signer]).catch(
     badValue(options),
   );
-  const change = await planPolicy(repository, trust, signed, [signer]).catch(badValue(options));
+  const change = await planPolicy(trust, signed, [signer]).catch(badValue(options));
   return publishChange(repository, change, change.files, [], signer, options);
 }
 
@@ -56,19 +58,19 @@ export async function policySign(repository: Repository, options: PublishOptions
   const waiting = await readPendingPolicy(repository, trust);
   const identities = await readPendingIdentities(repository, trust);
   if (!waiting && identities.length === 0) throw nothingPending();
-  const next = waiting && readPolicy(waiting, repository.suite);
+  const next = waiting && readPolicy(waiting, nodeSuite);
   const root = mergedRoot(trust.policy, next);
-  if (waiting) await assertProposed(waiting, trust.policy.root, repository);
-  for (const { document } of identities) await assertProposed(document, root, repository);
+  if (waiting) await assertProposed(waiting, trust.policy.root);
+  for (const { document } of identities) await assertProposed(document, root);
   const documents = [...(waiting ? [waiting] : []), ...identities.map(({ document }) => document)];
   const signer = await rootSigner(repository, trust.repoId, yetToSign(root, documents, options), options);
-  const change = waiting && (await planPolicy(repository, trust, await addSignature(waiting, signer), [signer]));
+  const change = waiting && (await planPolicy(trust, await addSignature(waiting, signer), [signer]));
   const judges = change && !change.pending ? change.root : trust.policy.root;
   const files = [...(change?.files ?? [])];
   const removed = change && !change.pending ? [policyPath(change.policy.version, true)] : [];
   for (const { name, document } of identities) {
     const signed = await addSignature(document, signer);
-    const complete = (await rootSigners(signed.document, judges, repository.suite)).size >= judges.threshold;
+    const complete = (await rootSigners(signed.document, judges, nodeSuite)).size >= judges.threshold;
     const path = identityPath(name, !complete);
     files.splice(0, files.length, ...files.filter((file) => file.path !== path), {
       path,
@@ -120,8 +122,8 @@ function yetToSign(root: Policy['root'], documents: readonly ParsedRecord[], { a
 }
 
 /** Anyone can put a file where waiting ones are; only what a root principal has proposed is signed along. */
-async function assertProposed(document: ParsedRecord, root: Policy['root'], { suite }: Repository): Promise<void> {
-  if ((await rootSigners(document, root, suite)).size > 0) return;
+async function assertProposed(document: ParsedRecord, root: Policy['root']): Promise<void> {
+  if ((await rootSigners(document, root, nodeSuite)).size > 0) return;
   const what = document.kind === 'policy' ? 'policy' : `identity ${document.fields.name}`;
   throw new HandoffError('signer_unknown', `No root principal has signed the ${what} that waits for signatures.`, {
     hint: 'Somebody else put it there: look at it, and remove the pending file.',
@@ -145,18 +147,18 @@ async function readPendingIdentities(
     const entry = await find(source, identityPath(name, true));
     if (entry?.mode !== FILE) continue;
     const document = await readDocument(source, entry, 'identity', trust.repoId);
-    const identity = readIdentity(document, repository.suite);
-    if (identity.name === name && followsIdentity(identity, trust, repository)) found.push({ name, document });
+    const identity = readIdentity(document, nodeSuite);
+    if (identity.name === name && followsIdentity(identity, trust)) found.push({ name, document });
   }
   return found;
 }
 
 /** An older version that waits again would bring back a key that was revoked since. */
-function followsIdentity({ name, document }: Identity, { identities }: Trust, { suite }: Repository): boolean {
+function followsIdentity({ name, document }: Identity, { identities }: Trust): boolean {
   const current = identities.get(name)?.document;
   const { version, prev } = document.fields;
   if (!current) return version === 1 && prev === null;
-  return version === (current.fields.version as number) + 1 && prev === recordId(current.signedBytes, suite);
+  return version === (current.fields.version as number) + 1 && prev === recordId(current.signedBytes, nodeSuite);
 }
 
 /** `root.threshold 2`, `root.keys a,b`, `stale_after 900`, `writeback.review true`, `exempt docs/**,*.md` */

@@ -1,12 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Source } from '../audit/source.ts';
-import { openTree } from '../audit/tree-source.ts';
-import { loadTrust } from '../audit/trust.ts';
-import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
-import type { Trust } from '../core/trust.ts';
-import type { Suite } from '../core/verify.ts';
-import { nodeHashes, verifyEd25519Async } from '../crypto.ts';
 import { type GitConfig, readConfig, writeConfig } from '../git/config.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
 import { openNativeStore } from '../git/native-store.ts';
@@ -19,7 +12,6 @@ export interface Repository {
   git: Git;
   store: GitStore;
   env: NodeJS.ProcessEnv;
-  suite: Suite;
   config(): Promise<GitConfig>;
   /** Writes to the repository's configuration; what was read of it before is forgotten. */
   setConfig(key: string, value: string): Promise<void>;
@@ -41,8 +33,6 @@ export interface RepositoryOptions {
   progress?: (checked: number) => void;
 }
 
-export const nodeSuite: Suite = { ...nodeHashes, verify: verifyEd25519Async };
-
 export function openRepositoryAt(directory: string, options: RepositoryOptions): Repository {
   const dirs = discoverRepository(directory, options.env);
   const git: Git = { dir: dirs.topLevel ?? dirs.gitDir, env: options.env };
@@ -52,7 +42,6 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
     git,
     store: openNativeStore(git),
     env: options.env,
-    suite: nodeSuite,
     config: () => (config ??= readConfig(git)),
     async setConfig(key, value) {
       await writeConfig(git, key, value);
@@ -72,26 +61,6 @@ export function requireWorkTree({ dirs }: Repository): string {
   throw new HandoffError('usage', 'This is a bare repository: there is no work tree to write to.', {
     hint: 'Run it in a clone: git clone <repository>, or name one with -C <directory>.',
   });
-}
-
-/** Files as they are now, for writing the next version; in a bare repository the tree of HEAD. */
-export async function currentSource(repository: Repository): Promise<Source> {
-  const { topLevel } = repository.dirs;
-  return topLevel ? openWorkTree(topLevel) : openTree(repository.store, 'HEAD');
-}
-
-/** Who is trusted here and now. A policy that does not hold ends every verb that writes. */
-export async function requireTrust(repository: Repository): Promise<Trust> {
-  const problems: HandoffError[] = [];
-  const trust = await loadTrust(await currentSource(repository), repository.suite, (found) => {
-    if (found.path?.includes('/policy/'))
-      problems.push(new HandoffError(found.code, `${found.path}: ${found.message}`, { hint: found.hint }));
-    else repository.warn(`${found.path}: ${found.message}`);
-  });
-  if (problems[0] || !trust)
-    throw problems[0] ?? new HandoffError('policy_invalid', 'The genesis policy does not hold.');
-  await assertPinned(repository, trust.repoId);
-  return trust;
 }
 
 /** SPEC §5.8: the root a person pinned decides, never the one a tree brings along. */

@@ -5,7 +5,8 @@ import { type ParsedRecord, parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import { addSignature } from '../journal/sign.ts';
-import { currentSource, type Repository } from './repository.ts';
+import { currentSource } from './current.ts';
+import type { Repository } from './repository.ts';
 import { type Actor, maintainerSigner } from './signing.ts';
 
 /**

@@ -13,9 +13,11 @@ import { armourSshsig } from '../core/sshsig.ts';
 import type { Trust } from '../core/trust.ts';
 import { type PublicKey, recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
+import { nodeSuite } from '../crypto.ts';
+import { requireTrust } from './current.ts';
 import { allowedSigner } from './identity.ts';
 import { eachRecord, openRecords } from './log.ts';
-import { nodeSuite, type Repository, requireTrust } from './repository.ts';
+import type { Repository } from './repository.ts';
 
 export interface ShowOptions {
   /** A path, an id, or at least six digits of one. */
@@ -39,7 +41,7 @@ export async function show(repository: Repository, options: ShowOptions): Promis
   const found = await findRecord(repository, options.record);
   const trust = await requireTrust(repository);
   const result: ShowResult = {
-    id: recordId(found.record.signedBytes, repository.suite),
+    id: recordId(found.record.signedBytes, nodeSuite),
     record: found.record.fields,
     body: found.record.body,
     path: found.path,
@@ -69,7 +71,7 @@ async function findRecord(repository: Repository, name: string): Promise<Found> 
   await eachRecord(repository, (at, record, verified) => {
     const hit = path
       ? at === path || at === `${ROOT}/${path}`
-      : recordId(record.signedBytes, repository.suite).startsWith(`sha256:${prefix}`);
+      : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
     if (hit)
       found.push({
         path: at,
@@ -87,7 +89,7 @@ async function findDocument(repository: Repository, path: string): Promise<Found
   const entry = await find(source, path);
   if (entry?.mode !== FILE) return onlyOne([], path);
   const record = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
-  const trust = await loadTrust(source, repository.suite, () => {});
+  const trust = await loadTrust(source, nodeSuite, () => {});
   const holds = trust !== null && (await isInForce(source, entry, record, trust));
   const line = record.signatures.find((signature) => trust && isTrusted(signature, trust));
   return { path, record, signer: line?.identity ?? '', fingerprint: (holds && line?.fingerprint) || null };
@@ -97,16 +99,25 @@ async function findDocument(repository: Repository, path: string): Promise<Found
 async function isInForce(source: Source, entry: Entry, record: ParsedRecord, trust: Trust): Promise<boolean> {
   const { kind, fields, signedBytes } = record;
   const signed = (document: DocumentKind) =>
-    attempt(entry.path, () => {}, () => readSignedDocument(source, entry, document, trust, nodeSuite));
+    attempt(
+      entry.path,
+      () => {},
+      () => readSignedDocument(source, entry, document, trust, nodeSuite),
+    );
   if (kind === 'policy') {
     return entry.path === policyPath(fields.version as number) && (fields.version as number) <= trust.policy.version;
   }
   if (kind === 'identity') {
     const known = trust.identities.get(fields.name as string);
-    return entry.path === identityPath(fields.name as string) && !!known && equalBytes(known.document.signedBytes, signedBytes);
+    return (
+      entry.path === identityPath(fields.name as string) &&
+      !!known &&
+      equalBytes(known.document.signedBytes, signedBytes)
+    );
   }
   if (kind === 'project') return entry.path === PROJECT_PATH && (await signed(kind)) !== null;
-  if (kind === 'task-definition') return entry.path === `${ROOT}/tasks/${fields.task_id}.yaml` && (await signed(kind)) !== null;
+  if (kind === 'task-definition')
+    return entry.path === `${ROOT}/tasks/${fields.task_id}.yaml` && (await signed(kind)) !== null;
   return false;
 }
 

@@ -1,7 +1,9 @@
 import { loadTrust } from '../audit/trust.ts';
 import { HandoffError } from '../core/error.ts';
+import { nodeSuite } from '../crypto.ts';
+import { currentSource } from './current.ts';
 import { pinRoot } from './pins.ts';
-import { assertPinned, currentSource, type Repository } from './repository.ts';
+import { assertPinned, type Repository } from './repository.ts';
 
 export interface TrustResult {
   root: string;
@@ -25,7 +27,7 @@ export async function trust(repository: Repository, options: { root?: string } =
 
 async function readRoot(repository: Repository): Promise<{ root: string; version: number } | null> {
   try {
-    const found = await loadTrust(await currentSource(repository), repository.suite, () => {});
+    const found = await loadTrust(await currentSource(repository), nodeSuite, () => {});
     return found && { root: found.repoId, version: found.policy.version };
   } catch (error) {
     if (error instanceof HandoffError && (error.code === 'not_initialised' || error.code === 'usage')) return null;

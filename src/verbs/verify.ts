@@ -3,9 +3,9 @@ import { openCache } from '../audit/cache.ts';
 import { openIndex } from '../audit/index-source.ts';
 import type { SessionAudit } from '../audit/session.ts';
 import type { Source } from '../audit/source.ts';
-import { auditTree } from '../audit/tree.ts';
 import { openTree } from '../audit/tree-source.ts';
 import type { Finding } from '../core/error.ts';
+import { nodeSuite } from '../crypto.ts';
 import { checkRollback, pinRoot, type SeenPolicy } from './pins.ts';
 import { assertPinned, type Repository, requireWorkTree } from './repository.ts';
 import { stagedChanges } from './staged.ts';
@@ -78,8 +78,10 @@ async function judge(repository: Repository, source: Source, root: string | unde
 async function audit(repository: Repository, source: Source, root: string | undefined): Promise<Verdict> {
   const sessions =
     repository.build && source.oid ? await openCache<SessionAudit>(cachePath(repository, 'sessions')) : null;
+  // Loaded only when something has to be judged: a warm run spends most of its time loading code.
+  const { auditTree } = await import('../audit/tree.ts');
   const { trust, checked, records, findings } = await auditTree(source, {
-    suite: repository.suite,
+    suite: nodeSuite,
     sessions,
     onProgress: repository.progress,
     onTrust: (found) => assertPinned(repository, found.repoId, root),

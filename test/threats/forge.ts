@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { attachSignatures, formatRecord } from '../../src/core/format.ts';
@@ -23,7 +23,9 @@ export function template(prepare: (place: Place) => Promise<unknown> | unknown =
   let root = '';
   beforeAll(async () => {
     const dir = join(path, 'work');
-    git('/', 'init', '--quiet', '--initial-branch=main', dir);
+    // without the sample hooks there is a third as much to copy
+    git('/', 'init', '--quiet', '--initial-branch=main', '--template=', dir);
+    for (const folder of ['hooks', 'info']) mkdirSync(join(dir, '.git', folder));
     const place = openPlace(dir, join(path, 'keys'), '');
     root = (await place.handoff.init()).root;
     await place.handoff.identity.add({ name: 'donna' });

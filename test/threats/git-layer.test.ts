@@ -329,7 +329,7 @@ describe('THREATS 32: arguments that are options, or commands', () => {
       '$(touch canary)',
       '`touch canary`',
     ],
-    ...[' HEAD', 'HEAD..HEAD', 'HEAD --', 'refs/heads/-x', '../../etc', 'HEAD:../../etc/passwd'],
+    ...[' HEAD', 'HEAD..HEAD', 'HEAD --', 'refs/heads/-x', '../../etc'],
   ];
 
   it('verify takes none of them for a revision', async () => {
@@ -341,8 +341,10 @@ describe('THREATS 32: arguments that are options, or commands', () => {
 
   it('a revision that git dies of does not take the handle along', async () => {
     const { handoff } = fresh();
-    await expect(handoff.verify({ rev: '@{upstream}' })).rejects.toMatchObject({ name: 'HandoffError' });
-    expect(await handoff.verify()).toMatchObject({ valid: true });
+    for (const rev of ['@{upstream}', 'HEAD:../../etc/passwd']) {
+      await expect(handoff.verify({ rev }), rev).rejects.toMatchObject({ name: 'HandoffError' });
+      expect(await handoff.verify(), rev).toMatchObject({ valid: true });
+    }
   });
 
   it('show takes none of them for a record', async () => {

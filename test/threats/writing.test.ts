@@ -166,7 +166,7 @@ describe('THREATS 43: private keys', () => {
     ['in .handoff', ({ dir }) => join(dir, '.handoff/keys')],
     ['in a folder that does not exist yet', ({ dir }) => join(dir, 'a/b/c/keys')],
     ['at the top', ({ dir }) => dir],
-    ['by a path with dots', ({ dir }) => join(dir, 'x') + '/../../work/keys'],
+    ['by a path with dots', ({ dir }) => `${dir}/x/../../work/keys`],
     [
       'through a link',
       ({ dir }) => {

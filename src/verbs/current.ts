@@ -1,0 +1,28 @@
+import type { Source } from '../audit/source.ts';
+import { openTree } from '../audit/tree-source.ts';
+import { loadTrust } from '../audit/trust.ts';
+import { openWorkTree } from '../audit/work-tree-source.ts';
+import { HandoffError } from '../core/error.ts';
+import type { Trust } from '../core/trust.ts';
+import { nodeSuite } from '../crypto.ts';
+import { assertPinned, type Repository } from './repository.ts';
+
+/** Files as they are now, for writing the next version; in a bare repository the tree of HEAD. */
+export async function currentSource(repository: Repository): Promise<Source> {
+  const { topLevel } = repository.dirs;
+  return topLevel ? openWorkTree(topLevel) : openTree(repository.store, 'HEAD');
+}
+
+/** Who is trusted here and now. A policy that does not hold ends every verb that writes. */
+export async function requireTrust(repository: Repository): Promise<Trust> {
+  const problems: HandoffError[] = [];
+  const trust = await loadTrust(await currentSource(repository), nodeSuite, (found) => {
+    if (found.path?.includes('/policy/'))
+      problems.push(new HandoffError(found.code, `${found.path}: ${found.message}`, { hint: found.hint }));
+    else repository.warn(`${found.path}: ${found.message}`);
+  });
+  if (problems[0] || !trust)
+    throw problems[0] ?? new HandoffError('policy_invalid', 'The genesis policy does not hold.');
+  await assertPinned(repository, trust.repoId);
+  return trust;
+}
