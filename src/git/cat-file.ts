@@ -133,7 +133,10 @@ export class CatFile {
       stderr = (stderr + chunk.toString()).slice(-8192);
     });
     child.stdin.on('error', () => {}); // the process has ended, and 'close' tells why
-    child.on('error', (cause) => this.#end(child, startFailure(cause)));
+    child.on('error', (cause) => {
+      this.#failure ??= startFailure(cause);
+      this.#end(child, this.#failure);
+    });
     child.on('close', (code) => this.#end(child, endFailure(code, stderr)));
     return child;
   }
@@ -172,10 +175,10 @@ export class CatFile {
     return 'stop';
   }
 
+  /** git dies of some revisions (`@{upstream}` without one). What was waiting fails; the next request starts it anew. */
   #end(child: ChildProcessWithoutNullStreams, failure: HandoffError): void {
     if (child !== this.#child) return;
     this.#child = undefined;
-    this.#failure ??= failure;
     while (this.#first) this.#take().reject(failure);
   }
 }

@@ -160,6 +160,7 @@ function oneLine(name: string): string {
 
 const ATTRIBUTES = [
   '.handoff/** -text -filter -ident',
+  '.handoff/** -working-tree-encoding',
   '.handoff/proofs/** linguist-generated',
   '.handoff/ledger/tile/** linguist-generated',
 ];

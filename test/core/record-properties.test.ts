@@ -60,7 +60,7 @@ describe.each(KINDS)('%s', (kind) => {
     const property = fc.property(signers, (signatures) => {
       const file = attachSignatures(
         unsigned,
-        signatures.map((bytes) => ({ ...signatureBy(unsigned, donna), bytes })),
+        signatures.map((bytes, at) => ({ ...signatureBy(unsigned, donna), identity: `signer-${at}`, bytes })),
       );
       expect(recordId(parseRecord(file).signedBytes, nodeSuite)).toBe(recordId(unsigned.signedBytes, nodeSuite));
     });

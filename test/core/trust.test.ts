@@ -95,7 +95,7 @@ describe('assertSucceeds: genesis', () => {
     ['M22: no nonce', policy({ nonce: undefined }, 1, [ada], [ada]), 'policy_invalid'],
     ['M22: one signature of two', policy({}, 2, [ada, ben], [ada]), 'policy_invalid'],
     ['M22: nobody we know', policy({}, 1, [ada], [eve]), 'policy_invalid'],
-    
+
     ['M23: one key under two names', policy({}, 2, [ada, ben], [ada, ['ben', ada]]), 'policy_invalid'],
     ['M23: the right key under a wrong name', policy({}, 1, [ada], [['eve', ada]]), 'policy_invalid'],
     ['M23: the right name over a wrong key', policy({}, 1, [ada], [['ada', eve]]), 'policy_invalid'],

@@ -87,6 +87,15 @@ describe('init', () => {
     }
   });
 
+  it('THREATS 30: an attribute that re-encodes files does not reach .handoff', async () => {
+    const here = place();
+    writeBytes(here.dir, '.gitattributes', '*.yaml working-tree-encoding=UTF-16LE\n');
+    git(here.dir, 'add', '.');
+    git(here.dir, 'commit', '--quiet', '-m', 'attributes');
+    await here.handoff.init();
+    await verifies(here);
+  });
+
   it('does not mix its lines with uncommitted changes to .gitattributes', async () => {
     const here = place();
     writeBytes(here.dir, '.gitattributes', '*.png binary\n');
