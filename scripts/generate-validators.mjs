@@ -59,7 +59,7 @@ function shape(schema) {
   if (schema.properties || schema.additionalProperties) {
     const keys = Object.entries(schema.properties ?? {}).map(([key, value]) => [key, shape(value)]);
     const rest = typeof schema.additionalProperties === 'object' ? { rest: shape(schema.additionalProperties) } : {};
-    return { keys: Object.fromEntries(keys), ...rest };
+    return { keys: Object.fromEntries(keys), order: keys.map(([key]) => key), ...rest };
   }
   if (schema.items) return { items: shape(schema.items) };
   const types = [schema.type].flat();

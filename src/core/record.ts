@@ -33,10 +33,11 @@ export function parseRecord(bytes: Uint8Array): ParsedRecord {
   const text = decodeText(bytes);
   const { front, body, end } = splitFrontMatter(text, bytes);
   const kind = readKind(front, body !== null);
-  const { yaml, signature, signatures } = isRecordKind(kind) ? cutSignature(front) : cutSignatures(front);
-  const fields = body === null ? readYaml(yaml, shapes[kind]) : belowFirstLine(() => readYaml(yaml, shapes[kind]));
+  const { cut, signature, signatures } = isRecordKind(kind) ? cutSignature(front) : cutSignatures(front);
+  const fields =
+    body === null ? readYaml(front, shapes[kind], cut) : belowFirstLine(() => readYaml(front, shapes[kind], cut));
   assertSchema(kind, fields);
-  return { kind, fields, body, signedBytes: cutBytes(bytes, end, front.length - yaml.length), signature, signatures };
+  return { kind, fields, body, signedBytes: cutBytes(bytes, end, front.length - cut), signature, signatures };
 }
 
 export function assertSize(size: number, limit: number, what: string): void {
@@ -69,25 +70,26 @@ function splitFrontMatter(text: string, bytes: Uint8Array): Split {
   return { front: text.slice(OPEN.length, close + 1), body: text.slice(close + CLOSE.length), end };
 }
 
-const HEAD = /^handoff: ([^\n]*)\nkind: ([^\n]*)\n/;
+const HEAD = 'handoff: 1\nkind: ';
 
 /** SPEC §3.3: the first two lines say the version and the kind, so that the rest can be read by that kind's schema. */
 function readKind(front: string, isMarkdown: boolean): Kind {
-  const head = HEAD.exec(front);
-  if (!head) throw invalidHead(front, isMarkdown);
-  const [, version, kind = ''] = head;
-  if (version !== '1') throw unknown('protocol version', '1', version ?? '', 'Upgrade git-handoff to read it.');
-  if (!isKind(kind))
+  if (!front.startsWith(HEAD)) throw unknownHead(front, isMarkdown);
+  const kind = front.slice(HEAD.length, front.indexOf('\n', HEAD.length));
+  if (!isKind(kind)) {
     throw unknown('kind', 'one of the kinds in SPEC §3', kind, 'Upgrade git-handoff, or remove the file.');
+  }
   if ((extensionOf(kind) === 'md') !== isMarkdown) {
-    throw unknown(
-      'form',
-      isMarkdown ? 'a YAML document' : 'front matter and Markdown',
-      kind,
-      'Write it as SPEC §3.2 says.',
-    );
+    const expected = isMarkdown ? 'a YAML document' : 'front matter and Markdown';
+    throw unknown('form', expected, kind, 'Write it as SPEC §3.2 says.');
   }
   return kind;
+}
+
+function unknownHead(front: string, isMarkdown: boolean): HandoffError {
+  const version = /^handoff: ([^\n]*)\nkind: /.exec(front)?.[1];
+  if (version === undefined || version === '1') return invalidHead(front, isMarkdown);
+  return unknown('protocol version', '1', version, 'Upgrade git-handoff to read it.');
 }
 
 /** The line of the two that is wrong. Front matter starts on the second line of its file. */
@@ -100,20 +102,22 @@ function invalidHead(front: string, isMarkdown: boolean): HandoffError {
 }
 
 interface Cut {
-  /** The front matter that is signed. */
-  yaml: string;
+  /** Where the front matter that is signed ends. */
+  cut: number;
   signature: Uint8Array | null;
   signatures: Signature[];
 }
 
-const SIGNATURE = /(?:^|\n)signature: ([A-Za-z0-9+/]{86}==)\n$/;
+const LABEL = '\nsignature: ';
+const NONE: Signature[] = [];
 
-/** SPEC §4.1: the signature is the last line of the front matter, on one line. */
+/** SPEC §4.1: the signature is the last line of the front matter, on one line of 100 characters. */
 function cutSignature(front: string): Cut {
-  const match = SIGNATURE.exec(front.slice(-101));
-  const signature = match && fromBase64(match[1]!);
-  if (!signature) throw noSignature('a last line "signature: <88 characters of base64>"');
-  return { yaml: front.slice(0, front.length - 100), signature, signatures: [] };
+  const cut = front.length - 100;
+  const signature =
+    front.startsWith(LABEL, cut - 1) && front.endsWith('\n') ? fromBase64(front.slice(cut + 11, -1)) : null;
+  if (signature?.length !== 64) throw noSignature('a last line "signature: <88 characters of base64>"');
+  return { cut, signature, signatures: NONE };
 }
 
 const SIGNER = /^ {2}- ([a-z0-9._-]{1,64}) (SHA256:[A-Za-z0-9+/]{43}) ([A-Za-z0-9+/]{86}==)$/;
@@ -125,7 +129,7 @@ function cutSignatures(front: string): Cut {
   if (lines.pop() !== '' || lines.length === 0) throw noSignature('"signatures:" and its lines at the end');
   const signatures = lines.map(parseSigner);
   assertDistinct(signatures);
-  return { yaml: front.slice(0, at + 1), signature: null, signatures };
+  return { cut: at + 1, signature: null, signatures };
 }
 
 /** A key signs once: a thousand copies of one good line would be a thousand checks. */

