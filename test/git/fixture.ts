@@ -7,7 +7,7 @@ export function gitAt(dir: string, env: NodeJS.ProcessEnv = {}): Git {
   return { dir, env: { ...isolatedEnv, ...env } };
 }
 
-export function write(dir: string, files: Record<string, string | Uint8Array>): void {
+function write(dir: string, files: Record<string, string | Uint8Array>): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
     writeFileSync(join(dir, path), text);

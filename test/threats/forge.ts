@@ -143,7 +143,7 @@ export function rawTree(dir: string, entries: RawEntry[]): string {
   return gitInput(dir, Buffer.concat(parts), 'hash-object', '-t', 'tree', '-w', '--literally', '--stdin');
 }
 
-export function listTree(dir: string, rev: string): RawEntry[] {
+function listTree(dir: string, rev: string): RawEntry[] {
   return git(dir, 'ls-tree', '-z', rev)
     .split('\0')
     .filter((line) => line !== '')

@@ -65,7 +65,7 @@ describe('THREATS 12: a record proves nothing outside its place', () => {
   it('another number in the same session', async () => {
     const place = fresh();
     const [, note] = writeSession(place, STORY.slice(0, 2));
-    writeBytes(place.dir, note!.path.replace('0002', '0003'), note!.bytes);
+    writeBytes(place.dir, note!.path.replace('/0002-', '/0003-'), note!.bytes);
     expect(await codesAfter(place)).toEqual(['path_mismatch 0003-note.yaml']);
   });
 
