@@ -208,3 +208,19 @@ function typecheck(dir: string): string {
   });
   return stdout + stderr;
 }
+
+test('the lock file names every optional package, also those of other systems', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const names = Object.values<{ optionalDependencies?: object }>(packages).flatMap((entry) =>
+    Object.keys(entry.optionalDependencies ?? {}),
+  );
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.filter((name) => !packages[`node_modules/${name}`])).toEqual([]);
+  expect(JSON.stringify(packages)).not.toContain('"resolved"');
+});
+
+test('the man page is where npm looks for it', () => {
+  const { man } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(man).toEqual(['dist/man/git-handoff.1']);
+  expect(readFileSync(man[0], 'utf8')).toContain('.TH');
+});

@@ -299,6 +299,17 @@ describe('trees', () => {
     expect(policy_version).toBe(1);
   });
 
+  it('M28: a false line is refused wherever it stands', async () => {
+    const place = await initialised();
+    await place.handoff.identity.add({ name: 'olga', role: 'maintainer' });
+    const path = '.handoff/identities/donna/identity.yaml';
+    const good = / {2}- maintainer .*\n/.exec(readFileSync(join(place.dir, path), 'utf8'))![0];
+    const { identities } = await place.handoff.identity.list();
+    const print = identities.find(({ identity }) => identity === 'olga')!.keys[0]!.fingerprint;
+    edit(place.dir, path, good, `${good}  - olga ${print} ${good.trim().split(' ').at(-1)}\n`);
+    expect(await verdict(place)).toBe('signature_invalid');
+  });
+
   it('M29: one key for two identities', async () => {
     const place = await initialised();
     await expect(place.handoff.identity.add({ name: 'eve', key: publicKeyFile(place, 'donna') })).rejects.toMatchObject(

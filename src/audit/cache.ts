@@ -34,13 +34,19 @@ export async function openCache<T>(path: string, keep = Number.POSITIVE_INFINITY
 
 /** A cache that cannot be read is an empty one. */
 async function readEntries<T>(path: string): Promise<Map<string, T>> {
-  const text = await readFile(path, 'utf8').catch(() => '[]');
+  const text = await readFile(path, 'utf8').catch(emptyIfAbsent);
   try {
     return new Map(JSON.parse(text));
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return new Map();
     throw error;
   }
+}
+
+/** Whatever else is wrong with it, a cache is no reason to fail: it is read as an empty one and written anew. */
+function emptyIfAbsent(error: NodeJS.ErrnoException): string {
+  if (error.code === undefined) throw error;
+  return '[]';
 }
 
 /** A repository that may not be written to is verified all the same, only slower next time. */

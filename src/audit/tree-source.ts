@@ -8,7 +8,9 @@ export async function openTree(store: GitStore, rev: string): Promise<Source> {
   if (!tree) {
     throw new HandoffError('usage', `There is no commit or tree called ${JSON.stringify(rev)}.`, {
       hint:
-        rev === 'HEAD' ? 'Nothing is committed yet: commit first, or use --staged.' : 'See git log and git branch -a.',
+        rev === 'HEAD'
+          ? 'Nothing is committed yet: git handoff init, or git handoff verify --staged for what is staged.'
+          : 'See git log and git branch -a.',
     });
   }
   const place = (parent: string, { name, mode, oid }: Pick<Entry, 'name' | 'mode' | 'oid'>): Entry => ({

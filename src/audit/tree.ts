@@ -144,7 +144,7 @@ function recall(
 
 /** All that the verdict on a folder came from, but for the keys: its content, its name, and whose and which rules. */
 function cacheKey({ oid, name }: Entry, owner: string, trust: Trust): string {
-  return `${oid} ${name} ${trust.identities.get(owner)?.role} ${maxBytes(trust)} ${trust.repoId.slice(0, 12)}`;
+  return `${oid} ${owner} ${name} ${trust.identities.get(owner)?.role} ${maxBytes(trust)} ${trust.repoId.slice(0, 12)}`;
 }
 
 function isSessionFolder(entry: Entry, report: Report): boolean {

@@ -3,6 +3,7 @@ import { HandoffError } from './error.ts';
 import { shapes, validators } from './generated/validators.js';
 import { extensionOf, isKind, isRecordKind, type Kind } from './kinds.ts';
 import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES } from './limits.ts';
+import { isIdentityName } from './names.ts';
 import { describeSchemaError } from './schema-error.ts';
 import { decodeText } from './text.ts';
 import { readYaml, type YamlMap } from './yaml.ts';
@@ -143,8 +144,8 @@ const MAX_SIGNATURES = 255;
 
 function parseSigner(line: string): Signature {
   const match = SIGNER.exec(line);
-  const bytes = match && fromBase64(match[3]!);
-  if (!bytes) throw noSignature('lines of "  - <identity> <fingerprint> <base64>"');
+  const bytes = match && isIdentityName(match[1]!) ? fromBase64(match[3]!) : null;
+  if (!match || !bytes) throw noSignature('lines of "  - <identity> <fingerprint> <base64>"');
   return { identity: match[1]!, fingerprint: match[2]!, bytes };
 }
 

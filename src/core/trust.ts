@@ -12,6 +12,8 @@ export interface IdentityKey extends PublicKey {
 
 export interface Identity {
   name: string;
+  version: number;
+  id: string;
   role: Role;
   keys: IdentityKey[];
   document: ParsedRecord;
@@ -117,8 +119,10 @@ async function assertSigned(
 
 /** SPEC §5.5: a key is listed once; with two states it would have the one that is found first. */
 export function readIdentity(document: ParsedRecord, suite: Suite): Identity {
-  const { name, role, keys } = document.fields as unknown as {
+  const { name, version, prev, role, keys } = document.fields as unknown as {
     name: string;
+    version: number;
+    prev: string | null;
     role: Role;
     keys: { key: string; state: KeyState }[];
   };
@@ -126,7 +130,8 @@ export function readIdentity(document: ParsedRecord, suite: Suite): Identity {
   const prints = listed.map(({ fingerprint }) => fingerprint);
   const again = prints.find((print, index) => prints.indexOf(print) < index);
   if (again) throw listedTwice(name, again);
-  return { name, role, keys: listed, document };
+  if ((version === 1) !== (prev === null)) throw noPredecessor(version, prev);
+  return { name, version, id: recordId(document.signedBytes, suite), role, keys: listed, document };
 }
 
 /** SPEC §5.4: maintainers are signed in by the threshold of root principals. */
@@ -143,15 +148,28 @@ export async function assertSignedByMaintainer(
   suite: Suite,
 ): Promise<void> {
   let revoked: string | null = null;
+  let signed = false;
   for (const line of document.signatures) {
     const signer = identities.get(line.identity);
     const key = signer?.keys.find((candidate) => candidate.fingerprint === line.fingerprint);
     if (!key || signer?.role !== 'maintainer') continue;
     await assertSigned(document, key, line.bytes, suite);
-    if (key.state !== 'revoked') return;
-    revoked = key.fingerprint;
+    if (key.state === 'revoked') revoked = key.fingerprint;
+    else signed = true;
   }
+  if (signed) return;
   throw revoked ? keyRevoked(revoked) : notSignedIn(document, 'a maintainer');
+}
+
+function noPredecessor(version: number, prev: string | null): HandoffError {
+  return new HandoffError(
+    'schema_invalid',
+    `prev: expected null in version 1 and nowhere else, found ${prev} in ${version}`,
+    {
+      hint: 'Each version names the id of the one before it.',
+      data: { expected: 'null in version 1 and nowhere else', found: `${prev} in version ${version}` },
+    },
+  );
 }
 
 function listedTwice(name: string, print: string): HandoffError {

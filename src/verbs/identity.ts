@@ -17,7 +17,7 @@ import type { PublicKey } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import { generateKey, keyDirectory, keyPath, readKey, readKeys, toSigner, writeKey } from '../journal/keys.ts';
-import { signDocument } from '../journal/sign.ts';
+import { type NamedSigner, signDocument } from '../journal/sign.ts';
 import { requireTrust } from './current.ts';
 import { type IdentityFields, identityFields, nextVersion } from './identity-document.ts';
 import { planRootKey } from './policy-change.ts';
@@ -52,6 +52,7 @@ export async function identityAdd(
   requireWorkTree(repository);
   const trust = await requireTrust(repository);
   if (trust.identities.has(name)) throw taken(name);
+  await signerOf(role, repository, trust, options); // before a key is made that nobody here could sign in
   const key = options.key ? await readPublicKeyFile(options.key) : await localKey(repository, trust, name);
   assertUnused(key, trust);
   const fields = identityFields(trust.repoId, name, role, [key], repository.now().toISOString());
@@ -194,16 +195,19 @@ async function publishIdentity(
 ): Promise<IdentityResult> {
   const { name, role } = fields as unknown as { name: string; role: Role };
   const { root } = trust.policy;
-  const signer =
-    role === 'maintainer'
-      ? await rootSigner(repository, trust.repoId, root, options)
-      : await maintainerSigner(repository, trust, options);
+  const signer = await signerOf(role, repository, trust, options);
   const { bytes, document } = await signDocument(fields, [signer]);
   const pending = role === 'maintainer' && (await rootSigners(document, root, nodeSuite)).size < root.threshold;
   const path = identityPath(name, pending);
   const files = [{ path, bytes, replaces: true }, ...others];
   const commit = await publish(repository, { files, message, identity: signer.identity }, options);
   return { identity: name, role, fingerprint, path, commit, pending };
+}
+
+/** Root principals sign maintainers in, maintainers everybody else. SPEC §5.4 */
+function signerOf(role: Role, repository: Repository, trust: Trust, actor: Actor): Promise<NamedSigner> {
+  if (role === 'maintainer') return rootSigner(repository, trust.repoId, trust.policy.root, actor);
+  return maintainerSigner(repository, trust, actor);
 }
 
 async function localKey(repository: Repository, trust: Trust, name: string): Promise<PublicKey> {

@@ -148,7 +148,7 @@ function genesis({ identity, signer }: NamedSigner, at: string, branch: string):
 
 /** The branch work is merged into: the current one if it is called so, else main. */
 async function protectedRef({ dirs }: Repository): Promise<string> {
-  const head = await readFile(join(dirs.gitDir, 'HEAD'), 'utf8').catch(() => '');
+  const head = await readFile(join(dirs.gitDir, 'HEAD'), 'utf8');
   const branch = /^ref: refs\/heads\/(main|master|trunk)\n?$/.exec(head)?.[1] ?? 'main';
   return `refs/heads/${branch}`;
 }

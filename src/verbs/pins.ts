@@ -1,27 +1,37 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { find } from '../audit/source.ts';
+import { find, type Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
-import { parsePolicyName, ROOT } from '../core/paths.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { identityPath, parsePolicyName, ROOT } from '../core/paths.ts';
 import type { Oid } from '../git/store.ts';
 import type { Repository } from './repository.ts';
 
-/** The highest policy this clone has seen, and where. SPEC §5.8 */
-interface PolicyPin {
-  root: string;
+interface Version {
   version: number;
   id: string;
+}
+
+/** What a tree says about whom to trust: its newest policy, and each identity that holds. */
+export interface SeenTrust {
+  root: string;
+  policy: Version;
+  identities: Record<string, Version>;
+}
+
+/** The newest this clone has seen of a document, and in which commit. SPEC §5.9 */
+interface Pin extends Version {
   commit: Oid | null;
 }
 
-export interface SeenPolicy {
+interface Pins {
   root: string;
-  version: number;
-  id: string;
+  policy: Pin;
+  identities: Record<string, Pin>;
 }
 
-/** Pins the root on first use, and says so: a person compares it with what a maintainer told them. */
+/** Pins the root on first use, and says so: a person compares it with what a maintainer told them. SPEC §5.8 */
 export async function pinRoot(repository: Repository, root: string): Promise<boolean> {
   if ((await repository.config()).get('handoff.root')) return false;
   await repository.setConfig('handoff.root', root);
@@ -30,83 +40,123 @@ export async function pinRoot(repository: Repository, root: string): Promise<boo
 }
 
 /**
- * Remembers the highest policy seen; an older one, or another of the same version, is a rollback. SPEC §5.9
- * What is only staged is compared and not remembered: no commit has shown it yet.
+ * Remembers the newest policy and identities seen; an older one is a rollback, as would be a revocation taken back.
+ * SPEC §5.9. What is only staged is compared and not remembered: no commit has shown it yet.
  */
-export async function checkRollback(
+export async function checkRollbacks(
   repository: Repository,
-  seen: SeenPolicy,
+  seen: SeenTrust,
   rev: string,
   staged: boolean,
-): Promise<Finding | null> {
+): Promise<Finding[]> {
   const path = join(repository.stateDir, 'pins.json');
-  const pin = await readPin(path);
+  const known = await readPins(path);
   const commit = await repository.store.resolve(`${rev}^{commit}`);
-  if (!pin || pin.root !== seen.root || seen.version > pin.version) {
-    if (!staged) await writePin(path, { ...seen, commit });
-    return null;
+  const pins = known?.root === seen.root ? known : null;
+  const findings: Finding[] = [];
+  for (const { place, version, pin } of compared(seen, pins)) {
+    if (pin && (await wentBack(repository, place, version, pin, commit))) findings.push(rollback(place, pin, version));
   }
-  if (seen.version === pin.version && seen.id === pin.id) return null;
-  if (seen.version < pin.version && (await branchedBefore(repository, commit, pin, seen.version))) return null;
-  return rollback(pin, seen);
+  const newest = merge(seen, pins, commit);
+  if (!staged && JSON.stringify(newest) !== JSON.stringify(known)) await writePins(path, newest);
+  return findings;
+}
+
+interface Compared {
+  place: string;
+  version: Version;
+  pin: Pin | undefined;
+}
+
+const POLICY = `${ROOT}/policy`;
+
+function compared(seen: SeenTrust, pins: Pins | null): Compared[] {
+  const identities = Object.entries(seen.identities).map(([name, version]) => ({
+    place: identityPath(name),
+    version,
+    pin: pins?.identities[name],
+  }));
+  return [{ place: POLICY, version: seen.policy, pin: pins?.policy }, ...identities];
+}
+
+function merge(seen: SeenTrust, pins: Pins | null, commit: Oid | null): Pins {
+  const newer = (version: Version, pin: Pin | undefined): Pin =>
+    pin && pin.version >= version.version ? pin : { ...version, commit };
+  const identities = { ...pins?.identities };
+  for (const [name, version] of Object.entries(seen.identities)) identities[name] = newer(version, identities[name]);
+  return { root: seen.root, policy: newer(seen.policy, pins?.policy), identities };
 }
 
 /**
- * A branch that left before the new policy came is old, not rolled back: no commit of its own took a policy away. So the
- * merge base with the commit that showed the newest policy must not have had more than the branch has now.
+ * A branch that left before the new version came is old, not rolled back: no commit of its own took it away. So the
+ * merge base with the commit that showed the newest must not have had more than the branch has now. Two policies of one
+ * version are always wrong; two identities of one version may be two branches that each changed it.
  */
-async function branchedBefore(
-  repository: Repository,
+async function wentBack(
+  { store }: Repository,
+  place: string,
+  seen: Version,
+  pin: Pin,
   commit: Oid | null,
-  pin: PolicyPin,
-  version: number,
 ): Promise<boolean> {
-  const { store } = repository;
-  if (!commit || !pin.commit || !(await store.resolve(pin.commit))) return false;
+  if (seen.version > pin.version || seen.id === pin.id) return false;
+  if (seen.version === pin.version && place === POLICY) return true;
+  if (!commit || !pin.commit || !(await store.resolve(pin.commit))) return true;
   const base = await store.mergeBase(commit, pin.commit);
-  if (!base) return false;
-  const source = await openTree(store, base);
-  const folder = await find(source, `${ROOT}/policy`);
-  const names = folder ? await source.list(folder) : [];
-  return names.every(({ name }) => (parsePolicyName(name)?.version ?? 0) <= version);
+  if (!base) return true;
+  const before = await versionAt(await openTree(store, base), place);
+  return seen.version === pin.version ? before >= seen.version : before > seen.version;
 }
 
-function rollback(pin: PolicyPin, seen: SeenPolicy): Finding {
+/** The version a tree has of a document; 0 when it has none. */
+async function versionAt(source: Source, place: string): Promise<number> {
+  const entry = await find(source, place);
+  if (!entry) return 0;
+  if (place !== POLICY) {
+    const text = Buffer.from(await source.read(entry, MAX_RECORD_BYTES)).toString('utf8');
+    return Number(/^version: ([0-9]+)$/m.exec(text)?.[1] ?? 0);
+  }
+  const names = (await source.list(entry)).map(({ name }) => parsePolicyName(name));
+  return Math.max(0, ...names.map((name) => (name && !name.pending ? name.version : 0)));
+}
+
+function rollback(place: string, pin: Pin, seen: Version): Finding {
   const expected = `version ${pin.version} (${pin.id})`;
   const found = `version ${seen.version} (${seen.id})`;
   return {
     code: 'policy_rollback',
     severity: 'error',
-    path: `${ROOT}/policy`,
-    message: `The policy went back: expected ${expected}, which this clone has seen, found ${found}.`,
+    path: place,
+    message: `It went back: expected ${expected}, which this clone has seen, found ${found}.`,
     expected,
     found,
-    hint: 'Restore the newer policy files: policies are only ever added.',
+    hint: 'Restore the newer version from git: policies and identities only ever go forward.',
   };
 }
 
-async function readPin(path: string): Promise<PolicyPin | null> {
+async function readPins(path: string): Promise<Pins | null> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-  return text === null ? null : parsePin(path, text);
+  return text === null ? null : parsePins(path, text);
 }
 
-/** Without its pin a clone cannot notice a rollback, so one that cannot be read is not taken for none. */
-function parsePin(path: string, text: string): PolicyPin {
+/** Without its pins a clone cannot notice a rollback, so a file that cannot be read is not taken for none. */
+function parsePins(path: string, text: string): Pins {
   try {
     return JSON.parse(text);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     const hint =
       'Make sure that the newest policy is the one you expect (git handoff policy show), then move the file away.';
-    throw new HandoffError('io', `The pinned policy in ${path} cannot be read.`, { hint, data: { path }, cause });
+    throw new HandoffError('io', `The pins in ${path} cannot be read.`, { hint, data: { path }, cause });
   }
 }
 
-async function writePin(path: string, pin: PolicyPin): Promise<void> {
+async function writePins(path: string, pins: Pins): Promise<void> {
+  const temporary = `${path}.${Math.random().toString(36).slice(2)}`;
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(`${path}.new`, `${JSON.stringify(pin)}\n`);
-  await rename(`${path}.new`, path);
+  await writeFile(temporary, `${JSON.stringify(pins)}\n`);
+  await rename(temporary, path);
 }

@@ -76,3 +76,10 @@ export async function assertPinned(repository: Repository, found: string, given?
     },
   );
 }
+
+export function assertRoot(root: string): void {
+  if (/^[0-9a-f]{64}$/.test(root)) return;
+  throw new HandoffError('usage', `Expected a root of 64 hexadecimal digits, found ${JSON.stringify(root)}.`, {
+    hint: 'git handoff trust prints it in a repository that has one.',
+  });
+}

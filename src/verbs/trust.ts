@@ -3,7 +3,7 @@ import { HandoffError } from '../core/error.ts';
 import { nodeSuite } from '../crypto.ts';
 import { currentSource } from './current.ts';
 import { pinRoot } from './pins.ts';
-import { assertPinned, type Repository } from './repository.ts';
+import { assertPinned, assertRoot, type Repository } from './repository.ts';
 
 export interface TrustResult {
   root: string;
@@ -44,12 +44,5 @@ async function pinGiven(repository: Repository, root: string | undefined): Promi
   if (known) return { root: known, pinned: true, first_use: pin === undefined, policy_version: null };
   throw new HandoffError('not_initialised', 'There is no policy here and no pinned root.', {
     hint: 'git handoff init, or pin the root a maintainer gave you: git handoff trust --root ROOT',
-  });
-}
-
-function assertRoot(root: string): void {
-  if (/^[0-9a-f]{64}$/.test(root)) return;
-  throw new HandoffError('usage', `Expected a root of 64 hexadecimal digits, found ${JSON.stringify(root)}.`, {
-    hint: 'git handoff trust prints it in a repository that has one.',
   });
 }

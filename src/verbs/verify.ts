@@ -4,10 +4,10 @@ import { openIndex } from '../audit/index-source.ts';
 import type { SessionAudit } from '../audit/session.ts';
 import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
-import type { Finding } from '../core/error.ts';
-import { nodeSuite } from '../crypto.ts';
-import { checkRollback, pinRoot, type SeenPolicy } from './pins.ts';
-import { assertPinned, type Repository, requireWorkTree } from './repository.ts';
+import { type Finding, HandoffError } from '../core/error.ts';
+import type { Trust } from '../core/trust.ts';
+import { checkRollbacks, pinRoot, type SeenTrust } from './pins.ts';
+import { assertPinned, assertRoot, type Repository, requireWorkTree } from './repository.ts';
 import { stagedChanges } from './staged.ts';
 
 export interface VerifyOptions {
@@ -27,14 +27,15 @@ export interface VerifyResult {
 
 /** Every record and document in a tree, or in the index. SPEC §7 */
 export async function verify(repository: Repository, options: VerifyOptions = {}): Promise<VerifyResult> {
+  if (options.staged && options.rev !== undefined) throw bothAsked(options.rev);
+  if (options.root !== undefined) assertRoot(options.root);
   const rev = options.rev ?? 'HEAD';
   const [source] = await Promise.all([openSource(repository, rev, options.staged ?? false), repository.config()]);
   const verdict = await judge(repository, source, options.root);
   const findings = [...verdict.findings];
-  if (verdict.policy) {
-    const rollback = await checkRollback(repository, verdict.policy, rev, options.staged ?? false);
-    if (rollback) findings.push(rollback);
-    await pinRoot(repository, verdict.policy.root);
+  if (verdict.trust) {
+    findings.push(...(await checkRollbacks(repository, verdict.trust, rev, options.staged ?? false)));
+    await pinRoot(repository, verdict.trust.root);
   }
   if (options.staged) findings.push(...(await stagedChanges(repository)));
   return {
@@ -42,9 +43,15 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
     records: verdict.records,
     valid: findings.every(({ severity }) => severity !== 'error'),
     findings,
-    root: verdict.policy?.root ?? null,
-    policy_version: verdict.policy?.version ?? null,
+    root: verdict.trust?.root ?? null,
+    policy_version: verdict.trust?.policy.version ?? null,
   };
+}
+
+function bothAsked(rev: string): HandoffError {
+  return new HandoffError('usage', `Expected a revision or --staged, found both ${JSON.stringify(rev)} and --staged.`, {
+    hint: 'git handoff verify REV looks at a commit, git handoff verify --staged at the index.',
+  });
 }
 
 function openSource(repository: Repository, rev: string, staged: boolean): Promise<Source> {
@@ -58,19 +65,19 @@ interface Verdict {
   checked: number;
   records: number;
   findings: Finding[];
-  policy: SeenPolicy | null;
+  trust: SeenTrust | null;
 }
 
 /** A tree that held last time holds again: its oid covers every byte and mode in it. SPEC §7.4 */
 async function judge(repository: Repository, source: Source, root: string | undefined): Promise<Verdict> {
   const verdicts = repository.build ? await openCache<Verdict>(cachePath(repository, 'trees'), 32) : null;
   const known = source.oid ? verdicts?.get(source.oid) : undefined;
-  if (known?.policy) {
-    await assertPinned(repository, known.policy.root, root);
+  if (known?.trust) {
+    await assertPinned(repository, known.trust.root, root);
     return known;
   }
   const verdict = await audit(repository, source, root);
-  if (source.oid && verdict.policy && verdict.findings.length === 0) verdicts?.set(source.oid, verdict);
+  if (source.oid && verdict.trust && verdict.findings.length === 0) verdicts?.set(source.oid, verdict);
   await verdicts?.save();
   return verdict;
 }
@@ -79,7 +86,7 @@ async function audit(repository: Repository, source: Source, root: string | unde
   const sessions =
     repository.build && source.oid ? await openCache<SessionAudit>(cachePath(repository, 'sessions')) : null;
   // Loaded only when something has to be judged: a warm run spends most of its time loading code.
-  const { auditTree } = await import('../audit/tree.ts');
+  const [{ auditTree }, { nodeSuite }] = await Promise.all([import('../audit/tree.ts'), import('../crypto.ts')]);
   const { trust, checked, records, findings } = await auditTree(source, {
     suite: nodeSuite,
     sessions,
@@ -87,8 +94,12 @@ async function audit(repository: Repository, source: Source, root: string | unde
     onTrust: (found) => assertPinned(repository, found.repoId, root),
   });
   await sessions?.save();
-  const policy = trust && { root: trust.repoId, version: trust.policy.version, id: trust.policy.id };
-  return { checked, records, findings, policy };
+  return { checked, records, findings, trust: trust && seenTrust(trust) };
+}
+
+function seenTrust({ repoId, policy, identities }: Trust): SeenTrust {
+  const entries = [...identities.values()].map(({ name, version, id }) => [name, { version, id }]);
+  return { root: repoId, policy: { version: policy.version, id: policy.id }, identities: Object.fromEntries(entries) };
 }
 
 function cachePath(repository: Repository, name: string): string {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commitAll, emptyPlace, type Place, STORY, writeSession } from '../handoff.ts';
+import { commitAll, emptyPlace, initialised, type Place, STORY, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
 
@@ -133,5 +133,32 @@ describe('trust', () => {
     const place = emptyPlace();
     await expect(place.handoff.trust()).rejects.toMatchObject({ code: 'not_initialised' });
     await place.handoff.close();
+  });
+});
+
+describe('what went back', () => {
+  it('a revocation that is taken back, with every signature genuine', async () => {
+    const place = await initialised();
+    writeSession(place, STORY);
+    commitAll(place);
+    await place.handoff.identity.revoke({ name: 'donna' });
+    expect((await place.handoff.verify()).valid).toBe(false);
+    git(place.dir, 'checkout', 'HEAD~1', '--', '.handoff/identities/donna');
+    git(place.dir, 'commit', '--quiet', '--message', 'donna is back');
+    const { findings } = await place.handoff.verify();
+    expect(findings.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      'policy_rollback .handoff/identities/donna/identity.yaml',
+    ]);
+  });
+
+  it('a branch from before a revocation is old, and two branches may each rotate a key', async () => {
+    const place = await initialised();
+    git(place.dir, 'branch', 'old');
+    await place.handoff.identity.rotate({ name: 'donna' });
+    expect((await place.handoff.verify()).valid).toBe(true);
+    git(place.dir, 'switch', '--quiet', 'old');
+    expect((await place.handoff.verify()).valid).toBe(true);
+    await place.handoff.identity.revoke({ name: 'donna' });
+    expect((await place.handoff.verify()).valid).toBe(true);
   });
 });
