@@ -1,6 +1,6 @@
 import { isIdentityName, isLookalike } from '../core/names.ts';
 import { parsePolicyName, parseTaskName, ROOT } from '../core/paths.ts';
-import { finding, type Report } from './finding.ts';
+import { attempt, finding, type Report } from './finding.ts';
 import { type Entry, FILE, FOLDER, type Source } from './source.ts';
 
 /** What a tree's `.handoff` holds, by room. Everything that has no place there was reported. */
@@ -87,9 +87,9 @@ function isOwnedFolder(entry: Entry, report: Report): boolean {
 
 /** A folder's entries; a name that stands there twice, or differs only in case, is reported. */
 export async function listUnique(source: Source, folder: Entry, report: Report): Promise<Entry[]> {
-  const entries = await source.list(folder);
-  reportDuplicates(entries, report);
-  return entries;
+  const entries = await attempt(folder.path, report, () => source.list(folder));
+  reportDuplicates(entries ?? [], report);
+  return entries ?? [];
 }
 
 function reportDuplicates(entries: readonly Entry[], report: Report): void {

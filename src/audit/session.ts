@@ -5,7 +5,7 @@ import { parseRecordName, parseSessionFolder } from '../core/paths.ts';
 import { type ParsedRecord, parseRecord } from '../core/record.ts';
 import { type Identity, keyRevoked, type Trust } from '../core/trust.ts';
 import { type Suite, type VerifiedRecord, verifyRecord } from '../core/verify.ts';
-import { finding, type Report, toFinding } from './finding.ts';
+import { attempt, finding, type Report, toFinding } from './finding.ts';
 import { type Entry, FILE, type Source } from './source.ts';
 
 /** What a session's folder is audited with. */
@@ -47,7 +47,8 @@ export async function auditSession(
       report(found);
     },
   };
-  const files = sortedFiles(await context.source.list(folder), session.report);
+  const entries = await attempt(folder.path, session.report, () => context.source.list(folder));
+  const files = sortedFiles(entries ?? [], session.report);
   const links: (Link | null)[] = [];
   for (let at = 0; at < files.length; at += AT_ONCE) {
     const some = files.slice(at, at + AT_ONCE);
@@ -134,12 +135,11 @@ function reportChain(
   const good = links.filter((link) => link !== null);
   if (files.length === 0)
     report(finding('chain_broken', folder.path, 'a session that opens with record 1', 'no record', NO_CHAIN));
+  const paths = new Map(files.map((file) => [file.seq, file]));
+  const ids = new Map(good.map(({ seq, id }) => [seq, id]));
   for (const fault of chainFaults(good, damaged)) {
-    const path = files.find(({ seq }) => seq === fault.seq)!.entry.path;
-    report({
-      ...finding(fault.code, path, fault.expected, fault.found, NO_CHAIN),
-      record: good.find(({ seq }) => seq === fault.seq)!.id,
-    });
+    const { path } = paths.get(fault.seq)!.entry;
+    report({ ...finding(fault.code, path, fault.expected, fault.found, NO_CHAIN), record: ids.get(fault.seq)! });
   }
 }
 

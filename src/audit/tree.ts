@@ -64,7 +64,8 @@ async function auditDocuments(
   for (const task of tasks) await attempt(task.path, report, () => auditTask(source, task, trust, suite, report));
   for (const { name, files } of layout.identities) {
     const skill = files.find((file) => file.name === 'skill.md');
-    if (skill) await checkSkill(source, skill, trust.identities.get(name), suite, report);
+    const identity = trust.identities.get(name);
+    if (skill) await attempt(skill.path, report, () => checkSkill(source, skill, identity, suite, report));
   }
   for (const pending of [...files, ...layout.policies].filter(isPending)) {
     const kind = pending.name === 'pending.yaml' ? 'identity' : 'policy';

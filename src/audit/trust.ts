@@ -16,6 +16,7 @@ import {
 } from '../core/trust.ts';
 import { recordId, type Suite } from '../core/verify.ts';
 import { attempt, finding, type Report } from './finding.ts';
+import { limiter } from './limit.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
 
 /**
@@ -28,7 +29,8 @@ export async function loadTrust(source: Source, suite: Suite, report: Report): P
   if (!genesis) return null;
   const repoId = genesis.id.slice('sha256:'.length);
   const policy = policies.at(-1)!;
-  return { repoId, policy, identities: await readIdentities(source, { repoId, policy }, suite, report) };
+  const policyIds = policies.map(({ id }) => id);
+  return { repoId, policy, policyIds, identities: await readIdentities(source, { repoId, policy }, suite, report) };
 }
 
 function notInitialised(): HandoffError {
@@ -127,21 +129,28 @@ interface Candidate {
 async function parseIdentities(source: Source, repoId: string, suite: Suite, report: Report): Promise<Candidate[]> {
   const folder = await find(source, `${ROOT}/identities`);
   const folders = folder?.mode === FOLDER ? await source.list(folder) : [];
-  const candidates: Candidate[] = [];
-  for (const { name, mode, path } of folders) {
-    if (mode !== FOLDER || !isIdentityName(name)) continue;
-    const entry = (await source.list({ name, mode, path, oid: folders.find((f) => f.path === path)!.oid })).find(
-      (file) => file.name === 'identity.yaml' && file.mode === FILE,
-    );
-    if (!entry) continue;
-    const identity = await attempt(entry.path, report, async () => {
-      const found = readIdentity(await readDocument(source, entry, 'identity', repoId), suite);
-      assertNamed(found, name);
-      return found;
-    });
-    if (identity) candidates.push({ entry, identity });
-  }
-  return candidates;
+  const limit = limiter(64);
+  const found = folders.map((entry) => limit(1, () => parseIdentity(source, entry, repoId, suite, report)));
+  return (await Promise.all(found)).filter((candidate) => candidate !== null);
+}
+
+async function parseIdentity(
+  source: Source,
+  folder: Entry,
+  repoId: string,
+  suite: Suite,
+  report: Report,
+): Promise<Candidate | null> {
+  if (folder.mode !== FOLDER || !isIdentityName(folder.name)) return null;
+  const files = (await attempt(folder.path, report, () => source.list(folder))) ?? [];
+  const entry = files.find((file) => file.name === 'identity.yaml' && file.mode === FILE);
+  if (!entry) return null;
+  const identity = await attempt(entry.path, report, async () => {
+    const found = readIdentity(await readDocument(source, entry, 'identity', repoId), suite);
+    assertNamed(found, folder.name);
+    return found;
+  });
+  return identity && { entry, identity };
 }
 
 function assertNamed(identity: Identity, folder: string): void {

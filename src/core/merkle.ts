@@ -10,6 +10,7 @@ const NODE = 1;
 const SIZE = 32;
 
 export function leafHash(data: Uint8Array, sha256: Hash = nobleSha256): Uint8Array {
+  if (!(data instanceof Uint8Array)) throw notLeaves('a leaf as Uint8Array');
   const bytes = new Uint8Array(1 + data.length);
   bytes[0] = LEAF;
   bytes.set(data, 1);
@@ -18,11 +19,13 @@ export function leafHash(data: Uint8Array, sha256: Hash = nobleSha256): Uint8Arr
 
 /** `leaves` are leaf data, not hashes. */
 export function merkleRoot(leaves: readonly Uint8Array[], sha256: Hash = nobleSha256): Uint8Array {
+  assertLeaves(leaves);
   return leaves.length === 0 ? sha256(new Uint8Array(0)) : climb(leaves, sha256, () => {});
 }
 
 /** RFC 6962 §2.1.1. `leaves` are leaf data, not hashes. */
 export function inclusionProof(leaves: readonly Uint8Array[], index: number, sha256: Hash = nobleSha256): Uint8Array[] {
+  assertLeaves(leaves);
   assertRange('index', index, 0, leaves.length - 1);
   const proof: Uint8Array[] = [];
   let node = index;
@@ -40,6 +43,7 @@ export function consistencyProof(
   size1: number,
   sha256: Hash = nobleSha256,
 ): Uint8Array[] {
+  assertLeaves(leaves);
   assertRange('size', size1, 1, leaves.length);
   const proof: Uint8Array[] = [];
   if (size1 === leaves.length) return proof;
@@ -174,7 +178,18 @@ function isProof(value: unknown): boolean {
   return Array.isArray(value) && value.length <= 54 && Array.from(value).every(isHash);
 }
 
+function assertLeaves(leaves: readonly Uint8Array[]): void {
+  if (!Array.isArray(leaves) || !leaves.every((leaf) => leaf instanceof Uint8Array))
+    throw notLeaves('leaves as an array of Uint8Array');
+}
+
+function notLeaves(expected: string): HandoffError {
+  return new HandoffError('usage', `Expected ${expected}.`, {
+    hint: 'Leaves are the data of the tree, not their hashes.',
+  });
+}
+
 function assertRange(what: string, value: number, min: number, max: number): void {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;
-  throw new HandoffError('usage', `expected ${what} from ${min} to ${max}, got ${value}`);
+  throw new HandoffError('usage', `expected ${what} from ${min} to ${max}, got ${String(value)}`);
 }

@@ -30,6 +30,7 @@ export interface ParsedRecord {
 
 /** Bytes → record, or a HandoffError that says which rule of SPEC §3 they break. */
 export function parseRecord(bytes: Uint8Array): ParsedRecord {
+  if (!(bytes instanceof Uint8Array)) throw notBytes();
   assertSize(bytes.length, MAX_RECORD_BYTES, 'record');
   const text = decodeText(bytes);
   const { front, body, end } = splitFrontMatter(text, bytes);
@@ -39,6 +40,12 @@ export function parseRecord(bytes: Uint8Array): ParsedRecord {
     body === null ? readYaml(front, shapes[kind], cut) : belowFirstLine(() => readYaml(front, shapes[kind], cut));
   assertSchema(kind, fields);
   return { kind, fields, body, signedBytes: cutBytes(bytes, end, front.length - cut), signature, signatures };
+}
+
+function notBytes(): HandoffError {
+  return new HandoffError('bytes_invalid', 'Expected the bytes of a file, as Uint8Array.', {
+    hint: 'Read the file without an encoding.',
+  });
 }
 
 export function assertSize(size: number, limit: number, what: string): void {

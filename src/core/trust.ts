@@ -36,6 +36,8 @@ export interface Policy {
 export interface Trust {
   repoId: string;
   policy: Policy;
+  /** The ids of all versions, the first one first. */
+  policyIds: readonly string[];
   identities: ReadonlyMap<string, Identity>;
 }
 

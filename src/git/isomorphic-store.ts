@@ -92,16 +92,13 @@ class IsomorphicStore implements GitStore {
     return found;
   }
 
-  async mergeBase(a: Oid, b: Oid): Promise<Oid | null> {
+  async mergeBases(a: Oid, b: Oid): Promise<Oid[]> {
     if (await this.isShallow()) throw shallowAncestry();
     for (const oid of [a, b]) await this.#assertCommit(oid);
     const [ofA, ofB] = [await this.#history([a]), await this.#history([b])];
     const common = [...ofA.keys()].filter((oid) => ofB.has(oid));
     const older = new Set((await this.#history(common.flatMap((oid) => ofA.get(oid)!))).keys());
-    const best = common.filter((oid) => !older.has(oid));
-    // git would choose one of them by date.
-    if (best.length > 1) throw new HandoffError('unsupported', 'The commits have more than one merge base', NATIVE);
-    return best[0] ?? null;
+    return common.filter((oid) => !older.has(oid));
   }
 
   async refs(prefix: string): Promise<Ref[]> {

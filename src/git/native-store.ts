@@ -73,10 +73,10 @@ class NativeStore implements GitStore {
     return code === 0;
   }
 
-  async mergeBase(a: Oid, b: Oid): Promise<Oid | null> {
+  async mergeBases(a: Oid, b: Oid): Promise<Oid[]> {
     if (await this.isShallow()) throw shallowAncestry();
-    const { code, stdout } = await this.#mergeBase(a, b);
-    return code === 0 ? stdout.toString('latin1').trim() : null;
+    const { code, stdout } = await this.#mergeBase('--all', a, b);
+    return code === 0 ? stdout.toString('latin1').trim().split('\n') : [];
   }
 
   async refs(prefix: string): Promise<Ref[]> {

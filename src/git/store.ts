@@ -54,8 +54,8 @@ export interface GitStore {
   readCommit(rev: string): Promise<Commit>;
   /** A commit is its own ancestor. Refuses to say no in a shallow repository. */
   isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean>;
-  /** Null when the histories are unrelated. Refuses in a shallow repository. */
-  mergeBase(a: Oid, b: Oid): Promise<Oid | null>;
+  /** All of them; none when the histories are unrelated. Refuses in a shallow repository. */
+  mergeBases(a: Oid, b: Oid): Promise<Oid[]>;
   /** The refs under a prefix such as `refs/heads/`, by name; dangling symbolic refs are left out. */
   refs(prefix: string): Promise<Ref[]>;
   isShallow(): Promise<boolean>;

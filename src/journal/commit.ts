@@ -1,9 +1,6 @@
 import { HandoffError } from '../core/error.ts';
 import type { GitConfig } from '../git/config.ts';
-import { type Git, gitFailure, readGit, runGit } from '../git/run.ts';
-
-/** How far a change goes: files only, the index, or a commit. */
-export type Extent = 'write' | 'stage' | 'commit';
+import { type Git, type GitResult, gitFailure, runGit } from '../git/run.ts';
 
 export interface Change {
   written: string[];
@@ -13,29 +10,32 @@ export interface Change {
   identity: string;
 }
 
-/** Stages the paths and, if asked, commits them and nothing else. Returns the commit's id. */
-export async function record(git: Git, config: GitConfig, change: Change, extent: Extent): Promise<string | null> {
-  if (extent === 'write') return null;
-  await stage(git, extent === 'stage' ? [...change.written, ...(change.removed ?? [])] : change.written);
-  return extent === 'commit' ? commit(git, config, change) : null;
-}
-
 /** update-index, because `git add` would refuse what .gitignore names and obey pathspec magic. */
-async function stage(git: Git, paths: readonly string[]): Promise<void> {
-  await readGit(git, ['update-index', '--add', '--remove', '-z', '--stdin'], {
-    input: paths.map((path) => `${path}\0`).join(''),
-  });
+export async function stage(git: Git, paths: readonly string[]): Promise<void> {
+  const args = ['update-index', '--add', '--remove', '-z', '--stdin'];
+  const result = await untilUnlocked(() => runGit(git, args, { input: paths.map((path) => `${path}\0`).join('') }));
+  if (result.code !== 0) throw gitFailure(args, result);
 }
 
-/** `--only`: what else is staged stays staged. */
-async function commit(git: Git, config: GitConfig, change: Change): Promise<string> {
+const ATTEMPTS = 8;
+
+/** Another git process holds the index for a moment: it is asked again for about three seconds. */
+async function untilUnlocked(run: () => Promise<GitResult>): Promise<GitResult> {
+  for (let attempt = 1; ; attempt++) {
+    const result = await run();
+    if (result.code === 0 || attempt === ATTEMPTS || !/\.lock': File exists/.test(result.stderr)) return result;
+    await new Promise((resolve) => setTimeout(resolve, attempt * 100));
+  }
+}
+
+/** Commits these paths and nothing else (`--only`: what else is staged stays staged). Returns the commit's id. */
+export async function commit(git: Git, config: GitConfig, change: Change): Promise<string> {
   const paths = [...change.written, ...(change.removed ?? [])];
-  const args = ['commit', '--only', '-m', change.message, '--', ...paths];
+  const args = ['commit', '--only', '--cleanup=verbatim', '-m', change.message, '--', ...paths];
   // The user's hooks run in this environment, and may well use globs.
   const forHooks = { ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } };
-  const result = await runGit(forHooks, args, {
-    config: { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity) },
-  });
+  const settings = { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity) };
+  const result = await untilUnlocked(() => runGit(forHooks, args, { config: settings }));
   const oid = /^\[[^\n]* ([0-9a-f]{40,64})\] /m.exec(result.stdout.toString('utf8'))?.[1];
   if (result.code === 0 && oid) return oid;
   throw commitFailure(args, result);
@@ -50,7 +50,9 @@ function authorFallback(git: Git, config: GitConfig, identity: string): Record<s
 function commitFailure(args: readonly string[], result: Parameters<typeof gitFailure>[1]): HandoffError {
   const { message, data } = gitFailure(args, result);
   return new HandoffError('io', message, {
-    hint: 'The files are written and staged, and nothing is lost. Resolve what git says, then commit them: git commit -- .handoff',
+    hint: /during a merge/.test(result.stderr)
+      ? 'The files are written and staged. They go in with the merge: resolve it, then git commit.'
+      : 'The files are written and staged, and nothing is lost. Resolve what git says, then commit them: git commit -- .handoff',
     ...(data ? { data } : {}),
   });
 }

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign as signByte
 import { constants, existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import type { UnsignedRecord } from '../core/format.ts';
 import { fingerprint } from '../core/sshsig.ts';
@@ -20,11 +20,15 @@ export interface Signer {
 export interface KeyRing {
   directory: string;
   repoId: string | null;
+  /** The repository whose work trees are no place for keys; a key file may be a link into one. */
+  dirs?: RepositoryDirs;
 }
 
 export function keyDirectory(env: NodeJS.ProcessEnv): string {
   if (env.HANDOFF_KEYS) return resolve(env.HANDOFF_KEYS);
-  return join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'git-handoff', 'keys');
+  // A relative XDG_CONFIG_HOME is to be ignored, says its specification; it would depend on where a verb was called.
+  const config = env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : null;
+  return resolve(config ?? join(env.HOME || homedir(), '.config'), 'git-handoff', 'keys');
 }
 
 /** `<first 12 of repo id>/<identity>.pem`, else `<identity>.pem`; the `.new` of a rotation that was cut off counts too. */
@@ -33,6 +37,8 @@ export async function readKeys(ring: KeyRing, identity: string): Promise<Signer[
     join(folder, `${identity}.pem`),
     join(folder, `${identity}.pem.new`),
   ]);
+  for (const path of paths)
+    if (ring.dirs && existsSync(path)) assertOutsideWorkTree(dirname(realpathSync(path)), ring.dirs);
   const signers = await Promise.all(paths.map(readKey));
   return signers.filter((signer) => signer !== null);
 }

@@ -17,6 +17,8 @@ interface Version {
 export interface SeenTrust {
   root: string;
   policy: Version;
+  /** Of all its policies, the first one first. */
+  policyIds: readonly string[];
   identities: Record<string, Version>;
 }
 
@@ -34,8 +36,9 @@ interface Pins {
 /** Pins the root on first use, and says so: a person compares it with what a maintainer told them. SPEC §5.8 */
 export async function pinRoot(repository: Repository, root: string): Promise<boolean> {
   if ((await repository.config()).get('handoff.root')) return false;
-  await repository.setConfig('handoff.root', root);
-  repository.warn(`Pinned root ${root} (first use). Compare it with a maintainer's: git handoff trust`);
+  const failure = await repository.setConfig('handoff.root', root).catch((error: Error) => error);
+  if (failure) repository.warn(`The root cannot be pinned: ${failure.message}`);
+  else repository.warn(`Pinned root ${root} (first use). Compare it with a maintainer's: git handoff trust`);
   return true;
 }
 
@@ -55,10 +58,14 @@ export async function checkRollbacks(
   const pins = known?.root === seen.root ? known : null;
   const findings: Finding[] = [];
   for (const { place, version, pin } of compared(seen, pins)) {
-    if (pin && (await wentBack(repository, place, version, pin, commit))) findings.push(rollback(place, pin, version));
+    const isFork = pin && place === POLICY && forks(seen, pin);
+    if (isFork || (pin && (await wentBack(repository, place, version, pin, commit)))) {
+      findings.push(rollback(place, pin, version));
+    }
   }
   const newest = merge(seen, pins, commit);
-  if (!staged && JSON.stringify(newest) !== JSON.stringify(known)) await writePins(path, newest);
+  if (!staged && findings.length === 0 && JSON.stringify(newest) !== JSON.stringify(known))
+    await writePins(repository, path, newest);
   return findings;
 }
 
@@ -77,6 +84,11 @@ function compared(seen: SeenTrust, pins: Pins | null): Compared[] {
     pin: pins?.identities[name],
   }));
   return [{ place: POLICY, version: seen.policy, pin: pins?.policy }, ...identities];
+}
+
+/** A newer policy that does not descend from the pinned one: another line, which an old root key could have signed. */
+function forks({ policy, policyIds }: SeenTrust, pin: Pin): boolean {
+  return policy.version >= pin.version && policyIds[pin.version - 1] !== pin.id;
 }
 
 function merge(seen: SeenTrust, pins: Pins | null, commit: Oid | null): Pins {
@@ -102,9 +114,11 @@ async function wentBack(
   if (seen.version > pin.version || seen.id === pin.id) return false;
   if (seen.version === pin.version && place === POLICY) return true;
   if (!commit || !pin.commit || !(await store.resolve(pin.commit))) return true;
-  const base = await store.mergeBase(commit, pin.commit);
-  if (!base) return true;
-  const before = await versionAt(await openTree(store, base), place);
+  // All of them: of two merge bases an attacker chooses which one git names first, by the date of a commit.
+  const bases = await store.mergeBases(commit, pin.commit);
+  if (bases.length === 0) return true;
+  const versions = await Promise.all(bases.map(async (base) => versionAt(await openTree(store, base), place)));
+  const before = Math.max(...versions);
   return seen.version === pin.version ? before >= seen.version : before > seen.version;
 }
 
@@ -154,9 +168,19 @@ function parsePins(path: string, text: string): Pins {
   }
 }
 
-async function writePins(path: string, pins: Pins): Promise<void> {
+/** Where the repository may not be written to, it is verified all the same; the next run compares with what there was. */
+async function writePins(repository: Repository, path: string, pins: Pins): Promise<void> {
   const temporary = `${path}.${Math.random().toString(36).slice(2)}`;
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(temporary, `${JSON.stringify(pins)}\n`);
-  await rename(temporary, path);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(temporary, `${JSON.stringify(pins)}\n`);
+    await rename(temporary, path);
+  } catch (error) {
+    if (!isReadOnly(error)) throw error;
+    repository.warn(`What was seen cannot be remembered: ${(error as Error).message}`);
+  }
+}
+
+function isReadOnly(error: unknown): boolean {
+  return ['EACCES', 'EROFS', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -1,5 +1,6 @@
-import type { Extent } from '../journal/commit.ts';
-import { record } from '../journal/commit.ts';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { commit, stage } from '../journal/commit.ts';
 import { type FileToWrite, removeFile, writeFiles } from '../journal/files.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 
@@ -19,13 +20,44 @@ export interface Plan {
 /** Applies a plan: files, index, commit. The only way a verb changes the tree. Returns the commit's id, or null. */
 export async function publish(repository: Repository, plan: Plan, options: PublishOptions): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
-  await writeFiles(topLevel, plan.files);
-  for (const path of plan.removed ?? []) await removeFile(topLevel, path);
-  const change = { ...plan, written: plan.files.map(({ path }) => path) };
-  return record(repository.git, await repository.config(), change, extentOf(options));
+  const { files, removed = [] } = plan;
+  const written = files.map(({ path }) => path);
+  const before = await readBefore(topLevel, written);
+  try {
+    await writeFiles(topLevel, files);
+    if (options.stage !== false) await stage(repository.git, written);
+  } catch (error) {
+    await putBack(topLevel, before); // as if nothing had been tried, so that it can be tried again
+    throw error;
+  }
+  for (const path of removed) await removeFile(topLevel, path);
+  if (options.stage === false) return null;
+  if (options.commit !== false) return commit(repository.git, await repository.config(), { ...plan, written });
+  await stage(repository.git, removed);
+  return null;
 }
 
-function extentOf({ commit, stage }: PublishOptions): Extent {
-  if (stage === false) return 'write';
-  return commit === false ? 'stage' : 'commit';
+type Before = Map<string, Uint8Array | null>;
+
+async function readBefore(topLevel: string, paths: readonly string[]): Promise<Before> {
+  const entries = paths.map(
+    async (path): Promise<[string, Uint8Array | null]> => [path, await readIfThere(join(topLevel, path))],
+  );
+  return new Map(await Promise.all(entries));
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
+}
+
+async function putBack(topLevel: string, before: Before): Promise<void> {
+  for (const [path, bytes] of before) {
+    if (bytes) await writeFiles(topLevel, [{ path, bytes, replaces: true }]);
+    else await rm(join(topLevel, path), { force: true });
+  }
 }

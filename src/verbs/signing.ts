@@ -20,7 +20,7 @@ export interface Actor {
 }
 
 export function keyRing(repository: Repository, repoId: string | null): KeyRing {
-  const ring = { directory: keyDirectory(repository.env), repoId };
+  const ring = { directory: keyDirectory(repository.env), repoId, dirs: repository.dirs };
   for (const folder of keyFolders(ring)) assertOutsideWorkTree(folder, repository.dirs);
   return ring;
 }
@@ -40,6 +40,13 @@ export async function maintainerSigner(repository: Repository, trust: Trust, act
   const active = new Map(maintainers.map((identity) => [identity.name, identity.keys.filter(isActive)]));
   if (actor.as !== undefined) requireIdentity(trust, actor.as);
   return chooseSigner(repository, trust.repoId, active, actor, 'maintainer');
+}
+
+/** Whoever the environment or the configuration names goes first, if entitled; then whose key is here. */
+async function preferred(repository: Repository, candidates: ReadonlyMap<string, unknown>): Promise<string[]> {
+  const wished = repository.env.HANDOFF_IDENTITY || (await repository.config()).get('handoff.identity');
+  const names = [...candidates.keys()];
+  return wished !== undefined && candidates.has(wished) ? [wished, ...names] : names;
 }
 
 /** A root principal, who signs policies and maintainers. SPEC §5.2 */
@@ -65,7 +72,7 @@ async function chooseSigner(
       hint: `Act as one of: ${[...candidates.keys()].join(', ')} (--as NAME).`,
     });
   }
-  for (const name of actor.as === undefined ? candidates.keys() : [actor.as]) {
+  for (const name of actor.as === undefined ? await preferred(repository, candidates) : [actor.as]) {
     const signer = matching(await signersFor(repository, repoId, name), candidates.get(name)!);
     if (signer) return { identity: name, signer };
   }

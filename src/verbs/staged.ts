@@ -1,14 +1,25 @@
+import { resolve, sep } from 'node:path';
 import { finding } from '../audit/finding.ts';
 import type { Finding } from '../core/error.ts';
 import { parsePolicyName, ROOT } from '../core/paths.ts';
-import { readGit } from '../git/run.ts';
+import { type Git, readGit } from '../git/run.ts';
 import type { Repository } from './repository.ts';
+
+/**
+ * git as it sees the index that is about to be committed. In a hook that may be another file than the repository's own,
+ * and only one that lies in its git directory is believed.
+ */
+export function stagedGit({ git, env, dirs }: Repository): Git {
+  if (!env.GIT_INDEX_FILE || !dirs.topLevel) return git;
+  const index = resolve(dirs.topLevel, env.GIT_INDEX_FILE);
+  return index.startsWith(`${dirs.gitDir}${sep}`) ? { ...git, set: { ...git.set, GIT_INDEX_FILE: index } } : git;
+}
 
 /** SPEC §7.2: records and policies are only added. What the index changes or deletes of HEAD's is found here. */
 export async function stagedChanges(repository: Repository): Promise<Finding[]> {
   if (!(await repository.store.resolve('HEAD'))) return [];
   const args = ['diff-index', '--cached', '--raw', '--no-renames', '-z', '--no-abbrev', 'HEAD', '--', ROOT];
-  const fields = (await readGit(repository.git, args)).toString('utf8').split('\0');
+  const fields = (await readGit(stagedGit(repository), args)).toString('utf8').split('\0');
   const findings: Finding[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const status = fields[i]!.at(-1);

@@ -8,7 +8,7 @@ import { type Finding, HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
 import { checkRollbacks, pinRoot, type SeenTrust } from './pins.ts';
 import { assertPinned, assertRoot, type Repository, requireWorkTree } from './repository.ts';
-import { stagedChanges } from './staged.ts';
+import { stagedChanges, stagedGit } from './staged.ts';
 
 export interface VerifyOptions {
   rev?: string;
@@ -57,7 +57,7 @@ function bothAsked(rev: string): HandoffError {
 function openSource(repository: Repository, rev: string, staged: boolean): Promise<Source> {
   if (!staged) return openTree(repository.store, rev);
   requireWorkTree(repository);
-  return openIndex(repository.git, repository.store);
+  return openIndex(stagedGit(repository), repository.store);
 }
 
 /** What a tree's content alone decides; pins and roots are looked at each time. */
@@ -97,9 +97,10 @@ async function audit(repository: Repository, source: Source, root: string | unde
   return { checked, records, findings, trust: trust && seenTrust(trust) };
 }
 
-function seenTrust({ repoId, policy, identities }: Trust): SeenTrust {
+function seenTrust({ repoId, policy, policyIds, identities }: Trust): SeenTrust {
   const entries = [...identities.values()].map(({ name, version, id }) => [name, { version, id }]);
-  return { root: repoId, policy: { version: policy.version, id: policy.id }, identities: Object.fromEntries(entries) };
+  const { version, id } = policy;
+  return { root: repoId, policy: { version, id }, policyIds, identities: Object.fromEntries(entries) };
 }
 
 function cachePath(repository: Repository, name: string): string {

@@ -89,13 +89,13 @@ describe.each(CASES.filter((c) => !refused(c)))('the $store store, $kind', ({ ki
     expect(await store.isAncestor(main(), main())).toBe(true);
     if (kind === 'shallow') {
       await expect(store.isAncestor(side(), main())).rejects.toMatchObject({ code: 'unsupported' });
-      await expect(store.mergeBase(side(), main())).rejects.toMatchObject({ code: 'unsupported' });
+      await expect(store.mergeBases(side(), main())).rejects.toMatchObject({ code: 'unsupported' });
       return;
     }
     const first = oid('HEAD~1');
     expect(await store.isAncestor(first, main())).toBe(true);
     expect(await store.isAncestor(main(), first)).toBe(false);
-    expect(await store.mergeBase(side(), main())).toBe(first);
+    expect(await store.mergeBases(side(), main())).toEqual([first]);
     await expect(store.isAncestor('1'.repeat(first.length), main())).rejects.toMatchObject({ code: 'io' });
   });
 
@@ -230,8 +230,8 @@ describe.each(Object.keys(STORES))('the %s store', (name) => {
     git(dir, 'switch', '--quiet', '--orphan', 'apart');
     const apart = commit(dir, { apart: '' });
     const store = await open(dir);
-    expect(await store.mergeBase(tip, other)).toBe(base);
-    expect(await store.mergeBase(tip, apart)).toBeNull();
+    expect(await store.mergeBases(tip, other)).toEqual([base]);
+    expect(await store.mergeBases(tip, apart)).toEqual([]);
     expect(await store.isAncestor(apart, tip)).toBe(false);
     await store.close();
   });
@@ -256,17 +256,25 @@ test('the native store fetches nothing behind the back of the caller in a partia
   await store.close();
 });
 
-test('the isomorphic store refuses names it would have to guess at, and more than one merge base', async () => {
+test('the isomorphic store refuses names it would have to guess at', async () => {
   const dir = history(join(temporaryDirectory(), 'r'));
   const store = await openIsomorphicStore({ fs, dir });
   for (const rev of ['main', 'HEAD~1', 'HEAD:note.md', 'refs/heads/../../config', 'refs/heads/main^{tree}'])
     await expect(store.resolve(rev)).rejects.toMatchObject({ code: 'unsupported' });
+});
+
+test('of two merge bases both stores name both', async () => {
+  const dir = history(join(temporaryDirectory(), 'r'));
+  const bases = [git(dir, 'rev-parse', 'main'), git(dir, 'rev-parse', 'side')].sort();
   git(dir, 'branch', 'x', 'main');
   git(dir, 'merge', '--quiet', '--no-ff', '--message=m', 'side');
   git(dir, 'switch', '--quiet', 'side');
   git(dir, 'merge', '--quiet', '--no-ff', '--message=m', 'x');
   const [a, b] = [git(dir, 'rev-parse', 'main'), git(dir, 'rev-parse', 'side')];
-  await expect(store.mergeBase(a, b)).rejects.toMatchObject({ code: 'unsupported' });
+  for (const store of [openNativeStore(gitAt(dir)), await openIsomorphicStore({ fs, dir })]) {
+    expect((await store.mergeBases(a, b)).sort()).toEqual(bases);
+    await store.close();
+  }
 });
 
 function lsTree(dir: string, rev: string) {
