@@ -37,27 +37,28 @@ export async function publish(repository: Repository, plan: Plan, options: Publi
   return null;
 }
 
-type Before = Map<string, Uint8Array | null>;
+/** What stood at a path: bytes, nothing, or something that is no file and was never touched. */
+type Before = Map<string, Uint8Array | 'nothing' | 'other'>;
 
 async function readBefore(topLevel: string, paths: readonly string[]): Promise<Before> {
-  const entries = paths.map(
-    async (path): Promise<[string, Uint8Array | null]> => [path, await readIfThere(join(topLevel, path))],
-  );
-  return new Map(await Promise.all(entries));
+  const before: Before = new Map();
+  for (const path of paths) before.set(path, await readIfThere(join(topLevel, path)));
+  return before;
 }
 
-async function readIfThere(path: string): Promise<Uint8Array | null> {
+async function readIfThere(path: string): Promise<Uint8Array | 'nothing' | 'other'> {
   try {
     return await readFile(path);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return code === 'ENOENT' ? 'nothing' : 'other';
   }
 }
 
 async function putBack(topLevel: string, before: Before): Promise<void> {
   for (const [path, bytes] of before) {
-    if (bytes) await writeFiles(topLevel, [{ path, bytes, replaces: true }]);
-    else await rm(join(topLevel, path), { force: true });
+    if (bytes === 'nothing') await rm(join(topLevel, path), { force: true });
+    else if (bytes !== 'other') await writeFiles(topLevel, [{ path, bytes, replaces: true }]);
   }
 }

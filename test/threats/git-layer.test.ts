@@ -312,7 +312,10 @@ describe('THREATS 31: a shallow clone', () => {
     const there = reopen(place, clone);
     expect(await there.handoff.verify()).toMatchObject({ valid: true, records: 4 });
     const pin = JSON.parse(readFileSync(join(clone, '.git/handoff/pins.json'), 'utf8'));
-    writeFileSync(join(clone, '.git/handoff/pins.json'), JSON.stringify({ ...pin, version: 2, id: 'x' }));
+    writeFileSync(
+      join(clone, '.git/handoff/pins.json'),
+      JSON.stringify({ ...pin, policy: { ...pin.policy, version: 2, id: 'x' } }),
+    );
     await expect(reopen(place, clone).handoff.verify()).rejects.toMatchObject({ code: 'unsupported' });
   });
 });

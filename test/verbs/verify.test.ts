@@ -322,7 +322,7 @@ describe('the cache', () => {
     ]);
     writeBytes(place.dir, '.handoff/identities/ada/identity.yaml', agent);
     commitAll(place);
-    expect(await same(place)).toEqual(['signer_not_entitled']);
+    expect(await same(place)).toContain('signer_not_entitled');
   });
 
   it('does not vouch for a session folder under another name', async () => {
