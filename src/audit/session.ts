@@ -2,9 +2,9 @@ import { assertPlace, chainFaults, type Link, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
 import type { RecordKind } from '../core/kinds.ts';
 import { parseRecordName, parseSessionFolder } from '../core/paths.ts';
-import { type ParsedRecord, parseRecord } from '../core/record.ts';
+import { cutSignature, type ParsedRecord, parseRecord } from '../core/record.ts';
 import { type Identity, keyRevoked, type Trust } from '../core/trust.ts';
-import { type Suite, type VerifiedRecord, verifyRecord } from '../core/verify.ts';
+import { assertSigned, checkSignature, type Suite, type VerifiedRecord } from '../core/verify.ts';
 import { attempt, finding, type Report, toFinding } from './finding.ts';
 import { type Entry, FILE, type Source } from './source.ts';
 
@@ -96,7 +96,7 @@ function sortedFiles(entries: readonly Entry[], report: Report): NumberedFile[] 
   return files.sort((a, b) => a.seq - b.seq);
 }
 
-/** One function without layers: it runs for every record there is. */
+/** Bytes first, then what they say, SPEC §4.5. One function without layers: it runs for every record there is. */
 async function auditRecord(
   { entry, seq, kind }: NumberedFile,
   session: Session,
@@ -105,10 +105,14 @@ async function auditRecord(
   let record: ParsedRecord | null = null;
   let verified: VerifiedRecord | null = null;
   try {
-    record = parseRecord(await context.source.read(entry, maxBytes(context.trust)));
+    const bytes = await context.source.read(entry, maxBytes(context.trust));
+    const keys = session.identity?.keys ?? [];
+    const parts = cutSignature(bytes);
+    const check = parts && (await checkSignature({ kind, ...parts }, keys, context.suite));
+    record = parseRecord(bytes);
     assertPlace(record, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
-    verified = await verifyRecord(record, session.identity.keys, context.suite);
+    verified = assertSigned(record, check, keys, context.suite);
     assertEntitled(verified, session);
   } catch (error) {
     verified = null;

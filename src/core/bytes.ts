@@ -70,6 +70,7 @@ export function concatBytes(...parts: Uint8Array[]): Uint8Array {
 /** Not constant-time: for public values only. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
+  if (a.buffer === b.buffer && a.byteOffset === b.byteOffset) return true;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }

@@ -33,13 +33,15 @@ export function parseRecord(bytes: Uint8Array): ParsedRecord {
   if (!(bytes instanceof Uint8Array)) throw notBytes();
   assertSize(bytes.length, MAX_RECORD_BYTES, 'record');
   const text = decodeText(bytes);
-  const { front, body, end } = splitFrontMatter(text, bytes);
+  const { front, body } = splitFrontMatter(text, bytes);
   const kind = readKind(front, body !== null);
-  const { cut, signature, signatures } = isRecordKind(kind) ? cutSignature(front) : cutSignatures(front);
+  const { cut, signedBytes, signature, signatures } = isRecordKind(kind)
+    ? recordParts(bytes, front)
+    : documentParts(bytes, front);
   const fields =
     body === null ? readYaml(front, shapes[kind], cut) : belowFirstLine(() => readYaml(front, shapes[kind], cut));
   assertSchema(kind, fields);
-  return { kind, fields, body, signedBytes: cutBytes(bytes, end, front.length - cut), signature, signatures };
+  return { kind, fields, body, signedBytes, signature, signatures };
 }
 
 function notBytes(): HandoffError {
@@ -57,25 +59,24 @@ export function assertSize(size: number, limit: number, what: string): void {
 }
 
 const OPEN = '---\n';
+const LF = 0x0a;
+const DASH = 0x2d;
 const CLOSE = '\n---\n';
 
 interface Split {
   front: string;
   body: string | null;
-  /** Where the front matter ends, in bytes. */
-  end: number;
 }
 
 /** SPEC §3.2: a first line of exactly `---` opens front matter; anything else is one YAML document. */
 function splitFrontMatter(text: string, bytes: Uint8Array): Split {
-  if (!text.startsWith('---')) return { front: text, body: null, end: bytes.length };
+  if (!text.startsWith('---')) return { front: text, body: null };
   const close = text.startsWith(OPEN) ? text.indexOf(CLOSE, OPEN.length) : -1;
   if (close < 0) {
     throw invalidYaml(1, 'front matter between two lines of exactly "---"', JSON.stringify(text.slice(0, 24)));
   }
-  const end = closingOffset(bytes);
-  assertSize(end - OPEN.length, MAX_FRONT_MATTER_BYTES, 'front matter');
-  return { front: text.slice(OPEN.length, close + 1), body: text.slice(close + CLOSE.length), end };
+  assertSize(closingOffset(bytes) - OPEN.length, MAX_FRONT_MATTER_BYTES, 'front matter');
+  return { front: text.slice(OPEN.length, close + 1), body: text.slice(close + CLOSE.length) };
 }
 
 const HEAD = 'handoff: 1\nkind: ';
@@ -109,35 +110,62 @@ function invalidHead(front: string, isMarkdown: boolean): HandoffError {
   return invalidYaml(line + (isMarkdown ? 1 : 0), expected, JSON.stringify(found.slice(0, 64)));
 }
 
-interface Cut {
+interface Parts {
   /** Where the front matter that is signed ends. */
   cut: number;
+  signedBytes: Uint8Array;
   signature: Uint8Array | null;
   signatures: Signature[];
 }
 
-const LABEL = '\nsignature: ';
 const NONE: Signature[] = [];
 
-/** SPEC §4.1: the signature is the last line of the front matter, on one line of 100 characters. */
-function cutSignature(front: string): Cut {
-  const cut = front.length - 100;
-  const signature =
-    front.startsWith(LABEL, cut - 1) && front.endsWith('\n') ? fromBase64(front.slice(cut + 11, -1)) : null;
-  if (signature?.length !== 64) throw noSignature('a last line "signature: <88 characters of base64>"');
-  return { cut, signature, signatures: NONE };
+function recordParts(bytes: Uint8Array, front: string): Parts {
+  const parts = cutSignature(bytes);
+  if (!parts) throw noSignature('a last line "signature: <88 characters of base64>"');
+  return { cut: front.length - LINE, ...parts, signatures: NONE };
+}
+
+/** The signed bytes and the signature of a record. */
+export interface SignedParts {
+  signedBytes: Uint8Array;
+  signature: Uint8Array;
+}
+
+const LABEL = '\nsignature: ';
+const LINE = 100;
+
+/**
+ * SPEC §4.1: the signature is the last line of the front matter, on one line of 100 characters. Looks at bytes alone, so
+ * that they can be verified before they are parsed. Null when there is no such line.
+ */
+export function cutSignature(bytes: Uint8Array): SignedParts | null {
+  const end = isMarkdown(bytes) ? closingOffset(bytes) : bytes.length;
+  const start = end - LINE;
+  if (start < 1 || ascii(bytes, start - 1, start + 11) !== LABEL || bytes[end - 1] !== LF) return null;
+  const signature = fromBase64(ascii(bytes, start + 11, end - 1));
+  return signature && { signedBytes: cutBytes(bytes, end, LINE), signature };
+}
+
+function ascii(bytes: Uint8Array, from: number, to: number): string {
+  return String.fromCharCode.apply(null, bytes.subarray(from, to) as unknown as number[]);
+}
+
+function isMarkdown(bytes: Uint8Array): boolean {
+  return bytes[0] === DASH && bytes[1] === DASH && bytes[2] === DASH && bytes[3] === LF;
 }
 
 const SIGNER = /^ {2}- ([a-z0-9._-]{1,64}) (SHA256:[A-Za-z0-9+/]{43}) ([A-Za-z0-9+/]{86}==)$/;
 
 /** SPEC §4.4: a document ends in `signatures:`; what stands before that line is signed. */
-function cutSignatures(front: string): Cut {
+function documentParts(bytes: Uint8Array, front: string): Parts {
   const at = front.indexOf('\nsignatures:\n');
   const lines = at < 0 ? [] : front.slice(at + 13).split('\n');
   if (lines.pop() !== '' || lines.length === 0) throw noSignature('"signatures:" and its lines at the end');
   const signatures = lines.map(parseSigner);
   assertDistinct(signatures);
-  return { cut: at + 1, signature: null, signatures };
+  const cut = at + 1; // signature lines are ASCII, so characters are bytes
+  return { cut, signedBytes: bytes.subarray(0, bytes.length - (front.length - cut)), signature: null, signatures };
 }
 
 /** A key signs once: a thousand copies of one good line would be a thousand checks. */
@@ -165,13 +193,12 @@ function cutBytes(bytes: Uint8Array, end: number, cut: number): Uint8Array {
   return signed;
 }
 
-/** The byte offset of the line that closes front matter; the caller knows that there is one. */
+/** The byte offset of the line that closes front matter; 0 when there is none. */
 function closingOffset(bytes: Uint8Array): number {
-  const dash = 0x2d;
-  for (let i = OPEN.length; ; i++) {
-    if (bytes[i] !== 0x0a || bytes[i + 1] !== dash || bytes[i + 2] !== dash || bytes[i + 3] !== dash) continue;
-    if (bytes[i + 4] === 0x0a) return i + 1;
+  for (let i = bytes.indexOf(LF, OPEN.length - 1); i >= 0; i = bytes.indexOf(LF, i + 1)) {
+    if (bytes[i + 1] === DASH && bytes[i + 2] === DASH && bytes[i + 3] === DASH && bytes[i + 4] === LF) return i + 1;
   }
+  return 0;
 }
 
 /** Front matter starts on the second line of its file, and that is the line a person looks for. */

@@ -1,4 +1,4 @@
-import { toHex } from './bytes.ts';
+import { equalBytes, toHex } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import type { Hashes } from './hash.ts';
 import { namespaceOf } from './kinds.ts';
@@ -31,12 +31,51 @@ export async function verifyRecord(
   keys: readonly PublicKey[],
   suite: Suite,
 ): Promise<VerifiedRecord> {
-  const message = signedMessage(record, suite);
+  const { signedBytes, signature } = record;
+  return assertSigned(
+    record,
+    await checkSignature({ kind: record.kind, signedBytes, signature: signature! }, keys, suite),
+    keys,
+    suite,
+  );
+}
+
+/** What was signed, and by which of the keys; null when by none of them. Only `checkSignature` makes one. */
+export interface SignatureCheck {
+  signedBytes: Uint8Array;
+  signer: PublicKey | null;
+  readonly [verified]: true;
+}
+
+/**
+ * Checks bytes before anyone reads them. SPEC §4.5. Whoever has many files starts this for all of them first and parses
+ * while other cores verify.
+ */
+export async function checkSignature(
+  { kind, signedBytes, signature }: Pick<ParsedRecord, 'kind' | 'signedBytes'> & { signature: Uint8Array },
+  keys: readonly PublicKey[],
+  suite: Suite,
+): Promise<SignatureCheck> {
+  const message = signedMessage({ kind, signedBytes }, suite);
+  let signer: PublicKey | null = null;
   for (const key of keys) {
-    if (await suite.verify(key.bytes, message, record.signature!)) {
-      return verifiedBy(record, key, suite);
+    if (await suite.verify(key.bytes, message, signature)) {
+      signer = key;
+      break;
     }
   }
+  return { signedBytes, signer } as SignatureCheck;
+}
+
+/** A record whose own bytes were checked, and found to be signed by one of the keys. */
+export function assertSigned(
+  record: ParsedRecord,
+  check: SignatureCheck | null,
+  keys: readonly PublicKey[],
+  suite: Suite,
+): VerifiedRecord {
+  if (check?.signer && equalBytes(check.signedBytes, record.signedBytes))
+    return verifiedBy(record, check.signer, suite);
   throw new HandoffError('signature_invalid', 'The signature does not fit these bytes and any key of the identity.', {
     hint: 'The file was changed after it was signed, or someone else signed it. Restore it from git.',
     data: {

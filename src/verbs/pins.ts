@@ -158,13 +158,20 @@ async function readPins(path: string): Promise<Pins | null> {
 
 /** Without its pins a clone cannot notice a rollback, so a file that cannot be read is not taken for none. */
 function parsePins(path: string, text: string): Pins {
+  const pins = parseJson(text);
+  if (typeof pins?.root === 'string' && pins.policy && pins.identities) return pins;
+  throw new HandoffError('io', `The pins in ${path} cannot be read.`, {
+    hint: 'Make sure that the newest policy is the one you expect (git handoff policy show), then move the file away.',
+    data: { path },
+  });
+}
+
+function parseJson(text: string): Pins | null {
   try {
     return JSON.parse(text);
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    const hint =
-      'Make sure that the newest policy is the one you expect (git handoff policy show), then move the file away.';
-    throw new HandoffError('io', `The pins in ${path} cannot be read.`, { hint, data: { path }, cause });
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 
