@@ -1,5 +1,6 @@
 import type { Role } from './core/trust.ts';
-import type { IdentityListing, IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
+import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
+import type { IdentityListing } from './verbs/identity-list.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
 import type { LogEntry, LogOptions } from './verbs/log.ts';
 import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
@@ -68,13 +69,14 @@ function verbs(repository: Repository): Pick<Handoff, 'init' | 'trust' | 'verify
 
 function identityVerbs(repository: Repository): Handoff['identity'] {
   const load = () => import('./verbs/identity.ts');
+  const loadList = () => import('./verbs/identity-list.ts');
   return {
     add: async (options) => (await load()).identityAdd(repository, options),
     keygen: async (options) => (await load()).identityKeygen({ repository, env: repository.env }, options),
-    list: async () => (await load()).identityList(repository),
+    list: async () => (await loadList()).identityList(repository),
     rotate: async (options) => (await load()).identityRotate(repository, options),
     revoke: async (options) => (await load()).identityRevoke(repository, options),
-    export: async () => (await load()).identityExport(repository),
+    export: async () => (await loadList()).identityExport(repository),
   };
 }
 

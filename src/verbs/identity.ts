@@ -4,15 +4,7 @@ import { HandoffError } from '../core/error.ts';
 import { assertIdentityName } from '../core/names.ts';
 import { identityPath } from '../core/paths.ts';
 import { formatPublicKey } from '../core/sshsig.ts';
-import {
-  type Identity,
-  type IdentityKey,
-  type KeyState,
-  type Role,
-  readPublicKey,
-  rootSigners,
-  type Trust,
-} from '../core/trust.ts';
+import { type Identity, type IdentityKey, type Role, readPublicKey, rootSigners, type Trust } from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { FileToWrite } from '../journal/files.ts';
@@ -79,34 +71,6 @@ export async function identityKeygen(
   await writeKey(path, key);
   const { bytes, fingerprint } = toSigner(key).publicKey;
   return { identity: name, fingerprint, public_key: formatPublicKey(bytes, name), path };
-}
-
-export interface IdentityListing {
-  identities: { identity: string; role: Role; keys: { fingerprint: string; state: KeyState }[] }[];
-}
-
-export async function identityList(repository: Repository): Promise<IdentityListing> {
-  const { identities } = await requireTrust(repository);
-  return {
-    identities: [...identities.values()].map(({ name, role, keys }) => ({
-      identity: name,
-      role,
-      keys: keys.map(({ fingerprint, state }) => ({ fingerprint, state })),
-    })),
-  };
-}
-
-/** OpenSSH allowed_signers: the same identities verify records and signed commits. Revoked keys are left out. SPEC §5.10 */
-export async function identityExport(repository: Repository): Promise<{ allowed_signers: string }> {
-  const { identities } = await requireTrust(repository);
-  const lines = [...identities.values()].flatMap(({ name, keys }) =>
-    keys.filter(({ state }) => state !== 'revoked').map((key) => `${allowedSigner(name, key)}\n`),
-  );
-  return { allowed_signers: lines.join('') };
-}
-
-export function allowedSigner(name: string, key: PublicKey): string {
-  return `${name} namespaces="git,git-handoff/v1/*" ${formatPublicKey(key.bytes)}`;
 }
 
 /** A new key; the old one is retired: what it signed stands, and it signs nothing new. SPEC §5.5 */

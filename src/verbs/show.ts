@@ -15,7 +15,7 @@ import { type PublicKey, recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
 import { requireTrust } from './current.ts';
-import { allowedSigner } from './identity.ts';
+import { allowedSigner } from './identity-list.ts';
 import { eachRecord, openRecords } from './log.ts';
 import type { Repository } from './repository.ts';
 

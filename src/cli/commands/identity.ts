@@ -1,14 +1,10 @@
 import type { Role } from '../../core/trust.ts';
-import type {
-  IdentityListing,
-  IdentityOptions,
-  IdentityResult,
-  KeygenResult,
-  RevokeResult,
-} from '../../verbs/identity.ts';
+import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from '../../verbs/identity.ts';
+import type { IdentityListing } from '../../verbs/identity-list.ts';
 import { type Argument, defineVerb, type Family, type Flag, PUBLISH_FLAGS } from '../command.ts';
 
 const verbs = () => import('../../verbs/identity.ts');
+const lists = () => import('../../verbs/identity-list.ts');
 const text = () => import('../text/identity.ts');
 
 const NAME: Argument = { name: 'NAME', about: 'an identity: lower-case letters, digits, dot, dash, underscore' };
@@ -52,7 +48,7 @@ const list = defineVerb<object, IdentityListing>({
   summary: 'identities and their keys',
   purpose: 'Lists who is signed in, in which role, and each key with its state: active, retired or revoked.',
   examples: [{ run: 'git handoff identity list', does: 'who may sign here' }],
-  run: async (context) => (await verbs()).identityList(await context.repository()),
+  run: async (context) => (await lists()).identityList(await context.repository()),
   text: async (result, paint) => (await text()).formatListing(result, paint),
 });
 
@@ -85,7 +81,7 @@ const exportSigners = defineVerb<object, { allowed_signers: string }>({
   summary: 'an OpenSSH allowed_signers file',
   purpose: 'Prints the identities as an OpenSSH allowed_signers file, so that git and ssh-keygen can check them too.',
   examples: [{ run: 'git handoff identity export > .git/allowed_signers', does: 'for gpg.ssh.allowedSignersFile' }],
-  run: async (context) => (await verbs()).identityExport(await context.repository()),
+  run: async (context) => (await lists()).identityExport(await context.repository()),
   text: async ({ allowed_signers }) => allowed_signers,
 });
 

@@ -1,4 +1,5 @@
-import type { IdentityListing, IdentityResult, KeygenResult, RevokeResult } from '../../verbs/identity.ts';
+import type { IdentityResult, KeygenResult, RevokeResult } from '../../verbs/identity.ts';
+import type { IdentityListing } from '../../verbs/identity-list.ts';
 import type { Paint } from '../terminal.ts';
 import { committed, lines, table } from './layout.ts';
 
