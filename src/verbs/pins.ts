@@ -36,10 +36,19 @@ interface Pins {
 /** Pins the root on first use, and says so: a person compares it with what a maintainer told them. SPEC §5.8 */
 export async function pinRoot(repository: Repository, root: string): Promise<boolean> {
   if ((await repository.config()).get('handoff.root')) return false;
-  const failure = await repository.setConfig('handoff.root', root).catch((error: Error) => error);
-  if (failure) repository.warn(`The root cannot be pinned: ${failure.message}`);
-  else repository.warn(`Pinned root ${root} (first use). Compare it with a maintainer's: git handoff trust`);
+  await repository.setConfig('handoff.root', root);
+  repository.warn(`Pinned root ${root} (first use). Compare it with a maintainer's: git handoff trust`);
   return true;
+}
+
+/** For verbs that answer something else: where the configuration cannot be written, that is said, and they go on. */
+export async function tryPinRoot(repository: Repository, root: string): Promise<void> {
+  try {
+    await pinRoot(repository, root);
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.code !== 'io') throw error;
+    repository.warn(`The root is not pinned: ${error.message}`);
+  }
 }
 
 /**

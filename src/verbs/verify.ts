@@ -6,7 +6,7 @@ import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
-import { checkRollbacks, pinRoot, type SeenTrust } from './pins.ts';
+import { checkRollbacks, type SeenTrust, tryPinRoot } from './pins.ts';
 import { assertPinned, assertRoot, type Repository, requireWorkTree } from './repository.ts';
 import { stagedChanges, stagedGit } from './staged.ts';
 
@@ -35,7 +35,7 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
   const findings = [...verdict.findings];
   if (verdict.trust) {
     findings.push(...(await checkRollbacks(repository, verdict.trust, rev, options.staged ?? false)));
-    await pinRoot(repository, verdict.trust.root);
+    await tryPinRoot(repository, verdict.trust.root);
   }
   if (options.staged) findings.push(...(await stagedChanges(repository)));
   return {

@@ -174,3 +174,14 @@ it('the library answers bad input with its own error', () => {
     }
   }
 });
+
+it('a configuration that cannot be written: verify answers and says so, trust does not claim a pin', async () => {
+  const place = await initialised();
+  git(place.dir, 'config', '--unset', 'handoff.root');
+  writeFileSync(join(place.dir, '.git', 'config.lock'), '');
+  const warnings: string[] = [];
+  const handoff = openRepository(place.dir, { env: place.env, warn: (text) => warnings.push(text) });
+  expect((await handoff.verify()).valid).toBe(true);
+  expect(warnings).toEqual([expect.stringContaining('not pinned')]);
+  await expect(handoff.trust()).rejects.toMatchObject({ code: 'io' });
+});
