@@ -10,7 +10,7 @@ import { inTotoLinks, signedCommits } from './peers.mjs';
 import { writePlan } from './plan.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const cli = join(here, '../dist/cli.js');
+const cli = join(here, '../dist/cli.cjs');
 const quick = process.argv.includes('--quick');
 const LARGE = quick ? 20_000 : 100_000;
 const rows = [];

@@ -9,7 +9,7 @@ import { writeSession } from './write-record.mjs';
 
 const base = mkdtempSync(join(tmpdir(), 'git-handoff-demo-'));
 const dir = join(base, 'project');
-const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
+const cli = fileURLToPath(new URL('../dist/cli.cjs', import.meta.url));
 const env = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))),
   HANDOFF_KEYS: join(base, 'keys'),

@@ -2,7 +2,7 @@ import { assertPlace, chainFaults, type Link, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
 import type { RecordKind } from '../core/kinds.ts';
 import { parseRecordName, parseSessionFolder } from '../core/paths.ts';
-import { cutSignature, type ParsedRecord, parseRecord } from '../core/record.ts';
+import { cutSignature, type ParsedRecord, parseCut } from '../core/record.ts';
 import { type Identity, keyRevoked, type Trust } from '../core/trust.ts';
 import { assertSigned, checkSignature, type Suite, type VerifiedRecord } from '../core/verify.ts';
 import { attempt, finding, type Report, toFinding } from './finding.ts';
@@ -109,7 +109,7 @@ async function auditRecord(
     const keys = session.identity?.keys ?? [];
     const parts = cutSignature(bytes);
     const check = parts && (await checkSignature({ kind, ...parts }, keys, context.suite));
-    record = parseRecord(bytes);
+    record = parseCut(bytes, parts);
     assertPlace(record, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
     verified = assertSigned(record, check, keys, context.suite);

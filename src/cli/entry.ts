@@ -8,6 +8,7 @@ const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   process.stdout.write(`${__VERSION__}\n`);
 } else {
-  const { main } = await import('./main.ts');
-  process.exit(await main(args, process, { version: __VERSION__, build: __BUILD__ }));
+  void import('./main.ts')
+    .then(({ main }) => main(args, process, { version: __VERSION__, build: __BUILD__ }))
+    .then((code) => process.exit(code));
 }

@@ -1,4 +1,4 @@
-import { fromBase64 } from './bytes.ts';
+import { decodeBase64, fromBase64, utf8 } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import { shapes, validators } from './generated/validators.js';
 import { extensionOf, isKind, isRecordKind, type Kind } from './kinds.ts';
@@ -31,12 +31,17 @@ export interface ParsedRecord {
 /** Bytes → record, or a HandoffError that says which rule of SPEC §3 they break. */
 export function parseRecord(bytes: Uint8Array): ParsedRecord {
   if (!(bytes instanceof Uint8Array)) throw notBytes();
+  return parseCut(bytes, cutSignature(bytes));
+}
+
+/** For a caller that has cut these bytes already, in order to verify them first. */
+export function parseCut(bytes: Uint8Array, parts: SignedParts | null): ParsedRecord {
   assertSize(bytes.length, MAX_RECORD_BYTES, 'record');
   const text = decodeText(bytes);
   const { front, body } = splitFrontMatter(text, bytes);
   const kind = readKind(front, body !== null);
   const { cut, signedBytes, signature, signatures } = isRecordKind(kind)
-    ? recordParts(bytes, front)
+    ? recordParts(parts, front)
     : documentParts(bytes, front);
   const fields =
     body === null ? readYaml(front, shapes[kind], cut) : belowFirstLine(() => readYaml(front, shapes[kind], cut));
@@ -120,8 +125,7 @@ interface Parts {
 
 const NONE: Signature[] = [];
 
-function recordParts(bytes: Uint8Array, front: string): Parts {
-  const parts = cutSignature(bytes);
+function recordParts(parts: SignedParts | null, front: string): Parts {
   if (!parts) throw noSignature('a last line "signature: <88 characters of base64>"');
   return { cut: front.length - LINE, ...parts, signatures: NONE };
 }
@@ -132,7 +136,7 @@ export interface SignedParts {
   signature: Uint8Array;
 }
 
-const LABEL = '\nsignature: ';
+const LABEL = utf8('\nsignature: ');
 const LINE = 100;
 
 /**
@@ -142,13 +146,14 @@ const LINE = 100;
 export function cutSignature(bytes: Uint8Array): SignedParts | null {
   const end = isMarkdown(bytes) ? closingOffset(bytes) : bytes.length;
   const start = end - LINE;
-  if (start < 1 || ascii(bytes, start - 1, start + 11) !== LABEL || bytes[end - 1] !== LF) return null;
-  const signature = fromBase64(ascii(bytes, start + 11, end - 1));
+  if (start < 1 || !hasLabel(bytes, start - 1) || bytes[end - 1] !== LF) return null;
+  const signature = decodeBase64(bytes.subarray(start + 11, end - 1));
   return signature && { signedBytes: cutBytes(bytes, end, LINE), signature };
 }
 
-function ascii(bytes: Uint8Array, from: number, to: number): string {
-  return String.fromCharCode.apply(null, bytes.subarray(from, to) as unknown as number[]);
+function hasLabel(bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < LABEL.length; i++) if (bytes[at + i] !== LABEL[i]) return false;
+  return true;
 }
 
 function isMarkdown(bytes: Uint8Array): boolean {

@@ -16,6 +16,8 @@ export const HIDDEN =
   '\\ud800-\\udfff'; // with the u flag: only lone surrogates
 
 const HIDDEN_ANY = new RegExp(`[${HIDDEN}]`, 'u');
+/** Most text is printable ASCII, and this answers for it in a fifth of the time. */
+const UNPRINTABLE = /[^\n -~]/;
 const HIDDEN_ALL = new RegExp(`[${HIDDEN}]`, 'gu');
 
 const NAMES: Record<number, string> = { 0: 'NUL', 9: 'a tab', 13: 'a carriage return', 27: 'ESC', 65279: 'a BOM' };
@@ -34,6 +36,7 @@ export function decodeText(bytes: Uint8Array): string {
 
 /** Refuses front matter that does not say what it shows (Trojan Source, smuggled tag characters, terminal escapes). */
 export function assertVisible(text: string): void {
+  if (!UNPRINTABLE.test(text)) return;
   const at = text.search(HIDDEN_ANY);
   if (at >= 0) throw refuse(text, at, 'visible characters', 'Remove it, or escape it in a double-quoted scalar.');
 }

@@ -1,4 +1,4 @@
-import { equalBytes, toHex } from './bytes.ts';
+import { toHex } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import type { Hashes } from './hash.ts';
 import { namespaceOf } from './kinds.ts';
@@ -74,8 +74,7 @@ export function assertSigned(
   keys: readonly PublicKey[],
   suite: Suite,
 ): VerifiedRecord {
-  if (check?.signer && equalBytes(check.signedBytes, record.signedBytes))
-    return verifiedBy(record, check.signer, suite);
+  if (check?.signer && check.signedBytes === record.signedBytes) return verifiedBy(record, check.signer, suite);
   throw new HandoffError('signature_invalid', 'The signature does not fit these bytes and any key of the identity.', {
     hint: 'The file was changed after it was signed, or someone else signed it. Restore it from git.',
     data: {

@@ -95,7 +95,7 @@ export class CatFile {
     if (this.#last) this.#last.next = request;
     else this.#first = request;
     this.#last = request;
-    if (this.#outgoing === '') queueMicrotask(() => this.#send());
+    if (this.#outgoing === '') setImmediate(() => this.#send());
     this.#outgoing += `${request.command} ${request.rev}\n`;
   }
 
