@@ -3,6 +3,7 @@ const EXIT = {
   // 1: a check says no
   not_entitled: 1,
   root_mismatch: 1,
+  secret_found: 1,
   bytes_invalid: 1,
   too_large: 1,
   yaml_invalid: 1,
@@ -29,6 +30,15 @@ const EXIT = {
   unknown_record: 2,
   usage: 2,
   bad_name: 2,
+  session_ended: 2,
+  no_session: 2,
+  unknown_session: 2,
+  baton_missing: 2,
+  baton_empty: 2,
+  // 3: someone else holds it
+  identity_conflict: 3,
+  predecessor_active: 3,
+  session_released: 3,
   // 4: the environment
   not_a_repository: 4,
   not_initialised: 4,
@@ -41,7 +51,7 @@ export type ErrorCode = keyof typeof EXIT;
 
 /** The codes that `verify` reports about a file; the others end a command. */
 export type FindingCode = {
-  [C in ErrorCode]: (typeof EXIT)[C] extends 1 ? Exclude<C, 'not_entitled' | 'root_mismatch'> : never;
+  [C in ErrorCode]: (typeof EXIT)[C] extends 1 ? Exclude<C, 'not_entitled' | 'root_mismatch' | 'secret_found'> : never;
 }[ErrorCode];
 
 export interface ErrorDetail {
