@@ -1,0 +1,54 @@
+import { type History, isOpen, type Wip } from './history.ts';
+import { byNewest } from './newest.ts';
+import type { Baton, Decision, RecordSummary } from './record-summary.ts';
+import type { SessionSummary } from './session-summary.ts';
+import { isPending, type Signal } from './signals.ts';
+import { stateOf, type TaskState } from './task-state.ts';
+
+const MOST_RECENT = 10;
+const LAST_DECISIONS = 5;
+
+/** The newest records, none of them from before `since`, a time as records have it. Times choose what is shown, no more. */
+export function recentDeltas({ recent }: History, since: string): RecordSummary[] {
+  return recent.filter(({ at }) => at >= since).slice(0, MOST_RECENT);
+}
+
+/** One that a later one supersedes shows as superseded, whatever it said when it was taken. */
+export function lastDecisions({ decisions }: History): Decision[] {
+  return decisions.slice(0, LAST_DECISIONS).map((decision) => {
+    const isSuperseded = decisions.some(
+      (later) => later.supersedes === decision.delta_id && byNewest(later, decision) < 0,
+    );
+    return isSuperseded ? { ...decision, status: 'superseded' } : decision;
+  });
+}
+
+export function openWip({ wip }: History): Wip[] {
+  return wip.filter(isOpen);
+}
+
+/** What was sent to an identity and no pickup of that identity has drained. */
+export function pendingSignals({ signals }: History, identity: string): Signal[] {
+  return signals.sent.filter(isPending).filter(({ to }) => to === identity);
+}
+
+/** Null for a task that no record has touched. */
+export function taskStatus({ tasks }: History, id: string): TaskState | null {
+  return Object.hasOwn(tasks, id) ? stateOf(tasks[id]!) : null;
+}
+
+export function newestBaton({ sessions }: History): Baton | null {
+  const batons = sessions.map(({ baton }) => baton).filter((baton) => baton !== null);
+  return batons.sort(byNewest)[0] ?? null;
+}
+
+/** Null when no session, or more than one, has an id that begins so. */
+export function findSession({ sessions }: History, prefix: string): SessionSummary | null {
+  const found = sessions.filter(({ session_id }) => session_id.startsWith(prefix));
+  return found.length === 1 ? found[0]! : null;
+}
+
+/** The session that picked this one up, the newest if several did; its id alone where the session is long past. */
+export function successorOf({ pickups }: History, sessionId: string): string | null {
+  return pickups.find((pickup) => pickup.predecessor_session_id === sessionId)?.session_id ?? null;
+}

@@ -1,0 +1,27 @@
+/** When something happened, in the order of SPEC §2.4. */
+export interface Moment {
+  clock: number;
+  delta_id: string;
+}
+
+export function byNewest(a: Moment, b: Moment): number {
+  if (a.clock !== b.clock) return b.clock - a.clock;
+  return a.delta_id < b.delta_id ? 1 : a.delta_id > b.delta_id ? -1 : 0;
+}
+
+/**
+ * Puts an item into a list that is sorted, the newest first, and at most `most` long. The newest of all come out whatever
+ * the order they came in, and however often: what a fold over merged branches needs.
+ */
+export function insertNewest<T extends Moment>(list: T[], item: T, most: number): void {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byNewest(list[middle]!, item) < 0) low = middle + 1;
+    else high = middle;
+  }
+  if (low === most || list[low]?.delta_id === item.delta_id) return;
+  list.splice(low, 0, item);
+  if (list.length > most) list.pop();
+}
