@@ -27,14 +27,14 @@ export async function openCache<T>(path: string, keep = Number.POSITIVE_INFINITY
       changed = true;
     },
     async save() {
-      if (changed) await write(path, JSON.stringify([...entries].slice(-keep)));
+      if (changed) await writeCached(path, JSON.stringify([...entries].slice(-keep)));
     },
   };
 }
 
 /** A cache that cannot be read is an empty one. */
 async function readEntries<T>(path: string): Promise<Map<string, T>> {
-  const text = await readFile(path, 'utf8').catch(emptyIfAbsent);
+  const text = await readCached(path);
   try {
     return new Map(JSON.parse(text));
   } catch (error) {
@@ -44,13 +44,15 @@ async function readEntries<T>(path: string): Promise<Map<string, T>> {
 }
 
 /** Whatever else is wrong with it, a cache is no reason to fail: it is read as an empty one and written anew. */
-function emptyIfAbsent(error: NodeJS.ErrnoException): string {
-  if (error.code === undefined) throw error;
-  return '[]';
+export async function readCached(path: string): Promise<string> {
+  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === undefined) throw error;
+    return '';
+  });
 }
 
 /** A repository that may not be written to is verified all the same, only slower next time. */
-async function write(path: string, text: string): Promise<void> {
+export async function writeCached(path: string, text: string): Promise<void> {
   const temporary = `${path}.${Math.random().toString(36).slice(2)}`;
   try {
     await mkdir(dirname(path), { recursive: true });

@@ -79,7 +79,7 @@ function isNamed(entry: Entry, isRight: (name: string) => boolean, expected: str
   return false;
 }
 
-function isOwnedFolder(entry: Entry, report: Report): boolean {
+export function isOwnedFolder(entry: Entry, report: Report): boolean {
   if (isIdentityName(entry.name)) return isFolder(entry, report);
   reportNoPlace(entry, 'a folder named after an identity', report);
   return false;

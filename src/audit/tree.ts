@@ -148,7 +148,7 @@ function cacheKey({ oid, name }: Entry, owner: string, trust: Trust): string {
   return `${oid} ${owner} ${name} ${trust.identities.get(owner)?.role} ${maxBytes(trust)} ${trust.repoId.slice(0, 12)}`;
 }
 
-function isSessionFolder(entry: Entry, report: Report): boolean {
+export function isSessionFolder(entry: Entry, report: Report): boolean {
   if (parseSessionFolder(entry.name)) return isFolder(entry, report);
   reportNoPlace(entry, 'YYYYMMDDTHHmmss-<first 8 of the session id>', report);
   return false;
