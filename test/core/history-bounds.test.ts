@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { addSession, emptyHistory, type History } from '../../src/core/history.ts';
+import { newestBaton, openWip, pendingSignals, successorOf, taskStatus } from '../../src/core/history-queries.ts';
+import {
+  BATON,
+  type Draft,
+  makeSession,
+  NOTE,
+  pickupOf,
+  type Session,
+  START,
+  sessionId,
+  signal,
+  task,
+  wip,
+} from './sessions.ts';
+
+// A history stays small however long the story is, and what it keeps does not depend on the order of reading.
+
+function fold(sessions: readonly Session[]): History {
+  const history = emptyHistory();
+  for (const { folder, records } of sessions) addSession(history, folder, records);
+  return history;
+}
+
+/** One session after another, each with a clock above all before. */
+function makeSessions(count: number, drafts: (number: number) => Draft[]): Promise<Session[]> {
+  return Promise.all(Array.from({ length: count }, (_, at) => makeSession(at, drafts(at), { clock: at * 10 })));
+}
+
+function foldBothWays(sessions: Session[]): History {
+  const history = fold(sessions);
+  expect(fold([...sessions].reverse())).toEqual(history);
+  return history;
+}
+
+test('128 sessions, 32 records, 16 decisions and 512 pickups: the newest', async () => {
+  const decision: Draft = { kind: 'decision', title: 'Use YAML', status: 'accepted' };
+  const sessions = await makeSessions(600, (number) => [pickupOf(number + 1), NOTE, decision]);
+  const history = foldBothWays(sessions);
+  expect(history.clock).toBe(5993);
+  expect(history.sessions.map(({ session_id }) => session_id)).toEqual(
+    sessions
+      .slice(-128)
+      .reverse()
+      .map(({ id }) => id),
+  );
+  expect(history.recent.map(({ clock }) => clock).slice(0, 4)).toEqual([5993, 5992, 5991, 5983]);
+  expect([history.recent, history.decisions, history.pickups].map(({ length }) => length)).toEqual([32, 16, 512]);
+  expect(successorOf(history, sessionId(600))).toBe(sessionId(599));
+  expect(successorOf(history, sessionId(89))).toBe(sessionId(88));
+  expect(successorOf(history, sessionId(88))).toBeNull();
+});
+
+test('the newest 64 batons outlive any number of sessions without one', async () => {
+  const sessions = await makeSessions(300, (number) => (number < 100 ? [START, BATON] : [START]));
+  const history = foldBothWays(sessions);
+  expect(history.sessions).toHaveLength(128 + 64);
+  expect(newestBaton(history)?.session_id).toBe(sessionId(99));
+  expect(history.sessions.at(-1)!.session_id).toBe(sessionId(36));
+});
+
+describe('1024 keys of work in progress, open or closed', () => {
+  test('the newest', async () => {
+    const sessions = await makeSessions(110, (number) => [
+      START,
+      ...Array.from({ length: 8 }, (_, at) => wip(`key-${number}-${at}`, at % 2 ? 'closed' : 'open')),
+    ]);
+    const more = await makeSession(999, [START, ...Array.from({ length: 300 }, (_, at) => wip(`more-${at}`, 'open'))], {
+      clock: 5,
+    });
+    const history = foldBothWays([...sessions, more]);
+    expect(history.wip).toHaveLength(1024);
+    expect(openWip(history)[0]!.key).toBe('key-109-6');
+  });
+
+  test('work whose closing was forgotten does not open again', async () => {
+    const opened = await makeSession(1, [START, wip('old', 'open'), { ...NOTE, clock: 9000 }]);
+    const closed = await makeSession(2, [START, wip('old', 'closed')], { clock: 10 });
+    const later = await makeSession(3, [START, ...Array.from({ length: 1024 }, (_, at) => wip(`k${at}`, 'closed'))], {
+      clock: 20,
+    });
+    expect(openWip(fold([opened, closed, later, opened]))).toEqual([]);
+  });
+});
+
+test('1024 signals, received or not: the newest; one that was received does not come back', async () => {
+  const sent = await makeSession(1, [START, ...Array.from({ length: 1100 }, () => signal('erin'))]);
+  const ids = sent.records.slice(1).map(({ record }) => record.id);
+  const drain = await makeSession(2, [pickupOf(1, { signals: ids.slice(0, 1090) })], { identity: 'erin', clock: 2000 });
+  const history = foldBothWays([sent, drain]);
+  expect(history.signals.sent).toHaveLength(1024);
+  expect(pendingSignals(history, 'erin')).toHaveLength(10);
+  addSession(history, sent.folder, sent.records);
+  expect(pendingSignals(history, 'erin')).toHaveLength(10);
+});
+
+test('4096 tasks: the newest', async () => {
+  const drafts = Array.from({ length: 4100 }, (_, at) => task(`T${at}`, 'in_progress'));
+  const history = fold([await makeSession(1, [START, ...drafts])]);
+  expect(Object.keys(history.tasks)).toHaveLength(4096);
+  expect(taskStatus(history, 'T3')).toBeNull();
+  expect(taskStatus(history, 'T4')?.status).toBe('in_progress');
+});
+
+test('any number of steps of one task: the newest 16', async () => {
+  const steps = Array.from({ length: 100 }, () => task('T', 'in_progress'));
+  const sessions = await makeSessions(10, () => [START, ...steps.slice(0, 9)]);
+  expect(foldBothWays(sessions).tasks.T!.changes).toHaveLength(16);
+});
