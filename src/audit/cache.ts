@@ -59,7 +59,8 @@ export async function writeCached(path: string, text: string): Promise<void> {
     await writeFile(temporary, text);
     await rename(temporary, path);
   } catch (error) {
-    if (!['EACCES', 'EROFS', 'EPERM', 'ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? ''))
-      throw error;
+    if (!UNWRITABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
+
+const UNWRITABLE = ['EACCES', 'EROFS', 'EPERM', 'ENOSPC', 'EDQUOT', 'EISDIR', 'ENOTDIR', 'EEXIST'];
