@@ -5,6 +5,17 @@ export { verifyEd25519 } from './core/ed25519.ts';
 export { type ErrorCode, type Finding, type FindingCode, HandoffError } from './core/error.ts';
 export { attachSignatures, formatRecord, type UnsignedRecord } from './core/format.ts';
 export { type Hashes, sha256, sha512 } from './core/hash.ts';
+export { addSession, emptyHistory, type History, type Wip } from './core/history.ts';
+export {
+  findSession,
+  lastDecisions,
+  newestBaton,
+  openWip,
+  pendingSignals,
+  recentDeltas,
+  successorOf,
+  taskStatus,
+} from './core/history-queries.ts';
 export { type DocumentKind, type Kind, namespaceOf, type RecordKind } from './core/kinds.ts';
 export {
   consistencyProof,
@@ -17,10 +28,14 @@ export {
 export { isIdentityName, isTaskId } from './core/names.ts';
 export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
 export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
+export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record-summary.ts';
+export type { SessionSummary } from './core/session-summary.ts';
+export type { Signal } from './core/signals.ts';
 export { armourSshsig, fingerprint, formatPublicKey, parsePublicKey, parseSshsig, type Sshsig } from './core/sshsig.ts';
 export type { Ed25519Verify } from './core/strict.ts';
 export { browserSuite } from './core/suite.ts';
 export { summarise } from './core/summary.ts';
+export type { TaskState, TaskStatus } from './core/task-state.ts';
 export { escapeInvisible } from './core/text.ts';
 export { type Identity, type Policy, readIdentity, readPolicy, type Trust } from './core/trust.ts';
 export {

@@ -20,7 +20,7 @@ export async function readGrowth(
   now: Entry,
   report: Report,
 ): Promise<SessionFolder[] | null> {
-  const owners = compare(before && (await source.list(before)), await listUnique(source, now, report));
+  const owners = await readChanges(source, { before, now }, report);
   if (!owners) return null;
   const grown: SessionFolder[] = [];
   for (const owner of owners.filter((change) => isOwnedFolder(change.now, report))) {
@@ -32,21 +32,20 @@ export async function readGrowth(
 }
 
 async function readOwnerGrowth(source: Source, owner: Change, report: Report): Promise<SessionFolder[] | null> {
-  const folders = compare(
-    owner.before && (await source.list(owner.before)),
-    await listUnique(source, owner.now, report),
-  );
+  const folders = await readChanges(source, owner, report);
   if (!folders) return null;
   const grown: SessionFolder[] = [];
-  for (const { before, now } of folders.filter((change) => isSessionFolder(change.now, report))) {
-    if (before && !(await hasOnlyGrown(source, before, now))) return null;
-    grown.push({ owner: owner.now.name, entry: now, isNew: before === null });
+  for (const folder of folders.filter((change) => isSessionFolder(change.now, report))) {
+    const isNew = folder.before === null;
+    if (!isNew && !(await hasOnlyGrown(source, folder))) return null;
+    grown.push({ owner: owner.now.name, entry: folder.now, isNew });
   }
   return grown;
 }
 
-async function hasOnlyGrown(source: Source, before: Entry, now: Entry): Promise<boolean> {
-  const files = compare(await source.list(before), await source.list(now));
+/** What is wrong in a session's folder is reported when it is audited. */
+async function hasOnlyGrown(source: Source, folder: Change): Promise<boolean> {
+  const files = await readChanges(source, folder, () => {});
   return files?.every((file) => file.before === null) ?? false;
 }
 
@@ -56,14 +55,17 @@ interface Change {
   now: Entry;
 }
 
-/** What differs; null when an entry vanished or became something else. */
-function compare(before: readonly Entry[] | null, now: readonly Entry[]): Change[] | null {
-  const known = new Map(before?.map((entry) => [entry.name, entry]));
-  const changes = now
-    .map((entry) => ({ before: known.get(entry.name) ?? null, now: entry }))
-    .filter((change) => change.before?.oid !== change.now.oid || change.before.mode !== change.now.mode);
-  for (const { name } of now) known.delete(name);
-  return known.size > 0 || changes.some((change) => change.before && change.before.mode !== change.now.mode)
-    ? null
-    : changes;
+/** What differs in a folder; null when an entry vanished or became something else. */
+async function readChanges(source: Source, { before, now }: Change, report: Report): Promise<Change[] | null> {
+  const [old, entries] = await Promise.all([before ? source.list(before) : [], listUnique(source, now, report)]);
+  const known = new Map(old.map((entry) => [entry.name, entry]));
+  const changes: Change[] = [];
+  const names = new Set<string>();
+  for (const entry of entries) {
+    const last = known.get(entry.name) ?? null;
+    if (last && last.mode !== entry.mode) return null;
+    if (last?.oid !== entry.oid || last === null) changes.push({ before: last, now: entry });
+    names.add(entry.name);
+  }
+  return old.every(({ name }) => names.has(name)) ? changes : null;
 }

@@ -27,7 +27,10 @@ export type TaskTrails = Record<string, TaskTrail>;
 /** More changes or thoughts than this, after the one that counts, and a task shows as still in progress. */
 const NEWEST_STEPS = 16;
 
-/** Task ids are chosen by agents: without a limit, anyone's loop would slow everyone down for ever. */
+/**
+ * Task ids are chosen by agents: without a limit, anyone's loop would slow everyone down for ever. Beyond it the oldest are
+ * forgotten, and what one of them becomes later is told from its later records alone.
+ */
 const NEWEST_TASKS = 4096;
 
 export function addTaskRecord(tasks: TaskTrails, { kind, id, fields }: VerifiedRecord): void {
