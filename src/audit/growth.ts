@@ -58,14 +58,29 @@ interface Change {
 /** What differs in a folder; null when an entry vanished or became something else. */
 async function readChanges(source: Source, { before, now }: Change, report: Report): Promise<Change[] | null> {
   const [old, entries] = await Promise.all([before ? source.list(before) : [], listUnique(source, now, report)]);
+  return compare(...withoutEqualEnds(old, entries));
+}
+
+function compare(old: readonly Entry[], entries: readonly Entry[]): Change[] | null {
   const known = new Map(old.map((entry) => [entry.name, entry]));
-  const changes: Change[] = [];
-  const names = new Set<string>();
-  for (const entry of entries) {
-    const last = known.get(entry.name) ?? null;
-    if (last && last.mode !== entry.mode) return null;
-    if (last?.oid !== entry.oid || last === null) changes.push({ before: last, now: entry });
-    names.add(entry.name);
-  }
-  return old.every(({ name }) => names.has(name)) ? changes : null;
+  const names = new Set(entries.map(({ name }) => name));
+  const changes = entries
+    .map((entry) => ({ before: known.get(entry.name) ?? null, now: entry }))
+    .filter((change) => !change.before || !isSame(change.before, change.now));
+  const isOther = changes.some((change) => change.before && change.before.mode !== change.now.mode);
+  return isOther || old.some(({ name }) => !names.has(name)) ? null : changes;
+}
+
+/** Of thousands of folders a few differ: the others are not worth a map. */
+function withoutEqualEnds(old: readonly Entry[], now: readonly Entry[]): [Entry[], Entry[]] {
+  const most = Math.min(old.length, now.length);
+  let head = 0;
+  while (head < most && isSame(old[head]!, now[head]!)) head++;
+  let tail = 0;
+  while (tail < most - head && isSame(old[old.length - 1 - tail]!, now[now.length - 1 - tail]!)) tail++;
+  return [old.slice(head, old.length - tail), now.slice(head, now.length - tail)];
+}
+
+function isSame(a: Entry, b: Entry): boolean {
+  return a.oid === b.oid && a.name === b.name && a.mode === b.mode;
 }

@@ -1,19 +1,28 @@
 import { HandoffError } from '../core/error.ts';
 import { assertOid, type Commit, type CommitDraft, type Oid, type TreeEntry } from './store.ts';
 
-/** Reads a tree object: `<mode> <name>\0<id>`, again and again. The width of an id follows from the tree's own. */
+/**
+ * Reads a tree object: `<mode> <name>\0<id>`, again and again. The width of an id follows from the tree's own. A folder can
+ * have thousands of entries, so all of it becomes text at once, and entries are cut from that.
+ */
 export function parseTree(oid: Oid, bytes: Uint8Array): TreeEntry[] {
   const buffer = asBuffer(bytes);
   const width = oid.length / 2;
+  const text = buffer.toString('latin1');
+  const hex = buffer.toString('hex');
   const entries: TreeEntry[] = [];
-  for (let at = 0; at < buffer.length; ) {
-    const space = buffer.indexOf(0x20, at);
-    const nul = buffer.indexOf(0, space);
+  for (let at = 0; at < text.length; ) {
+    const space = text.indexOf(' ', at);
+    const nul = text.indexOf('\0', space);
     const end = nul + 1 + width;
-    const mode = buffer.toString('latin1', at, Math.max(at, space));
-    if (space < 0 || nul < 0 || end > buffer.length || !/^[0-7]{5,7}$/.test(mode)) throw malformed('tree', oid);
-    const name = buffer.toString('utf8', space + 1, nul);
-    entries.push({ mode: mode.padStart(6, '0'), name, oid: buffer.toString('hex', nul + 1, end) });
+    const mode = text.slice(at, Math.max(at, space));
+    if (space < 0 || nul < 0 || end > text.length || !/^[0-7]{5,7}$/.test(mode)) throw malformed('tree', oid);
+    const name = text.slice(space + 1, nul);
+    entries.push({
+      mode: mode.padStart(6, '0'),
+      name: /[\x80-\xff]/.test(name) ? buffer.toString('utf8', space + 1, nul) : name,
+      oid: hex.slice((nul + 1) * 2, end * 2),
+    });
     at = end;
   }
   return entries;
