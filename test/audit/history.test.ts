@@ -229,7 +229,7 @@ describe('trust', () => {
     expect((await readBoth(place)).records).toBe(4);
   });
 
-  it('an identity that is not signed in counts for nothing, until it is', async () => {
+  it('an identity that is not signed in counts for nothing, and only its folder is read again', async () => {
     const place = fresh();
     writeSession(place, STORY);
     commitAll(place);
@@ -419,7 +419,7 @@ describe('after any commits, switches and merges', () => {
   }
 });
 
-it('signals sent on one branch and drained on another are drained after the merge', async () => {
+it('a signal is pending until a pickup that drained it is read', async () => {
   const place = fresh();
   const [, sent] = writeSession(place, [{ kind: 'start' }, { kind: 'signal', to: 'erin', text: 'look' }]);
   commitAll(place);
