@@ -23,6 +23,7 @@ const ALLOWED: Record<string, string[]> = {
 const PACKAGES: Record<string, string[]> = {
   core: ['tweetnacl', '@noble/hashes/sha2.js'],
   git: ['isomorphic-git'],
+  journal: ['gray-matter', 'yaml'],
   cli: ['commander', 'yoctocolors'],
 };
 
