@@ -15,6 +15,8 @@ export interface Git {
 export interface RunOptions {
   input?: Uint8Array | string;
   config?: Record<string, string>;
+  /** Milliseconds, for what talks to another machine. Too late is a failure like any other: exit code 128. */
+  timeout?: number;
 }
 
 export interface GitResult {
@@ -32,7 +34,8 @@ export async function runGit(git: Git, args: readonly string[], options: RunOpti
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
   child.stdin.on('error', ignoreEarlyExit);
   child.stdin.end(options.input ?? '');
-  const code = await exitCode(child);
+  const timer = options.timeout && setTimeout(() => stderr.unshift(stop(child, options.timeout!)), options.timeout);
+  const code = await exitCode(child).finally(() => clearTimeout(timer));
   return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') };
 }
 
@@ -119,6 +122,13 @@ function exitCode(child: ChildProcessWithoutNullStreams): Promise<number> {
     child.on('error', (cause) => reject(startFailure(cause)));
     child.on('close', (code) => resolve(code ?? 128));
   });
+}
+
+// What git itself started (ssh, git-remote-https) may live on, and would keep the pipes open and us waiting.
+function stop(child: ChildProcessWithoutNullStreams, timeout: number): Buffer {
+  child.kill();
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+  return Buffer.from(`fatal: it did not end within ${timeout / 1000} s\n`);
 }
 
 export function startFailure(cause: NodeJS.ErrnoException): HandoffError {
