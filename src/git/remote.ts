@@ -68,7 +68,7 @@ const PUSH = [
 ];
 
 const FETCH = [
-  ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--refmap=', '--no-prune', '--no-prune-tags'],
+  ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--refmap=', '--no-prune'],
   ...['--no-recurse-submodules', '--no-auto-maintenance', '--no-write-commit-graph'],
 ];
 
