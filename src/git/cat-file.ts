@@ -1,9 +1,12 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { HandoffError } from '../core/error.ts';
 import { AnswerParser, type Expectation } from './cat-file-answer.ts';
+import type { GitConfig } from './config.ts';
 import { type Git, gitFailure, spawnGit, startFailure } from './run.ts';
 import { type Oid, tooLarge } from './store.ts';
+import { readTracedConfig, TRACE_CONFIG, TRACE_FD } from './trace-config.ts';
 
 export interface ObjectHeader {
   oid: Oid;
@@ -45,6 +48,7 @@ export class CatFile {
   #outgoing = '';
   #asksSizeFirst = false;
   #failure: HandoffError | undefined;
+  #config: Promise<GitConfig | null> | undefined;
 
   constructor(git: Git) {
     this.#git = git;
@@ -60,6 +64,17 @@ export class CatFile {
     return new Promise((resolve, reject) => {
       this.#admit({ command: 'contents', rev, limit, resolve, reject });
     });
+  }
+
+  /** The configuration as the process told it when it started; null when it did not. */
+  async config(): Promise<GitConfig | null> {
+    this.#child ??= this.#start();
+    keepAlive(this.#child, true);
+    try {
+      return await this.#config!;
+    } finally {
+      if (this.#child && !this.#first) keepAlive(this.#child, false);
+    }
   }
 
   /** Answers what is waiting, then ends the process. */
@@ -118,7 +133,9 @@ export class CatFile {
   }
 
   #start(): ChildProcessWithoutNullStreams {
-    const child = spawnGit(this.#git, ARGS);
+    const git = { ...this.#git, set: { ...this.#git.set, ...TRACE_CONFIG } };
+    const child = spawnGit(git, ARGS, {}, TRACE_FD + 1);
+    this.#config ??= readTracedConfig(child.stdio[TRACE_FD] as Readable);
     const parser = new AnswerParser({
       header: (line) => this.#header(line),
       body: (bytes) => {
@@ -204,7 +221,7 @@ function endFailure(code: number | null, stderr: string): HandoffError {
 
 // While nothing is waiting the process must not keep Node running; it ends when its input does.
 function keepAlive(child: ChildProcessWithoutNullStreams, alive: boolean): void {
-  for (const handle of [child, child.stdin as Socket, child.stdout as Socket, child.stderr as Socket]) {
+  for (const handle of [child, ...(child.stdio as unknown as Socket[])]) {
     if (alive) handle.ref();
     else handle.unref();
   }

@@ -8,7 +8,13 @@ export interface GitConfig {
 
 /** Every scope in one process. A key without a value (`[a] b`) reads as `true`. */
 export async function readConfig(git: Git): Promise<GitConfig> {
-  const values = parseConfigList((await readGit(git, ['config', '--list', '-z'])).toString('utf8'));
+  return toConfig(parseConfigList((await readGit(git, ['config', '--list', '-z'])).toString('utf8')));
+}
+
+/** From keys and values in the order git reads them. */
+export function toConfig(entries: readonly (readonly [string, string])[]): GitConfig {
+  const values = new Map<string, string[]>();
+  for (const [key, value] of entries) values.set(normalise(key), [...(values.get(normalise(key)) ?? []), value]);
   const all = (key: string) => values.get(normalise(key)) ?? [];
   return { get: (key) => all(key).at(-1), all };
 }
@@ -18,15 +24,12 @@ export async function writeConfig(git: Git, key: string, value: string): Promise
   await readGit(git, ['config', '--local', '--end-of-options', key, value]);
 }
 
-function parseConfigList(text: string): Map<string, string[]> {
-  const values = new Map<string, string[]>();
-  for (const entry of text.split('\0').filter((entry) => entry !== '')) {
+function parseConfigList(text: string): [string, string][] {
+  const entries = text.split('\0').filter((entry) => entry !== '');
+  return entries.map((entry) => {
     const end = entry.indexOf('\n');
-    const key = normalise(end < 0 ? entry : entry.slice(0, end));
-    const value = end < 0 ? 'true' : entry.slice(end + 1);
-    values.set(key, [...(values.get(key) ?? []), value]);
-  }
-  return values;
+    return end < 0 ? [entry, 'true'] : [entry.slice(0, end), entry.slice(end + 1)];
+  });
 }
 
 // The part between the first and the last dot is case-sensitive: `remote.A.url` is not `remote.a.url`.

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CatFile } from './cat-file.ts';
+import { type GitConfig, readConfig } from './config.ts';
 import { discoverRepository } from './discover.ts';
 import { formatCommit, formatTree, parseCommit, parseTree } from './object.ts';
 import { type Git, gitFailure, readGit, runGit } from './run.ts';
@@ -23,11 +24,16 @@ import {
 } from './store.ts';
 
 /** The store on the git binary: one process for everything read, started when first needed. */
-export function openNativeStore(git: Git): GitStore {
+export interface NativeGitStore extends GitStore {
+  /** All scopes, as git sees them; read by the process that reads objects. */
+  config(): Promise<GitConfig>;
+}
+
+export function openNativeStore(git: Git): NativeGitStore {
   return new NativeStore(git);
 }
 
-class NativeStore implements GitStore {
+class NativeStore implements NativeGitStore {
   readonly #git: Git;
   readonly #catFile: CatFile;
 
@@ -101,6 +107,10 @@ class NativeStore implements GitStore {
 
   async writeCommit(draft: CommitDraft): Promise<Oid> {
     return this.#write('commit', formatCommit(draft));
+  }
+
+  async config(): Promise<GitConfig> {
+    return (await this.#catFile.config()) ?? readConfig(this.#git);
   }
 
   close(): Promise<void> {

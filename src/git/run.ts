@@ -51,10 +51,13 @@ export function spawnGit(
   git: Git,
   args: readonly string[],
   config: Record<string, string> = {},
+  pipes = 3,
 ): ChildProcessWithoutNullStreams {
   const chosen = Object.entries(config).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   const argv = ['-C', git.dir, ...FLAGS, ...chosen, ...args];
-  return spawn('git', argv, { env: { ...gitEnv(git.env), ...git.set }, stdio: 'pipe', windowsHide: true });
+  const stdio = Array.from({ length: pipes }, () => 'pipe' as const);
+  const env = { ...gitEnv(git.env), ...git.set };
+  return spawn('git', argv, { env, stdio, windowsHide: true }) as ChildProcessWithoutNullStreams;
 }
 
 // A repository's own configuration can name programs to run. `diff.external` is not here: set to nothing it makes
