@@ -6,7 +6,7 @@ import { decodeText } from '../core/text.ts';
 import { type DraftValue, parseDraftYaml } from './draft-yaml.ts';
 
 /** What the author of a draft may say about it in front matter; flags of `wrap` say the same. */
-interface DraftFields {
+export interface DraftFields {
   summary?: string;
   reason?: string;
   next_agent?: string;

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { link, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { link, lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { guarded, syncFolder, temporaryName, writeSynced } from './durable.ts';
 
 export interface FileToWrite {
   /** From the top of the work tree. */
@@ -29,7 +28,7 @@ async function writeFile(topLevel: string, { path, bytes, replaces }: FileToWrit
   await assertNoLinks(topLevel, path);
   const target = join(topLevel, path);
   const made = await mkdir(dirname(target), { recursive: true });
-  const temporary = join(dirname(target), `.tmp-${randomBytes(8).toString('hex')}`);
+  const temporary = temporaryName(target);
   try {
     await writeSynced(temporary, bytes);
     if (replaces) await rename(temporary, target);
@@ -40,17 +39,6 @@ async function writeFile(topLevel: string, { path, bytes, replaces }: FileToWrit
   for (let folder = dirname(target); ; folder = dirname(folder)) {
     await syncFolder(folder);
     if (!made || folder.length < made.length || folder === topLevel) return;
-  }
-}
-
-async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
-  const file = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o644);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }
 
@@ -65,30 +53,6 @@ async function assertNoLinks(topLevel: string, path: string): Promise<void> {
     });
     const expected = depth === parts.length ? stats?.isFile() : stats?.isDirectory();
     if (stats && !expected) throw notPlain(part, stats.isSymbolicLink() ? 'a symbolic link' : 'something else');
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, constants.O_RDONLY);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-/** What the file system refuses is the environment's fault: exit 4, and the old state is intact. */
-async function guarded(path: string, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (cause instanceof HandoffError || code === undefined) throw cause;
-    const hint =
-      code === 'EEXIST'
-        ? 'Another process wrote it first; run the command again.'
-        : 'Free space or fix permissions, then run the command again.';
-    throw new HandoffError('io', `${path} could not be written: ${message}`, { hint, data: { path }, cause });
   }
 }
 

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { hostname, uptime } from 'node:os';
+import { kill, pid } from 'node:process';
+import type { Host } from './journal/heartbeat.ts';
+
+/** The machine this runs on. */
+export const nodeHost: Host = { name: hostname(), pid, isRunning, uptime, bootId };
+
+/** Signal 0 asks and does nothing. Somebody else's process is one all the same. */
+function isRunning(other: number): boolean {
+  try {
+    kill(other, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Linux tells; elsewhere nobody does. */
+async function bootId(): Promise<string | null> {
+  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === undefined) throw error;
+    return '';
+  });
+  return text.trim() || null;
+}

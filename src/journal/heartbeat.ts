@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { replaceFile } from './durable.ts';
+
+/** A moment that survives changes of the clock on the wall: which boot, and how long after it. */
+export interface Moment {
+  /** Null where the system does not tell; then only wall time is left. */
+  boot: string | null;
+  uptime: number;
+  at: string;
+}
+
+/** The machine, as far as sessions must know it. */
+export interface Host {
+  name: string;
+  pid: number;
+  isRunning(pid: number): boolean;
+  /** Seconds since it was started. */
+  uptime(): number;
+  /** Another one after every start; null where the system does not tell. */
+  bootId(): Promise<string | null>;
+}
+
+export async function readMoment(host: Host, now: Date): Promise<Moment> {
+  return { boot: await host.bootId(), uptime: host.uptime(), at: now.toISOString() };
+}
+
+/** Seconds since a heartbeat. Wall time decides only between boots, where nothing else is known. SPEC §8.2 */
+export function heartbeatAge(beat: Moment, now: Moment): number {
+  if (beat.boot !== null && beat.boot === now.boot) return Math.max(0, now.uptime - beat.uptime);
+  return Math.abs(Date.parse(now.at) - Date.parse(beat.at)) / 1000;
+}
+
+export async function writeHeartbeat(path: string, moment: Moment): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(moment)}\n`);
+}
+
+/** Null when there is none, or none that can be read: then the session shows no sign of life. */
+export async function readHeartbeat(path: string): Promise<Moment | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  try {
+    const beat = JSON.parse(text);
+    return typeof beat?.uptime === 'number' && typeof beat.at === 'string' ? beat : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,49 @@
+import { type Host, heartbeatAge, type Moment, readHeartbeat } from './heartbeat.ts';
+import { readHold } from './locks.ts';
+import { type End, isWrapped, readTip } from './records.ts';
+import { heartbeatFile, type Session, type StateDirs } from './registry.ts';
+
+export type SessionState = 'active' | 'stale' | 'wrapped' | 'released';
+
+export interface Liveness {
+  state: SessionState;
+  /** Seconds since its last sign of life; null when there is none. */
+  heartbeat_age: number | null;
+  /** For a released session: who did it and why. */
+  end: End | null;
+  /** False for an opening that was cut off before its first record: as good as never opened. */
+  opened: boolean;
+}
+
+/** What a session on this machine is doing. SPEC §8.2 */
+export async function readLiveness(
+  dirs: StateDirs,
+  session: Session,
+  host: Host,
+  now: Moment,
+  staleAfter: number,
+): Promise<Liveness> {
+  const { session_id } = session;
+  const tip = await readTip(dirs, session_id);
+  const beat = await readHeartbeat(heartbeatFile(dirs, session_id));
+  const heartbeat_age = beat && heartbeatAge(beat, now);
+  const opened = tip !== null;
+  const answer = (state: SessionState, end: End | null = null): Liveness => ({ state, heartbeat_age, end, opened });
+  if (tip && 'end' in tip) return answer('released', tip.end);
+  if (await isWrapped(dirs, session_id)) return answer('wrapped');
+  const hold = await readHold(dirs.locks, `session/${session_id}`);
+  if (hold && hold.holder.session_id !== session_id) return answer('released', toEnd(hold.holder));
+  const alive = opened || isOpening(session, host, now);
+  return answer(alive && heartbeat_age !== null && heartbeat_age <= staleAfter ? 'active' : 'stale');
+}
+
+export function toEnd(holder: { session_id: string; identity: string; at: string; reason?: string }): End {
+  const { session_id, identity, at, reason = 'superseded' } = holder;
+  return { session_id, identity, at, reason };
+}
+
+/** Whether the process that opens it is still there. On another machine one cannot ask, and believes the heartbeat. */
+function isOpening({ opener }: Session, host: Host, now: Moment): boolean {
+  if (opener.host !== host.name) return true;
+  return opener.boot === now.boot && host.isRunning(opener.pid);
+}

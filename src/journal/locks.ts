@@ -1,0 +1,105 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import { createFile, guarded } from './durable.ts';
+import type { Holder } from './lock-commit.ts';
+
+/** The highest number of a lock: it holds, and the number is the fencing token. SPEC §8.1 */
+export interface Hold {
+  number: number;
+  holder: Holder;
+  released: boolean;
+}
+
+/** `identity/donna`, `session/<id>`, `task/P0.1`: what can be held. Names are valid file names by SPEC §2.1. */
+export type LockName = `identity/${string}` | `session/${string}` | `task/${string}`;
+
+export async function readHold(locks: string, name: LockName): Promise<Hold | null> {
+  for (;;) {
+    const { number, released } = highest(await numbersOf(locks, name));
+    if (number === 0) return null;
+    const holder = await readHolder(lockFile(locks, name, number));
+    if (holder) return { number, holder, released };
+  }
+}
+
+/**
+ * Takes number n of a lock. False when somebody else has it: `link` lets one through, and what is there already is never
+ * touched. Whoever slept so long that its number was cleared away meanwhile sees a higher one, and has lost as well.
+ */
+export async function takeHold(locks: string, name: LockName, number: number, holder: Holder): Promise<boolean> {
+  const path = lockFile(locks, name, number);
+  if (!(await guarded(path, () => createFile(path, `${JSON.stringify(holder)}\n`)))) return false;
+  const numbers = await numbersOf(locks, name);
+  if (highest(numbers).number !== number) return false;
+  await clearOld(locks, name, numbers, number);
+  return true;
+}
+
+/** Ends a hold; the next number may be taken at once. */
+export async function releaseHold(locks: string, name: LockName, number: number, by: Holder): Promise<void> {
+  const path = releasedFile(locks, name, number);
+  await guarded(path, () => createFile(path, `${JSON.stringify(by)}\n`));
+}
+
+interface Numbered {
+  number: number;
+  released: boolean;
+}
+
+const FILE = /^([0-9]{8})\.(lock|released)$/;
+
+async function numbersOf(locks: string, name: LockName): Promise<Numbered[]> {
+  const entries = await readdir(join(locks, name)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return entries.flatMap((entry) => {
+    const match = FILE.exec(entry);
+    return match ? [{ number: Number(match[1]), released: match[2] === 'released' }] : [];
+  });
+}
+
+function highest(numbers: readonly Numbered[]): Numbered {
+  const number = Math.max(0, ...numbers.filter(({ released }) => !released).map((entry) => entry.number));
+  return { number, released: numbers.some((entry) => entry.released && entry.number === number) };
+}
+
+const KEPT = 32;
+
+/** Only numbers far below the one that holds: no reader looks at them, and no writer can win with one (see takeHold). */
+async function clearOld(locks: string, name: LockName, numbers: readonly Numbered[], held: number): Promise<void> {
+  for (const { number, released } of numbers.filter((entry) => entry.number < held - KEPT)) {
+    await rm((released ? releasedFile : lockFile)(locks, name, number), { force: true });
+  }
+}
+
+/** Null when it was cleared away between looking and reading: then a higher number is there. */
+async function readHolder(path: string): Promise<Holder | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  return text === null ? null : parseHolder(text, path);
+}
+
+function parseHolder(text: string, path: string): Holder {
+  try {
+    const holder = JSON.parse(text);
+    if (typeof holder.session_id === 'string' && typeof holder.identity === 'string') return holder;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new HandoffError('io', `The lock ${path} does not say who holds it.`, {
+    hint: 'Make sure that nobody works with it, then move the file away.',
+    data: { path },
+  });
+}
+
+function lockFile(locks: string, name: LockName, number: number): string {
+  return join(locks, name, `${String(number).padStart(8, '0')}.lock`);
+}
+
+function releasedFile(locks: string, name: LockName, number: number): string {
+  return join(locks, name, `${String(number).padStart(8, '0')}.released`);
+}

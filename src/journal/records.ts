@@ -1,0 +1,78 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecordKind, type RecordKind } from '../core/kinds.ts';
+import { createFile, guarded } from './durable.ts';
+import { absent, type StateDirs } from './registry.ts';
+
+/**
+ * A session's records outside the tree, SPEC §8.3: one file per number, made by `link`, so that two writers never get the
+ * same number and nothing that was acknowledged depends on the work tree. A number can also hold the end that somebody
+ * else put to the session: from then on there is no number left to write.
+ */
+export type Entry = { number: number; bytes: Uint8Array; kind: RecordKind } | { number: number; end: End };
+
+/** Who took the session over, or ended it. */
+export interface End {
+  session_id: string | null;
+  identity: string;
+  reason: string;
+  at: string;
+}
+
+export async function readTip(dirs: StateDirs, id: string): Promise<Entry | null> {
+  const numbers = await recordNumbers(dirs, id);
+  return numbers.length === 0 ? null : readEntry(dirs, id, numbers.at(-1)!);
+}
+
+export async function readEntry(dirs: StateDirs, id: string, number: number): Promise<Entry> {
+  const bytes = await readFile(recordFile(dirs, id, number));
+  if (bytes[0] === BRACE) return { number, end: JSON.parse(bytes.toString('utf8')) };
+  return { number, bytes, kind: kindOf(bytes) };
+}
+
+const BRACE = 0x7b;
+
+/** In order. Numbers are only ever added, so a listing is enough. */
+export async function recordNumbers(dirs: StateDirs, id: string): Promise<number[]> {
+  const names = (await readdir(join(dirs.sessions, id, 'records')).catch(absent)) ?? [];
+  return names
+    .filter((name) => /^[0-9]{6}$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** True once it is on disk for good; false when another writer has the number. */
+export async function appendRecord(dirs: StateDirs, id: string, number: number, bytes: Uint8Array): Promise<boolean> {
+  const path = recordFile(dirs, id, number);
+  return guarded(path, () => createFile(path, bytes));
+}
+
+/** Nobody can write a record of this session any more, not even a writer that was asleep and has checked everything. */
+export async function endSession(dirs: StateDirs, id: string, end: End): Promise<void> {
+  for (;;) {
+    const tip = await readTip(dirs, id);
+    if (tip && 'end' in tip) return;
+    const path = recordFile(dirs, id, (tip?.number ?? 0) + 1);
+    if (await guarded(path, () => createFile(path, JSON.stringify(end)))) return;
+  }
+}
+
+/** Whether the session was wrapped: a baton, and nothing after it but seals. */
+export async function isWrapped(dirs: StateDirs, id: string): Promise<boolean> {
+  const numbers = await recordNumbers(dirs, id);
+  for (const number of numbers.reverse()) {
+    const entry = await readEntry(dirs, id, number);
+    if (!('kind' in entry) || entry.kind !== 'seal') return 'kind' in entry && entry.kind === 'baton';
+  }
+  return false;
+}
+
+function kindOf(bytes: Buffer): RecordKind {
+  const kind = /^(?:---\n)?handoff: 1\nkind: ([a-z]+)\n/.exec(bytes.toString('latin1', 0, 64))?.[1] ?? '';
+  if (isRecordKind(kind)) return kind;
+  throw new Error(`The journal holds something that is no record: ${JSON.stringify(kind)}`);
+}
+
+function recordFile(dirs: StateDirs, id: string, number: number): string {
+  return join(dirs.sessions, id, 'records', String(number).padStart(6, '0'));
+}

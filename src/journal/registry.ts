@@ -1,0 +1,82 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createFile, guarded } from './durable.ts';
+import { type Moment, writeHeartbeat } from './heartbeat.ts';
+
+/** A session that was opened on this machine. Never changed once it is written: what changes stands beside it. */
+export interface Session {
+  session_id: string;
+  identity: string;
+  /** Its folder in the tree. */
+  folder: string;
+  /** The git directory of the work tree it was opened in: its files are put back there and nowhere else. */
+  worktree: string;
+  inherited_from: string | null;
+  opened_at: string;
+  /** Who opened it, as long as it has no record: a process that died before its first record left nothing. */
+  opener: { pid: number; host: string; boot: string | null };
+}
+
+/** Where everything that is not in the tree has its place. */
+export interface StateDirs {
+  locks: string;
+  sessions: string;
+  current: string;
+  drafts: string;
+  clock: string;
+}
+
+export function stateDirs(stateDir: string): StateDirs {
+  const at = (name: string): string => join(stateDir, name);
+  return {
+    locks: at('locks'),
+    sessions: at('sessions'),
+    current: at('current'),
+    drafts: at('drafts'),
+    clock: at('clock'),
+  };
+}
+
+/** The heartbeat comes first: whoever sees the lock of a session sees that it is alive. */
+export async function createSession(dirs: StateDirs, session: Session, moment: Moment): Promise<void> {
+  const folder = join(dirs.sessions, session.session_id);
+  await guarded(folder, async () => {
+    await writeHeartbeat(heartbeatFile(dirs, session.session_id), moment);
+    await createFile(join(folder, 'session.json'), `${JSON.stringify(session)}\n`);
+  });
+}
+
+export async function removeSession(dirs: StateDirs, id: string): Promise<void> {
+  await rm(join(dirs.sessions, id), { recursive: true, force: true });
+  await rm(join(dirs.locks, 'session', id), { recursive: true, force: true });
+}
+
+/** Null for an unknown session, and for one whose opening was cut off before it could be described. */
+export async function readSession(dirs: StateDirs, id: string): Promise<Session | null> {
+  const text = await readFile(join(dirs.sessions, id, 'session.json'), 'utf8').catch(absent);
+  return text === null ? null : JSON.parse(text);
+}
+
+export async function listSessions(dirs: StateDirs): Promise<Session[]> {
+  const ids = (await readdir(dirs.sessions).catch(absent)) ?? [];
+  const sessions = await Promise.all(ids.map((id) => readSession(dirs, id)));
+  return sessions.filter((session) => session !== null);
+}
+
+export function heartbeatFile(dirs: StateDirs, id: string): string {
+  return join(dirs.sessions, id, 'heartbeat');
+}
+
+/** A commit holds the whole session: its journal may go when others need the room. */
+export async function markCommitted(dirs: StateDirs, id: string, commit: string): Promise<void> {
+  await createFile(join(dirs.sessions, id, 'committed'), `${commit}\n`);
+}
+
+export async function isCommitted(dirs: StateDirs, id: string): Promise<boolean> {
+  return (await readFile(join(dirs.sessions, id, 'committed')).catch(absent)) !== null;
+}
+
+export function absent(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+  throw error;
+}

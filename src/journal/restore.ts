@@ -1,0 +1,29 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { recordName } from '../core/paths.ts';
+import { type FileToWrite, writeFiles } from './files.ts';
+import { readEntry, recordNumbers } from './records.ts';
+import { absent, type Session, type StateDirs } from './registry.ts';
+
+/**
+ * Writes the records of a session that its folder in the work tree lacks, and returns their paths: those just journalled,
+ * and those that a reset, a stash, another branch or a crash took away. What is there is never touched.
+ */
+export async function restoreRecords(topLevel: string, dirs: StateDirs, session: Session): Promise<string[]> {
+  const files = await missingRecords(topLevel, dirs, session);
+  await writeFiles(topLevel, files);
+  return files.map(({ path }) => path);
+}
+
+export async function missingRecords(topLevel: string, dirs: StateDirs, session: Session): Promise<FileToWrite[]> {
+  const there = new Set((await readdir(join(topLevel, session.folder)).catch(absent)) ?? []);
+  const present = new Set([...there].map((name) => Number(name.split('-', 1)[0])));
+  const files: FileToWrite[] = [];
+  for (const number of await recordNumbers(dirs, session.session_id)) {
+    if (present.has(number)) continue;
+    const entry = await readEntry(dirs, session.session_id, number);
+    if ('bytes' in entry)
+      files.push({ path: `${session.folder}/${recordName(number, entry.kind)}`, bytes: entry.bytes });
+  }
+  return files;
+}
