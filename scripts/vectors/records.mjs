@@ -36,11 +36,11 @@ const LOCK = 'lock:\n  task: P0.1.1\n  token: 3\n';
 /** Every key that a kind has, in a session that a person could have lived through. The seal is over what is before it. */
 const STORY = {
   start: `intent: set up the package\ntask: P0.1.1\nbranch: main\nhead: null\n`,
-  note: 'text: "npm and git are all it needs:\\n\\tno more"\n',
-  checkpoint: `text: before the rewrite\nbranch: main\nhead: ${COMMIT}\n`,
-  decision: `title: Use YAML\nstatus: accepted\nsupersedes: ${DIGEST}\n`,
-  wip: 'key: reader\nstate: open\ntext: half of the scalars\n',
-  signal: 'to: con-1\ntype: request\ntext: please look at the vectors\n',
+  note: 'text: "npm and git are all it needs:\\n\\tno more"\nsecret_allowed: false\n',
+  checkpoint: `text: before the rewrite\nbranch: main\nhead: ${COMMIT}\nsecret_allowed: false\n`,
+  decision: `title: Use YAML\nstatus: accepted\nsupersedes: ${DIGEST}\nsecret_allowed: false\n`,
+  wip: 'key: reader\nstate: open\ntext: half of the scalars\nsecret_allowed: false\n',
+  signal: 'to: con-1\ntype: request\ntext: please look at the vectors\nsecret_allowed: false\n',
   thought: `task_id: P0.1.1
 branch: main
 commit_sha: ${COMMIT}

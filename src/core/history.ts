@@ -89,7 +89,8 @@ function addRecord(history: History, placed: PlacedRecord): void {
   if (record.kind === 'task' || record.kind === 'thought') addTaskRecord(history.tasks, record);
   if (record.kind !== 'pickup') return;
   addDrain(history.signals, record);
-  insertNewest(history.pickups, toPickup(record), NEWEST_PICKUPS);
+  // a pickup where nobody had been before continues nothing
+  if (record.fields.predecessor_session_id !== null) insertNewest(history.pickups, toPickup(record), NEWEST_PICKUPS);
 }
 
 function addWip(list: History['wip'], record: VerifiedRecord): void {
