@@ -1,15 +1,24 @@
 import type { Role } from './core/trust.ts';
+import { nodeHost } from './host.ts';
 import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
 import type { IdentityListing } from './verbs/identity-list.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
 import type { LogEntry, LogOptions } from './verbs/log.ts';
+import type { PickupOptions, PickupResult } from './verbs/pickup.ts';
 import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
 import type { PublishOptions } from './verbs/publish.ts';
+import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from './verbs/record-verbs.ts';
+import type { ReleaseOptions, SessionStateResult } from './verbs/release.ts';
 import { openRepositoryAt, type Repository, type RepositoryOptions } from './verbs/repository.ts';
+import type { SessionChoice } from './verbs/session.ts';
+import type { SessionEntry } from './verbs/sessions.ts';
 import type { ShowOptions, ShowResult } from './verbs/show.ts';
 import type { Actor } from './verbs/signing.ts';
+import type { StartOptions, StartResult } from './verbs/start.ts';
+import type { StatusResult } from './verbs/status.ts';
 import type { TrustResult } from './verbs/trust.ts';
 import type { VerifyOptions, VerifyResult } from './verbs/verify.ts';
+import type { WrapOptions, WrapResult } from './verbs/wrap.ts';
 
 export { type ErrorCode, type Finding, HandoffError } from './core/error.ts';
 export { verifyEd25519 } from './crypto.ts';
@@ -20,7 +29,7 @@ export type { GitStore } from './git/store.ts';
 declare const __BUILD__: string | undefined;
 
 /** The verbs as functions: each returns what `--json` prints and throws HandoffError. */
-export interface Handoff {
+export interface Handoff extends SessionVerbs {
   init(options?: InitOptions): Promise<InitResult>;
   identity: {
     add(options: IdentityOptions & { role?: Role }): Promise<IdentityResult>;
@@ -43,13 +52,36 @@ export interface Handoff {
   close(): Promise<void>;
 }
 
+interface SessionVerbs {
+  start(options?: StartOptions): Promise<StartResult>;
+  pickup(options?: PickupOptions): Promise<PickupResult>;
+  wrap(options: WrapOptions): Promise<WrapResult>;
+  note(options: RecordOptions & { text: string }): Promise<RecordResult>;
+  checkpoint(options?: RecordOptions & { text?: string }): Promise<RecordResult>;
+  decide(options: DecideOptions): Promise<RecordResult>;
+  wip: {
+    open(options: RecordOptions & { key: string; text: string }): Promise<RecordResult>;
+    close(options: RecordOptions & { key: string; text?: string }): Promise<RecordResult>;
+  };
+  signal: {
+    send(options: SignalOptions): Promise<RecordResult>;
+    pending(options?: SessionChoice): Promise<{ pending_signals: object[] }>;
+  };
+  heartbeat(options?: SessionChoice): Promise<SessionStateResult>;
+  release(options: ReleaseOptions): Promise<SessionStateResult>;
+  sessions(): Promise<{ sessions: SessionEntry[] }>;
+  status(options?: SessionChoice): Promise<StatusResult>;
+}
+
 /** Opens the repository that a directory is in. */
 export function openRepository(directory = process.cwd(), options: Partial<RepositoryOptions> = {}): Handoff {
   const build = typeof __BUILD__ === 'string' ? __BUILD__ : null;
   const env = options.env ?? process.env;
-  const repository = openRepositoryAt(directory, { build, ...options, env });
+  const repository = openRepositoryAt(directory, { build, host: nodeHost, ...options, env });
   return {
     ...verbs(repository),
+    ...sessionVerbs(repository),
+    ...recordVerbs(repository),
     identity: identityVerbs(repository),
     policy: policyVerbs(repository),
     close: () => repository.store.close(),
@@ -64,6 +96,37 @@ function verbs(repository: Repository): Pick<Handoff, 'init' | 'trust' | 'verify
     verify: async (options) => (await import('./verbs/verify.ts')).verify(repository, options),
     log: async (options) => (await import('./verbs/log.ts')).log(repository, options),
     show: async (options) => (await import('./verbs/show.ts')).show(repository, options),
+  };
+}
+
+function sessionVerbs(
+  repository: Repository,
+): Pick<Handoff, 'start' | 'pickup' | 'wrap' | 'heartbeat' | 'release' | 'sessions' | 'status'> {
+  return {
+    start: async (options) => (await import('./verbs/start.ts')).start(repository, options),
+    pickup: async (options) => (await import('./verbs/pickup.ts')).pickup(repository, options),
+    wrap: async (options) => (await import('./verbs/wrap.ts')).wrap(repository, options),
+    heartbeat: async (options) => (await import('./verbs/heartbeat.ts')).heartbeat(repository, options),
+    release: async (options) => (await import('./verbs/release.ts')).release(repository, options),
+    sessions: async () => (await import('./verbs/sessions.ts')).sessions(repository),
+    status: async (options) => (await import('./verbs/status.ts')).status(repository, options),
+  };
+}
+
+function recordVerbs(repository: Repository): Pick<Handoff, 'note' | 'checkpoint' | 'decide' | 'wip' | 'signal'> {
+  const load = () => import('./verbs/record-verbs.ts');
+  return {
+    note: async (options) => (await load()).note(repository, options),
+    checkpoint: async (options) => (await load()).checkpoint(repository, options),
+    decide: async (options) => (await load()).decide(repository, options),
+    wip: {
+      open: async (options) => (await load()).wipOpen(repository, options),
+      close: async (options) => (await load()).wipClose(repository, options),
+    },
+    signal: {
+      send: async (options) => (await load()).signalSend(repository, options),
+      pending: async (options) => (await import('./verbs/status.ts')).signalPending(repository, options),
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
 import { openNativeStore } from '../git/native-store.ts';
 import type { Git } from '../git/run.ts';
 import type { GitStore } from '../git/store.ts';
+import type { Host } from '../journal/heartbeat.ts';
 
 /** What a verb works with. Time, environment and the store are here, so that nothing below reaches for them. */
 export interface Repository {
@@ -16,6 +17,7 @@ export interface Repository {
   /** Writes to the repository's configuration; what was read of it before is forgotten. */
   setConfig(key: string, value: string): Promise<void>;
   now(): Date;
+  host: Host;
   /** Where locks, pins and caches are: shared by all work trees, outside the tree. */
   stateDir: string;
   /** Which build wrote a cache: another one does not read it. Null: no caching. */
@@ -27,6 +29,7 @@ export interface Repository {
 
 export interface RepositoryOptions {
   env: NodeJS.ProcessEnv;
+  host: Host;
   build?: string | null;
   now?: () => Date;
   warn?: (message: string) => void;
@@ -36,23 +39,32 @@ export interface RepositoryOptions {
 export function openRepositoryAt(directory: string, options: RepositoryOptions): Repository {
   const dirs = discoverRepository(directory, options.env);
   const git: Git = { dir: dirs.topLevel ?? dirs.gitDir, env: options.env };
+  const store = openNativeStore(git);
   let config: Promise<GitConfig> | undefined;
+  let read = () => store.config();
   return {
     dirs,
     git,
-    store: openNativeStore(git),
+    store,
     env: options.env,
-    config: () => (config ??= readConfig(git)),
+    config: () => (config ??= read()),
     async setConfig(key, value) {
       await writeConfig(git, key, value);
       config = undefined;
+      read = () => readConfig(git); // the store's process knows what was there when it started
     },
     now: options.now ?? (() => new Date()),
+    host: options.host,
     stateDir: options.env.HANDOFF_STATE ? resolve(options.env.HANDOFF_STATE) : join(dirs.commonDir, 'handoff'),
     build: options.build ?? null,
     warn: options.warn ?? (() => {}),
     progress: options.progress ?? (() => {}),
   };
+}
+
+/** A file that may be deleted at any time; only the build that wrote it reads it. */
+export function cachePath({ stateDir, build }: Repository, name: string): string {
+  return join(stateDir, 'cache', `${name}-${build}.json`);
 }
 
 /** The top of the work tree, for verbs that write. */

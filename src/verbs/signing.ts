@@ -42,6 +42,12 @@ export async function maintainerSigner(repository: Repository, trust: Trust, act
   return chooseSigner(repository, trust.repoId, active, actor, 'maintainer');
 }
 
+/** A key on this machine that writes for an identity now; null when there is none. */
+export async function activeSigner(repository: Repository, trust: Trust, name: string): Promise<Signer | null> {
+  const { keys } = requireIdentity(trust, name);
+  return matching(await signersFor(repository, trust.repoId, name), keys.filter(isActive));
+}
+
 /** Whoever the environment or the configuration names goes first, if entitled; then whose key is here. */
 async function preferred(repository: Repository, candidates: ReadonlyMap<string, unknown>): Promise<string[]> {
   const wished = repository.env.HANDOFF_IDENTITY || (await repository.config()).get('handoff.identity');

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { openCache } from '../audit/cache.ts';
 import { openIndex } from '../audit/index-source.ts';
 import type { SessionAudit } from '../audit/session.ts';
@@ -7,7 +6,7 @@ import { openTree } from '../audit/tree-source.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
 import { checkRollbacks, type SeenTrust, tryPinRoot } from './pins.ts';
-import { assertPinned, assertRoot, type Repository, requireWorkTree } from './repository.ts';
+import { assertPinned, assertRoot, cachePath, type Repository, requireWorkTree } from './repository.ts';
 import { stagedChanges, stagedGit } from './staged.ts';
 
 export interface VerifyOptions {
@@ -101,8 +100,4 @@ function seenTrust({ repoId, policy, policyIds, identities }: Trust): SeenTrust 
   const entries = [...identities.values()].map(({ name, version, id }) => [name, { version, id }]);
   const { version, id } = policy;
   return { root: repoId, policy: { version, id }, policyIds, identities: Object.fromEntries(entries) };
-}
-
-function cachePath(repository: Repository, name: string): string {
-  return join(repository.stateDir, 'cache', `${name}-${repository.build}.json`);
 }

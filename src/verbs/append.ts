@@ -1,0 +1,166 @@
+import { readFile } from 'node:fs/promises';
+import { HandoffError } from '../core/error.ts';
+import { attachSignatures, formatRecord } from '../core/format.ts';
+import type { RecordKind } from '../core/kinds.ts';
+import { recordName } from '../core/paths.ts';
+import { parseRecord } from '../core/record.ts';
+import type { Trust } from '../core/trust.ts';
+import { recordId, verifyRecord } from '../core/verify.ts';
+import type { YamlMap } from '../core/yaml.ts';
+import { nodeSuite } from '../crypto.ts';
+import { keepDraft } from '../journal/draft-file.ts';
+import { guarded, replaceFile } from '../journal/durable.ts';
+import { writeHeartbeat } from '../journal/heartbeat.ts';
+import type { Signer } from '../journal/keys.ts';
+import { toEnd } from '../journal/liveness.ts';
+import { appendRecord, type Entry, isWrapped, readTip } from '../journal/records.ts';
+import { absent, heartbeatFile, type Session } from '../journal/registry.ts';
+import { BOT } from './acting.ts';
+import type { Holds } from './holds.ts';
+import type { Repository } from './repository.ts';
+import { dirsOf, ended, momentOf, released } from './session.ts';
+
+/** What a verb wants to record; everything else follows from the session. */
+export interface RecordDraft {
+  kind: RecordKind;
+  fields: YamlMap;
+  body?: string;
+}
+
+export interface Appended {
+  delta_id: string;
+  path: string;
+  fields: YamlMap;
+}
+
+/** What is needed to write into a session. */
+export interface Writer {
+  repository: Repository;
+  session: Session;
+  trust: Trust;
+  signer: Signer;
+  holds: Holds;
+}
+
+/**
+ * Adds a record to the session's journal: from then on it is not lost, whatever happens to the work tree. SPEC §8.3.
+ * Of several writers each gets a number of its own; whoever finds its number taken plans anew.
+ */
+export async function append(writer: Writer, draft: RecordDraft): Promise<Appended> {
+  const { repository, session } = writer;
+  const dirs = dirsOf(repository);
+  try {
+    for (;;) {
+      const tip = await readTip(dirs, session.session_id);
+      await assertHolds(writer, tip);
+      await beat(repository, session);
+      const fields = planRecord(
+        session,
+        writer.trust.repoId,
+        tip,
+        draft,
+        await nextClock(writer, tip),
+        repository.now(),
+      );
+      const { bytes, id } = await signRecord(fields, draft.body ?? null, writer);
+      if (!(await appendRecord(dirs, session.session_id, fields.seq, bytes))) continue;
+      await rememberClock(repository, fields.clock);
+      return { delta_id: id, path: `${session.folder}/${recordName(fields.seq, draft.kind)}`, fields };
+    }
+  } catch (error) {
+    throw await withDraft(error, writer, draft);
+  }
+}
+
+export async function beat(repository: Repository, { session_id }: Session): Promise<void> {
+  const path = heartbeatFile(dirsOf(repository), session_id);
+  await guarded(path, async () => writeHeartbeat(path, await momentOf(repository)));
+}
+
+type PlannedFields = YamlMap & { kind: RecordKind; seq: number; clock: number };
+
+/** SPEC §3.6 and §6.4: the common keys, in their order. */
+function planRecord(
+  session: Session,
+  repo: string,
+  tip: Entry | null,
+  { kind, fields }: RecordDraft,
+  clock: number,
+  now: Date,
+): PlannedFields {
+  const { session_id, identity, inherited_from } = session;
+  const before = tip && 'bytes' in tip ? parseRecord(tip.bytes) : null;
+  return {
+    handoff: 1,
+    kind,
+    repo,
+    session_id,
+    identity,
+    seq: (tip?.number ?? 0) + 1,
+    prev: before && recordId(before.signedBytes, nodeSuite),
+    clock,
+    at: now.toISOString(),
+    ...(inherited_from === null ? {} : { inherited_from }),
+    ...fields,
+  };
+}
+
+/** SPEC §8.4: the session's own end, then whether anybody has taken it or its identity over. */
+async function assertHolds({ repository, session, holds }: Writer, tip: Entry | null): Promise<void> {
+  if (tip && 'end' in tip) throw released(session, tip.end);
+  if (tip && (await isWrapped(dirsOf(repository), session.session_id))) throw ended(session);
+  const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
+  for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
+    const hold = await holds.read(name);
+    if (!hold || hold.holder.session_id !== session.session_id) {
+      throw released(session, hold ? toEnd(hold.holder) : { ...NOBODY, at: session.opened_at });
+    }
+  }
+}
+
+const NOBODY = { session_id: null, identity: 'nobody', reason: 'its lock is gone' };
+
+/** What was signed is read again and verified before anybody relies on it. */
+async function signRecord(fields: PlannedFields, body: string | null, { signer }: Writer) {
+  const unsigned = formatRecord(fields, body);
+  const signature = { identity: '', fingerprint: '', bytes: await signer.sign(unsigned) };
+  const bytes = attachSignatures(unsigned, [signature]);
+  const { id } = await verifyRecord(parseRecord(bytes), [signer.publicKey], nodeSuite);
+  return { bytes, id };
+}
+
+/** SPEC §6.4: one more than the highest clock seen anywhere on this machine. */
+async function nextClock({ repository }: Writer, tip: Entry | null): Promise<number> {
+  const own = tip && 'bytes' in tip ? (parseRecord(tip.bytes).fields.clock as number) : 0;
+  return Math.max(own, await readClock(repository)) + 1;
+}
+
+export async function readClock(repository: Repository): Promise<number> {
+  const text = await readFile(dirsOf(repository).clock, 'utf8').catch(absent);
+  const clock = Number(text ?? 0);
+  return Number.isSafeInteger(clock) && clock > 0 ? clock : 0;
+}
+
+/** Two writers at once may leave the lower of two: within a session the chain keeps it growing all the same. */
+export async function rememberClock(repository: Repository, clock: number): Promise<void> {
+  if (clock > (await readClock(repository))) await replaceFile(dirsOf(repository).clock, `${clock}\n`);
+}
+
+/** Whatever stands in the way, the words are kept, and the message says where. */
+async function withDraft(error: unknown, { repository, session }: Writer, draft: RecordDraft): Promise<unknown> {
+  const text = draft.body ?? draft.fields.text;
+  if (!(error instanceof HandoffError) || typeof text !== 'string' || text === '') return error;
+  if (!['session_released', 'session_ended', 'io'].includes(error.code)) return error;
+  const path = await keepDraft(dirsOf(repository), `${session.session_id.slice(0, 8)}-${draft.kind}`, text).catch(
+    (cause: unknown) => {
+      if (cause instanceof HandoffError) return null; // the disk is what failed
+      throw cause;
+    },
+  );
+  if (path === null) return error;
+  return new HandoffError(error.code, `${error.message} Your text is kept in ${path}.`, {
+    ...(error.hint ? { hint: error.hint } : {}),
+    data: { ...error.data, draft: path },
+    cause: error,
+  });
+}

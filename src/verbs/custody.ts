@@ -1,0 +1,88 @@
+import { HandoffError } from '../core/error.ts';
+import { findSession, newestBaton, successorOf } from '../core/history-queries.ts';
+import type { Baton } from '../core/record-summary.ts';
+import type { SessionSummary } from '../core/session-summary.ts';
+import type { Known } from './known.ts';
+import { type LiveSession, unknownSession } from './session.ts';
+
+/** What a pickup continues. */
+export interface Predecessor {
+  session: SessionSummary;
+  /** Null when it was not opened on this machine. */
+  live: LiveSession | null;
+  /** Its baton, or the nearest earlier one along the custody chain. */
+  baton: Baton | null;
+  /** It stopped without a baton and without anybody ending it. */
+  abandoned: boolean;
+}
+
+/**
+ * SPEC §8.5: the session that was named; else that of the newest baton; else the newest without one. If somebody has
+ * picked it up since, whoever holds the work now.
+ */
+export function findPredecessor(known: Known, from: string | undefined): Predecessor | null {
+  const named = from === undefined ? newestSession(known) : requireKnown(known, from);
+  if (!named) return null;
+  const session = liveEnd(known, named);
+  const live = known.live.find((each) => each.session.session_id === session.session_id) ?? null;
+  const abandoned = session.baton === null && live?.liveness.state !== 'released';
+  return { session, live, baton: nearestBaton(known, session), abandoned };
+}
+
+export function isActive({ live }: Predecessor): boolean {
+  return live?.liveness.state === 'active';
+}
+
+function newestSession({ history }: Known): SessionSummary | null {
+  const baton = newestBaton(history);
+  const held = baton && history.sessions.find(({ session_id }) => session_id === baton.session_id);
+  return held ?? history.sessions.reduce(newer, null);
+}
+
+function newer(a: SessionSummary | null, b: SessionSummary): SessionSummary {
+  return a && (a.clock > b.clock || (a.clock === b.clock && a.last_id > b.last_id)) ? a : b;
+}
+
+function requireKnown({ history }: Known, from: string): SessionSummary {
+  const found = findSession(history, from);
+  if (found) return found;
+  throw unknownSession(from, 0);
+}
+
+/** The custody chain forwards. A session cannot be picked up by one that came before it, but a forged branch may say so. */
+function liveEnd({ history }: Known, start: SessionSummary): SessionSummary {
+  const seen = new Set<string>();
+  let session = start;
+  for (;;) {
+    const id = successorOf(history, session.session_id);
+    const next = history.sessions.find(({ session_id }) => session_id === id);
+    if (!next || seen.has(next.session_id)) return session;
+    seen.add(next.session_id);
+    session = next;
+  }
+}
+
+/** The custody chain backwards, to the first baton. */
+function nearestBaton({ history }: Known, end: SessionSummary): Baton | null {
+  const seen = new Set<string>();
+  let session: SessionSummary | null = end;
+  while (session && !seen.has(session.session_id)) {
+    if (session.baton) return session.baton;
+    seen.add(session.session_id);
+    const before: string | null = session.predecessor_session_id;
+    session = before === null ? null : (history.sessions.find(({ session_id }) => session_id === before) ?? null);
+  }
+  return null;
+}
+
+export function predecessorActive({ session, live }: Predecessor): HandoffError {
+  const age = Math.round(live?.liveness.heartbeat_age ?? 0);
+  return new HandoffError(
+    'predecessor_active',
+    `${session.identity} is still at work in session ${session.session_id} (last sign of life ${age} s ago).`,
+    {
+      hint: 'Wait until it wraps, or take it over: git handoff pickup --force --reason TEXT',
+      data: { session_id: session.session_id, identity: session.identity, heartbeat_age: age },
+    },
+  );
+}

@@ -1,0 +1,82 @@
+import { readHistory } from '../audit/history.ts';
+import { openTree } from '../audit/tree-source.ts';
+import { HandoffError } from '../core/error.ts';
+import { addSession, emptyHistory, type History } from '../core/history.ts';
+import { recordName } from '../core/paths.ts';
+import { parseRecord } from '../core/record.ts';
+import type { PlacedRecord } from '../core/record-summary.ts';
+import type { Trust } from '../core/trust.ts';
+import { recordId, verifyRecord } from '../core/verify.ts';
+import { nodeSuite } from '../crypto.ts';
+import { readEntry, readTip, recordNumbers } from '../journal/records.ts';
+import type { Session } from '../journal/registry.ts';
+import { rememberClock } from './append.ts';
+import { forgetOld } from './forget.ts';
+import { cachePath, type Repository } from './repository.ts';
+import { dirsOf, type LiveSession, liveSessions } from './session.ts';
+
+/** What can be known here: what HEAD holds, and what the sessions of this machine have journalled beyond it. */
+export interface Known {
+  history: History;
+  live: LiveSession[];
+}
+
+export async function readKnown(repository: Repository, trust: Trust): Promise<Known> {
+  const history = await committedHistory(repository, trust);
+  const live = await liveSessions(repository, trust);
+  const committed = new Set<string>();
+  for (const { session } of live) {
+    if (isHeld(history, session, await tipId(repository, session))) committed.add(session.session_id);
+    else await addJournal(repository, trust, history, session);
+  }
+  await forgetOld(repository, live, committed);
+  await rememberClock(repository, history.clock);
+  return { history, live };
+}
+
+async function committedHistory(repository: Repository, trust: Trust): Promise<History> {
+  if ((await repository.store.resolve('HEAD')) === null) return emptyHistory();
+  const { history, findings } = await readHistory(await openTree(repository.store, 'HEAD'), trust, {
+    suite: nodeSuite,
+    cacheFile: repository.build === null ? null : cachePath(repository, 'history'),
+    onProgress: repository.progress,
+  });
+  if (findings.length > 0)
+    repository.warn(`${findings.length} problems in .handoff are left out of what follows: git handoff verify`);
+  return history;
+}
+
+function isHeld({ sessions }: History, { session_id }: Session, tip: string | null): boolean {
+  return sessions.some((known) => known.session_id === session_id && known.last_id === tip);
+}
+
+async function addJournal(repository: Repository, trust: Trust, history: History, session: Session): Promise<void> {
+  try {
+    addSession(history, session.folder, await journalled(repository, trust, session));
+  } catch (error) {
+    // a key that was revoked since: what it signed says nothing any more
+    if (!(error instanceof HandoffError)) throw error;
+    repository.warn(`The journal of session ${session.session_id} is left out: ${error.message}`);
+  }
+}
+
+async function journalled(repository: Repository, trust: Trust, session: Session): Promise<PlacedRecord[]> {
+  const dirs = dirsOf(repository);
+  const keys = trust.identities.get(session.identity)?.keys.filter(({ state }) => state !== 'revoked') ?? [];
+  const records: PlacedRecord[] = [];
+  for (const number of await recordNumbers(dirs, session.session_id)) {
+    const entry = await readEntry(dirs, session.session_id, number);
+    if (!('bytes' in entry)) continue;
+    const record = await verifyRecord(parseRecord(entry.bytes), keys, nodeSuite);
+    records.push({ path: `${session.folder}/${recordName(number, entry.kind)}`, record });
+  }
+  return records;
+}
+
+/** The id of the last record, whether or not somebody has put an end to the session. */
+async function tipId(repository: Repository, { session_id }: Session): Promise<string | null> {
+  const dirs = dirsOf(repository);
+  const tip = await readTip(dirs, session_id);
+  const last = tip && 'end' in tip && tip.number > 1 ? await readEntry(dirs, session_id, tip.number - 1) : tip;
+  return last && 'bytes' in last ? recordId(parseRecord(last.bytes).signedBytes, nodeSuite) : null;
+}

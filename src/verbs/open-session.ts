@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { HandoffError } from '../core/error.ts';
+import { ROOT, sessionFolder } from '../core/paths.ts';
+import type { Trust } from '../core/trust.ts';
+import { toEnd } from '../journal/liveness.ts';
+import type { Holder } from '../journal/lock-commit.ts';
+import { endSession, isWrapped } from '../journal/records.ts';
+import { createSession, readSession, removeSession, type Session } from '../journal/registry.ts';
+import { BOT } from './acting.ts';
+import { type Held, type Holds, holderOf } from './holds.ts';
+import type { Repository } from './repository.ts';
+import { dirsOf, type LiveSession, momentOf, withLiveness } from './session.ts';
+
+/** A session that is about to open: registered, so that whoever meets its locks finds it alive. */
+export async function register(
+  repository: Repository,
+  identity: string,
+  inherited_from: string | null,
+): Promise<Session> {
+  const moment = await momentOf(repository);
+  const session_id = randomUUID();
+  const session: Session = {
+    session_id,
+    identity,
+    folder: `${ROOT}/sessions/${identity}/${sessionFolder(moment.at, session_id)}`,
+    worktree: repository.dirs.gitDir,
+    inherited_from,
+    opened_at: moment.at,
+    opener: { pid: repository.host.pid, host: repository.host.name, boot: moment.boot },
+  };
+  await createSession(dirsOf(repository), session, moment);
+  return session;
+}
+
+/** As if it had never been tried. */
+export async function unregister(repository: Repository, session: Session): Promise<void> {
+  await removeSession(dirsOf(repository), session.session_id);
+}
+
+/** The last session of an identity. */
+export interface Prior {
+  held: Held | null;
+  /** Null when it is not of this machine. */
+  live: LiveSession | null;
+  active: boolean;
+}
+
+/** Who stands in the way of a new session of this identity. SPEC §8.2: one active session, except for the bot. */
+export async function identityHolder(
+  repository: Repository,
+  trust: Trust,
+  holds: Holds,
+  identity: string,
+): Promise<Prior> {
+  const held = identity === BOT ? null : await holds.read(`identity/${identity}`);
+  if (!held || held.released) return { held, live: null, active: false };
+  const session = await readSession(dirsOf(repository), held.holder.session_id);
+  const live = session && (await withLiveness(repository, trust, session));
+  // a holder on another machine cannot be asked for a heartbeat
+  const active = live ? live.liveness.state === 'active' : held.holder.host !== repository.host.name;
+  return { held, live, active };
+}
+
+/** Takes the identity for a session, or says who was faster. */
+export async function takeIdentity(holds: Holds, session: Session, prior: Held | null): Promise<void> {
+  if (session.identity === BOT) return;
+  const name = `identity/${session.identity}` as const;
+  if (await holds.take(name, prior, own(session))) return;
+  throw identityConflict(session.identity, (await holds.read(name))?.holder ?? null);
+}
+
+export function identityConflict(identity: string, holder: Holder | null): HandoffError {
+  const who = holder ? `session ${holder.session_id} on ${holder.host}, since ${holder.at}` : 'another session';
+  return new HandoffError('identity_conflict', `${identity} is active in ${who}.`, {
+    hint: 'Let it wrap, act as somebody else (--as NAME), or take over: git handoff pickup --force',
+    data: { identity, session_id: holder?.session_id ?? null },
+  });
+}
+
+/**
+ * Takes a session's place: its lock first, which only one can win, then its journal, after which it cannot write.
+ * A wrapped session has nothing left to write. False when somebody else has taken it.
+ */
+export async function takeOver(repository: Repository, holds: Holds, victim: string, holder: Holder): Promise<boolean> {
+  const name = `session/${victim}` as const;
+  if (!(await holds.take(name, await holds.read(name), holder))) return false;
+  const dirs = dirsOf(repository);
+  const known = await readSession(dirs, victim);
+  if (known && !(await isWrapped(dirs, victim))) await endSession(dirs, victim, toEnd(holder));
+  return true;
+}
+
+/** The session's own lock: number 1, which nobody else can want before the session is known. */
+export async function takeOwn(holds: Holds, session: Session): Promise<void> {
+  await holds.take(`session/${session.session_id}`, null, own(session));
+}
+
+export async function releaseIdentity(holds: Holds, session: Session): Promise<void> {
+  const name = `identity/${session.identity}` as const;
+  const held = session.identity === BOT ? null : await holds.read(name);
+  if (held?.holder.session_id !== session.session_id || held.released) return;
+  await holds.release(name, held, own(session));
+}
+
+function own(session: Session): Holder {
+  return holderOf(session.opener.host, session, session.opened_at);
+}

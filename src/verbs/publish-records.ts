@@ -1,0 +1,49 @@
+import { basename } from 'node:path/posix';
+import { commit, stage } from '../journal/commit.ts';
+import { isCommitted, listSessions, markCommitted, type Session } from '../journal/registry.ts';
+import { restoreRecords } from '../journal/restore.ts';
+import type { PublishOptions } from './publish.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { dirsOf } from './session.ts';
+
+/**
+ * Brings the work tree in line with the journal: the records just written, and any that went missing, which is said.
+ * Then stages them and, if asked, commits the session's folder.
+ */
+export async function publishRecords(
+  repository: Repository,
+  session: Session,
+  written: readonly string[],
+  message: string | null,
+  options: PublishOptions,
+): Promise<string | null> {
+  const topLevel = requireWorkTree(repository);
+  const paths = [...new Set([...(await recover(repository, topLevel)), ...written])];
+  const lost = paths.filter((path) => !written.includes(path));
+  if (lost.length > 0) repository.warn(restored(lost));
+  if (options.stage === false) return null;
+  await stage(repository.git, paths);
+  if (message === null || options.commit === false) return null;
+  const change = { written: [session.folder], message, identity: session.identity };
+  return commit(repository.git, await repository.config(), change);
+}
+
+/** Every session of this work tree that no commit is known to hold. */
+async function recover(repository: Repository, topLevel: string): Promise<string[]> {
+  const dirs = dirsOf(repository);
+  const paths: string[] = [];
+  for (const session of await listSessions(dirs)) {
+    if (session.worktree !== repository.dirs.gitDir || (await isCommitted(dirs, session.session_id))) continue;
+    paths.push(...(await restoreRecords(topLevel, dirs, session)));
+  }
+  return paths;
+}
+
+export async function rememberCommitted(repository: Repository, session: Session, oid: string | null): Promise<void> {
+  if (oid !== null) await markCommitted(dirsOf(repository), session.session_id, oid);
+}
+
+function restored(paths: readonly string[]): string {
+  const what = paths.length === 1 ? paths[0] : `${paths.length} records, ${paths[0]} to ${basename(paths.at(-1)!)}`;
+  return `Restored from the journal what the work tree did not have: ${what}`;
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import type { Trust } from '../core/trust.ts';
+import { guarded, replaceFile } from '../journal/durable.ts';
+import { type Moment, readMoment } from '../journal/heartbeat.ts';
+import { type Liveness, readLiveness } from '../journal/liveness.ts';
+import type { End } from '../journal/records.ts';
+import { absent, listSessions, readSession, type Session, type StateDirs, stateDirs } from '../journal/registry.ts';
+import { namedIdentity } from './acting.ts';
+import type { Repository } from './repository.ts';
+
+/** Whose session: named, or the one this work tree is in. */
+export interface SessionChoice {
+  as?: string;
+  session?: string;
+}
+
+/** A session and what it is doing. */
+export interface LiveSession {
+  session: Session;
+  liveness: Liveness;
+}
+
+export function staleAfter({ policy }: Trust): number {
+  return policy.document.fields.stale_after as number;
+}
+
+export async function requireSession(
+  repository: Repository,
+  trust: Trust,
+  choice: SessionChoice,
+): Promise<LiveSession> {
+  const named = choice.session ?? (repository.env.HANDOFF_SESSION || undefined);
+  const found =
+    named === undefined ? await currentSession(repository, trust, choice.as) : await byId(repository, named);
+  if (!found) throw noSession(await namedIdentity(repository, choice.as));
+  if (choice.as !== undefined && choice.as !== found.identity) throw notYours(found, choice.as);
+  return withLiveness(repository, trust, found);
+}
+
+export async function withLiveness(repository: Repository, trust: Trust, session: Session): Promise<LiveSession> {
+  const moment = await momentOf(repository);
+  const liveness = await readLiveness(dirsOf(repository), session, repository.host, moment, staleAfter(trust));
+  return { session, liveness };
+}
+
+export function momentOf(repository: Repository): Promise<Moment> {
+  return readMoment(repository.host, repository.now());
+}
+
+/** By id or unique beginning, among the sessions of this machine. */
+async function byId(repository: Repository, prefix: string): Promise<Session> {
+  const dirs = stateDirs(repository.stateDir);
+  const ids = ((await readdir(dirs.sessions).catch(absent)) ?? []).filter((id) => id.startsWith(prefix));
+  const session = ids.length === 1 ? await readSession(dirs, ids[0]!) : null;
+  if (session && prefix !== '') return session;
+  throw unknownSession(prefix, ids.length);
+}
+
+export function unknownSession(prefix: string, matches: number): HandoffError {
+  const message =
+    matches > 1
+      ? `${matches} sessions begin with ${JSON.stringify(prefix)}.`
+      : `There is no session ${JSON.stringify(prefix)} here.`;
+  return new HandoffError('unknown_session', message, { hint: 'git handoff sessions', data: { session: prefix } });
+}
+
+/** The session of an identity in this work tree; of whoever came last when nobody is named. It may have ended. */
+export async function currentSession(
+  repository: Repository,
+  trust: Trust,
+  as: string | undefined,
+): Promise<Session | null> {
+  const identity = await namedIdentity(repository, as);
+  const pointed = await pointedSessions(repository);
+  const candidates = pointed.filter((session) => identity === null || session.identity === identity);
+  const open = await Promise.all(candidates.map((session) => withLiveness(repository, trust, session)));
+  const byAge = open.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
+  const alive = byAge.find(({ liveness }) => liveness.state === 'active' || liveness.state === 'stale');
+  return (alive ?? byAge[0])?.session ?? null;
+}
+
+async function pointedSessions(repository: Repository): Promise<Session[]> {
+  const folder = pointerFolder(repository);
+  const names = (await readdir(folder).catch(absent)) ?? [];
+  const dirs = stateDirs(repository.stateDir);
+  const sessions = names
+    .filter((name) => !name.startsWith('.tmp-'))
+    .map(async (name) => readSession(dirs, (await readFile(join(folder, name), 'utf8')).trim()));
+  return (await Promise.all(sessions)).filter((session) => session !== null);
+}
+
+/** From now on this work tree is in that session, for that identity. */
+export async function pointTo(repository: Repository, session: Session): Promise<void> {
+  const folder = pointerFolder(repository);
+  await guarded(folder, async () => {
+    await mkdir(folder, { recursive: true });
+    await replaceFile(join(folder, session.identity), `${session.session_id}\n`);
+  });
+}
+
+/** One folder per work tree; its path can be long and hold anything, so its digest names it. */
+function pointerFolder({ stateDir, dirs }: Repository): string {
+  return join(stateDirs(stateDir).current, createHash('sha256').update(dirs.gitDir).digest('hex').slice(0, 16));
+}
+
+/** Every session this machine knows outside the tree. Openings that died before their first record are none. */
+export async function liveSessions(repository: Repository, trust: Trust): Promise<LiveSession[]> {
+  const sessions = await listSessions(stateDirs(repository.stateDir));
+  const live = await Promise.all(sessions.map((session) => withLiveness(repository, trust, session)));
+  return live.filter(({ liveness }) => liveness.opened || liveness.state === 'active');
+}
+
+/** SPEC §8.4: a session that was taken over stops, and never comes back by itself. */
+export function assertWritable({ session, liveness }: LiveSession): void {
+  if (liveness.state === 'wrapped') throw ended(session);
+  if (liveness.state === 'released') throw released(session, liveness.end!);
+}
+
+export function released(session: Pick<Session, 'session_id'>, end: End): HandoffError {
+  const by = end.session_id ? `${end.identity} (session ${end.session_id.slice(0, 8)})` : end.identity;
+  return new HandoffError(
+    'session_released',
+    `Session ${session.session_id} was released by ${by}: ${end.reason.replace(/[.\s]+$/, '')}.`,
+    {
+      hint: 'Stop here: somebody else has this work now. git handoff status shows who; git handoff start opens a new session.',
+      data: { session_id: session.session_id, reason: end.reason, released_by: end.session_id, identity: end.identity },
+    },
+  );
+}
+
+export function ended({ session_id }: Pick<Session, 'session_id'>): HandoffError {
+  return new HandoffError('session_ended', `Session ${session_id} is wrapped: nothing is added to it any more.`, {
+    hint: 'Continue it with git handoff pickup, or open fresh work with git handoff start.',
+    data: { session_id },
+  });
+}
+
+function noSession(identity: string | null): HandoffError {
+  const whose = identity === null ? 'No session is' : `${identity} has no session`;
+  return new HandoffError('no_session', `${whose} open in this work tree.`, {
+    hint: 'git handoff start opens one, git handoff pickup continues another, --session ID names one.',
+  });
+}
+
+function notYours({ session_id, identity }: Session, as: string): HandoffError {
+  return new HandoffError('no_session', `Session ${session_id} is ${identity}'s, not ${as}'s.`, {
+    hint: `Leave out --as, or open your own: git handoff start --as ${as}`,
+    data: { session_id, identity },
+  });
+}
+
+export function dirsOf(repository: Repository): StateDirs {
+  return stateDirs(repository.stateDir);
+}

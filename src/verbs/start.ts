@@ -1,0 +1,128 @@
+import { openTree } from '../audit/tree-source.ts';
+import { newestBaton } from '../core/history-queries.ts';
+import { parseRecord } from '../core/record.ts';
+import type { Trust } from '../core/trust.ts';
+import { recordId } from '../core/verify.ts';
+import { nodeSuite } from '../crypto.ts';
+import { readEntry } from '../journal/records.ts';
+import type { Session } from '../journal/registry.ts';
+import { BOT, namedIdentity, requireSigner } from './acting.ts';
+import { append, beat, type Writer } from './append.ts';
+import { type Bundle, type Delta, readBundle, toDelta, type Warning } from './bundle.ts';
+import { currentSource, requireTrust } from './current.ts';
+import { type HoldOptions, type Holds, holderOf, openHolds } from './holds.ts';
+import { type Known, readKnown } from './known.ts';
+import {
+  identityConflict,
+  identityHolder,
+  register,
+  releaseIdentity,
+  takeIdentity,
+  takeOver,
+  takeOwn,
+  unregister,
+} from './open-session.ts';
+import { positionFields, readPosition } from './position.ts';
+import type { PublishOptions } from './publish.ts';
+import { publishRecords } from './publish-records.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { currentSession, dirsOf, pointTo, withLiveness } from './session.ts';
+import { assertTask } from './task-name.ts';
+
+export interface StartOptions extends PublishOptions, HoldOptions {
+  as?: string;
+  task?: string;
+  intent?: string;
+}
+
+export interface StartResult extends Bundle {
+  session_id: string;
+  identity: string;
+  start_delta_id: string;
+  resumed: boolean;
+  last_wrapped: Delta | null;
+  instruction: string;
+  warnings: Warning[];
+}
+
+/** Opens fresh work, or finds the session this work tree is in. SPEC §8.5. Signals stay where they are. */
+export async function start(repository: Repository, options: StartOptions = {}): Promise<StartResult> {
+  requireWorkTree(repository);
+  if (options.task !== undefined) assertTask(options.task);
+  const trust = await requireTrust(repository);
+  const identity = (await namedIdentity(repository, options.as)) ?? BOT;
+  const signer = await requireSigner(repository, trust, identity);
+  const resumed = await openSession(repository, trust, identity);
+  const known = await readKnown(repository, trust);
+  if (resumed) return answer(repository, trust, known, resumed, await firstId(repository, resumed), true);
+  const holds = await openHolds(repository, options);
+  const session = await enter(repository, trust, holds, identity);
+  const position = await readPosition(repository);
+  const { intent, task } = options;
+  const fields = { ...(intent ? { intent } : {}), ...(task ? { task } : {}), ...positionFields(position) };
+  const writer: Writer = { repository, session, trust, signer, holds };
+  const { delta_id, path } = await append(writer, { kind: 'start', fields });
+  await pointTo(repository, session);
+  await publishRecords(repository, session, [path], options.commit ? `handoff: ${identity} starts` : null, options);
+  return answer(repository, trust, known, session, delta_id, false);
+}
+
+/** The session of this identity that is open in this work tree. */
+async function openSession(repository: Repository, trust: Trust, identity: string): Promise<Session | null> {
+  const session = await currentSession(repository, trust, identity);
+  if (!session) return null;
+  const { liveness } = await withLiveness(repository, trust, session);
+  if (!liveness.opened || (liveness.state !== 'active' && liveness.state !== 'stale')) return null;
+  await beat(repository, session);
+  return session;
+}
+
+/** Locks come before records: whoever loses a race has written nothing. */
+async function enter(repository: Repository, trust: Trust, holds: Holds, identity: string): Promise<Session> {
+  const { held, live, active } = await identityHolder(repository, trust, holds, identity);
+  if (active) throw identityConflict(identity, held!.holder);
+  const session = await register(repository, identity, null);
+  try {
+    await takeIdentity(holds, session, held);
+    await takeOwn(holds, session);
+    const holder = holderOf(repository.host.name, session, session.opened_at, 'superseded_while_stale');
+    if (live?.liveness.state === 'stale') await takeOver(repository, holds, live.session.session_id, holder);
+    return session;
+  } catch (error) {
+    await releaseIdentity(holds, session);
+    await unregister(repository, session);
+    throw error;
+  }
+}
+
+async function firstId(repository: Repository, { session_id }: Session): Promise<string> {
+  const entry = await readEntry(dirsOf(repository), session_id, 1);
+  if (!('bytes' in entry)) throw new Error(`Session ${session_id} has no first record.`);
+  return recordId(parseRecord(entry.bytes).signedBytes, nodeSuite);
+}
+
+async function answer(
+  repository: Repository,
+  trust: Trust,
+  known: Known,
+  session: Session,
+  start_delta_id: string,
+  resumed: boolean,
+): Promise<StartResult> {
+  const position = await readPosition(repository);
+  const source = position.head ? await openTree(repository.store, 'HEAD') : await currentSource(repository);
+  const bundle = await readBundle(repository, source, trust, known, session, [], position);
+  const baton = newestBaton(known.history);
+  return {
+    session_id: session.session_id,
+    identity: session.identity,
+    start_delta_id,
+    resumed,
+    ...bundle,
+    last_wrapped: baton && toDelta(baton),
+    instruction: resumed
+      ? 'Show the status card and go on: this is the session you were in.'
+      : 'Show the status card. To continue what somebody wrapped, use pickup: start does not hand you the baton.',
+    warnings: [],
+  };
+}

@@ -1,0 +1,85 @@
+import { openTree } from '../audit/tree-source.ts';
+import { newestBaton, pendingSignals } from '../core/history-queries.ts';
+import type { Baton } from '../core/record-summary.ts';
+import type { SessionState } from '../journal/liveness.ts';
+import { BOT, namedIdentity } from './acting.ts';
+import { type Delta, reminders, toDelta, type Warning } from './bundle.ts';
+import { currentSource, requireTrust } from './current.ts';
+import { type Known, readKnown } from './known.ts';
+import { readPosition } from './position.ts';
+import { readProject } from './project.ts';
+import type { Repository } from './repository.ts';
+import { currentSession, type SessionChoice } from './session.ts';
+import { readTodos, type Todos } from './todos.ts';
+
+export interface StatusResult {
+  identity: string;
+  session: { session_id: string; state: SessionState; started_at: string; inherited_from: string | null } | null;
+  /** What this session was handed, or what a pickup would hand over now. */
+  baton: (Delta & { next_agent: string | null; focus: string[] }) | null;
+  project: string | null;
+  phase: string | null;
+  branch: string | null;
+  head: string | null;
+  tasks: Todos;
+  pending_signals: number;
+  active_sessions: { session_id: string; identity: string }[];
+  rules_reminders: string[];
+  warnings: Warning[];
+}
+
+/** The status card: who, where, with what in hand. It changes nothing. */
+export async function status(repository: Repository, options: SessionChoice = {}): Promise<StatusResult> {
+  const trust = await requireTrust(repository);
+  const known = await readKnown(repository, trust);
+  const session = await currentSession(repository, trust, options.as);
+  const identity = session?.identity ?? (await namedIdentity(repository, options.as)) ?? BOT;
+  const live = known.live.find((each) => each.session.session_id === session?.session_id) ?? null;
+  const position = await readPosition(repository);
+  const source = position.head ? await openTree(repository.store, 'HEAD') : await currentSource(repository);
+  const baton = session ? batonInHand(known, session.inherited_from) : newestBaton(known.history);
+  const tasks = await readTodos(repository, source, trust, known.history, baton?.focus ?? []);
+  const { project, phase } = await readProject(repository, source, trust);
+  const summary = known.history.sessions.find(({ session_id }) => session_id === session?.session_id) ?? null;
+  return {
+    identity,
+    session: session && {
+      session_id: session.session_id,
+      state: live?.liveness.state ?? 'stale',
+      started_at: session.opened_at,
+      inherited_from: session.inherited_from,
+    },
+    baton: baton && { ...toDelta(baton), next_agent: baton.next_agent, focus: baton.focus },
+    project,
+    phase,
+    ...position,
+    tasks,
+    pending_signals: pendingSignals(known.history, identity).length,
+    active_sessions: known.live
+      .filter(({ liveness }) => liveness.state === 'active')
+      .map(({ session: each }) => ({ session_id: each.session_id, identity: each.identity })),
+    rules_reminders: reminders(tasks, summary),
+    warnings: live ? endWarnings(live.liveness.end) : [],
+  };
+}
+
+function batonInHand(known: Known, predecessor: string | null): Baton | null {
+  return predecessor === null
+    ? null
+    : (known.history.sessions.find((each) => each.session_id === predecessor)?.baton ?? null);
+}
+
+function endWarnings(end: { identity: string; reason: string } | null): Warning[] {
+  return end ? [{ kind: 'session_released', message: `Released by ${end.identity}: ${end.reason}. Stop here.` }] : [];
+}
+
+export async function signalPending(
+  repository: Repository,
+  options: SessionChoice = {},
+): Promise<{ pending_signals: object[] }> {
+  const trust = await requireTrust(repository);
+  const { history } = await readKnown(repository, trust);
+  const session = await currentSession(repository, trust, options.as);
+  const identity = (await namedIdentity(repository, options.as)) ?? session?.identity ?? BOT;
+  return { pending_signals: pendingSignals(history, identity).map(({ clock: _, ...signal }) => signal) };
+}

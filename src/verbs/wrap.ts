@@ -1,0 +1,134 @@
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { assertIdentityName } from '../core/names.ts';
+import { assertSize } from '../core/record.ts';
+import { missingSections } from '../core/sections.ts';
+import type { YamlMap } from '../core/yaml.ts';
+import type { DraftFields } from '../journal/draft.ts';
+import { append } from './append.ts';
+import type { Warning } from './bundle.ts';
+import { releaseIdentity } from './open-session.ts';
+import { positionFields, readPosition } from './position.ts';
+import { publishRecords, rememberCommitted } from './publish-records.ts';
+import { openWriter, type RecordOptions } from './record-verbs.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { refuseSecrets } from './secret.ts';
+import { assertWritable, withLiveness } from './session.ts';
+import { assertTask } from './task-name.ts';
+
+export interface WrapOptions extends RecordOptions {
+  /** The baton as somebody wrote it: Markdown, with front matter or without. */
+  draft?: Uint8Array;
+  message?: string;
+  summary?: string;
+  reason?: string;
+  nextAgent?: string;
+  focus?: string[];
+}
+
+export interface WrapResult {
+  session_id: string;
+  baton: { delta_id: string; path: string; summary: string };
+  commit: string | null;
+  warnings: Warning[];
+}
+
+/** Ends a session with a baton. SPEC §8.6: bad input leaves the session as it was. */
+export async function wrap(repository: Repository, options: WrapOptions): Promise<WrapResult> {
+  requireWorkTree(repository);
+  const { fields: given, body } = await readBaton(options);
+  const fields = batonFields(given, options);
+  const writer = await openWriter(repository, options, fields.next_agent ?? null);
+  const { session, trust } = writer;
+  assertWritable(await withLiveness(repository, trust, session));
+  const allowed = refuseSecrets(`${body}\n${fields.summary ?? ''}\n${fields.reason ?? ''}`, options);
+  const { summary = firstLine(body), reason, next_agent, focus } = fields;
+  const position = positionFields(await readPosition(repository));
+  const { delta_id, path } = await append(writer, {
+    kind: 'baton',
+    fields: withoutAbsent({
+      summary,
+      reason,
+      next_agent,
+      focus,
+      ...position,
+      ...(allowed ? { secret_allowed: true } : {}),
+    }),
+    body,
+  });
+  await releaseIdentity(writer.holds, session);
+  const commit = await publishRecords(
+    repository,
+    session,
+    [path],
+    `handoff: ${session.identity} wraps\n\n${summary}`,
+    options,
+  );
+  await rememberCommitted(repository, session, commit);
+  const sections = trust.policy.document.fields.sections as string[];
+  return {
+    session_id: session.session_id,
+    baton: { delta_id, path, summary },
+    commit,
+    warnings: missingSections(body, sections).map((name) => ({
+      kind: 'section_missing',
+      message: `The baton has no section "${name}", which the policy asks for.`,
+    })),
+  };
+}
+
+/** The file that somebody wrote the baton in. */
+export async function readBatonFile(directory: string, file: string): Promise<Uint8Array> {
+  const path = resolve(directory, file);
+  const size = await stat(path).then(({ size }) => size, missing(path));
+  assertSize(size, MAX_RECORD_BYTES, 'baton');
+  return readFile(path).catch(missing(path));
+}
+
+function missing(path: string): (cause: NodeJS.ErrnoException) => never {
+  return (cause) => {
+    throw new HandoffError('baton_missing', `The baton ${path} cannot be read: ${cause.message}`, {
+      hint: 'The session is still open. Write the file, then wrap again.',
+      data: { path },
+      cause,
+    });
+  };
+}
+
+/** What reads drafts is loaded for drafts alone: it takes longer than all the rest. */
+async function readBaton({ draft, message }: WrapOptions): Promise<{ fields: DraftFields; body: string }> {
+  const read = draft ? (await import('../journal/draft.ts')).readDraft(draft) : { fields: {}, body: message ?? '' };
+  if (read.body.trim() !== '') return read;
+  throw new HandoffError('baton_empty', 'The baton is empty, and an empty baton hands over nothing.', {
+    hint: 'Write what was done, what was decided and what comes next: git handoff wrap FILE, or --message TEXT.',
+  });
+}
+
+/** Flags come before what the draft's front matter says. */
+function batonFields(given: DraftFields, { summary, reason, nextAgent, focus }: WrapOptions): DraftFields {
+  const fields: DraftFields = {
+    ...given,
+    ...(summary === undefined ? {} : { summary }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(nextAgent === undefined ? {} : { next_agent: nextAgent }),
+    ...(focus === undefined ? {} : { focus }),
+  };
+  if (fields.next_agent !== undefined) assertIdentityName(fields.next_agent);
+  for (const task of fields.focus ?? []) assertTask(task);
+  return fields;
+}
+
+/** The keys that were given, in the order of the schema. */
+function withoutAbsent(fields: Record<string, YamlMap[string]>): YamlMap {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+const SUMMARY = 200;
+
+function firstLine(body: string): string {
+  const lines = body.split('\n').map((line) => line.replace(/^#+\s*/, '').trim());
+  const prose = lines.find((line, index) => line !== '' && !/^#/.test(body.split('\n')[index]!));
+  return (prose ?? lines.find((line) => line !== '') ?? '').slice(0, SUMMARY);
+}
