@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -23,9 +24,9 @@ const COMMON = {
 const CLI = {
   ...COMMON,
   format: 'cjs',
-  entryPoints: { cli: 'src/cli/entry.ts', main: 'src/cli/main.ts' },
+  entryPoints: { cli: 'src/cli/entry.ts', main: 'src/cli/main.ts', 'gray-matter': 'gray-matter', yaml: 'yaml' },
   plugins: [
-    { name: 'entry', setup: ({ onResolve }) => onResolve({ filter: /^\.\/main\.ts$/ }, mainFile) },
+    { name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^(\.\/main\.ts|gray-matter|yaml)$/ }, part) },
     { name: 'engines', setup: ({ onLoad }) => onLoad({ filter: /gray-matter.lib.engines\.js$/ }, noEngines) },
   ],
   outdir: 'dist',
@@ -34,8 +35,9 @@ const CLI = {
   metafile: true,
 };
 
-function mainFile({ kind }) {
-  return kind === 'entry-point' ? undefined : { path: './main.cjs', external: true };
+/** Files of their own: the version needs nothing of main, and only a draft with front matter needs the other two. */
+function part({ kind, path }) {
+  return kind === 'entry-point' ? undefined : { path: `./${basename(path, '.ts')}.cjs`, external: true };
 }
 
 /** gray-matter's own engines are never called, and one of them is eval: the CLI does without them and js-yaml. */

@@ -10,6 +10,8 @@ export interface Argument {
   name: string;
   about: string;
   optional?: boolean;
+  /** All the words that are left. */
+  variadic?: boolean;
   choices?: readonly string[];
 }
 
@@ -22,6 +24,8 @@ export interface Flag {
   atLeast?: number;
   /** Names a file or directory, seen from where -C says. */
   isPath?: boolean;
+  /** The verb makes no sense without it. */
+  required?: boolean;
   hidden?: boolean;
 }
 
@@ -33,6 +37,8 @@ export interface Example {
 /** What a command says about itself. Help, the man page and completions are made from nothing else. */
 interface Description {
   name: string;
+  /** Another name it answers to. */
+  alias?: string;
   summary: string;
   purpose: string;
   examples: readonly Example[];
@@ -41,6 +47,10 @@ interface Description {
 /** What a verb may reach for. Opened only when asked, closed by the caller. */
 export interface Context {
   env: NodeJS.ProcessEnv;
+  /** What paths on the command line are seen from. */
+  directory: string;
+  /** All of standard input. */
+  readInput(): Promise<Uint8Array>;
   repository(): Promise<Repository>;
   /** Null outside a repository. */
   anyRepository(): Promise<Repository | null>;
@@ -55,14 +65,15 @@ interface VerbDefinition<Options, Result> extends Description {
   refused?(result: Result): boolean;
 }
 
-export type Verb = Required<VerbDefinition<Record<string, unknown>, object>>;
+export type Verb = Required<Omit<VerbDefinition<Record<string, unknown>, object>, 'alias'>> & { alias?: string };
 
 /** Verbs that share a first word: `identity add`, `identity list`. */
 export interface Family extends Description {
   verbs: readonly Verb[];
 }
 
-export type Command = (Verb | Family) & { audience: Audience };
+/** `row`: what the main help says of it and its neighbours, in one line for all that share it. */
+export type Command = (Verb | Family) & { audience: Audience; row: string };
 
 /** The one place where what commander parsed takes the type of a verb's options. */
 export function defineVerb<Options, Result extends object>(definition: VerbDefinition<Options, Result>): Verb {
@@ -78,6 +89,22 @@ export const PUBLISH_FLAGS: readonly Flag[] = [
   { flags: '--no-commit', about: 'write and stage, but do not commit' },
   { flags: '--no-stage', about: 'only write the files' },
 ];
+
+/** For verbs that add a record to a session. */
+export const RECORD_FLAGS: readonly Flag[] = [
+  { flags: '--session <id>', about: "not this work tree's session but that one; the beginning is enough" },
+  { flags: '--commit', about: 'commit the session as well' },
+  { flags: '--no-stage', about: 'only write the files' },
+  { flags: '--allow-secret', about: 'a person has looked: what seems to be a secret is none' },
+  { flags: '--local', about: 'go on without the remote that handoff.remote names' },
+];
+
+/** For verbs whose last argument is a text. */
+export const TEXT_FLAG: Flag = { flags: '--file <file>', about: 'the text is in this file', isPath: true };
+
+export function textArgument(about: string, optional = true): Argument {
+  return { name: 'TEXT', about: `${about}; - reads it from standard input`, optional, variadic: true };
+}
 
 /** Flags of every verb, before or after it. */
 export const GLOBAL_FLAGS: readonly Flag[] = [

@@ -3,15 +3,27 @@ import type { Repository, RepositoryOptions } from '../verbs/repository.ts';
 import type { Context } from './command.ts';
 
 /** Opens the repository around a directory at most once, and only for verbs that ask. */
-export function openContext(directory: string, options: RepositoryOptions): Context & { close(): Promise<void> } {
+export function openContext(
+  directory: string,
+  options: RepositoryOptions,
+  stdin: NodeJS.ReadStream,
+): Context & { close(): Promise<void> } {
   let opened: Promise<Repository> | undefined;
   const repository = (): Promise<Repository> => (opened ??= open(directory, options));
   return {
     env: options.env,
+    directory,
+    readInput: () => readAll(stdin),
     repository,
     anyRepository: () => repository().catch(nullOutside),
     close: async () => (await opened?.catch(() => null))?.store.close(),
   };
+}
+
+async function readAll(stdin: NodeJS.ReadStream): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
 async function open(directory: string, options: RepositoryOptions): Promise<Repository> {

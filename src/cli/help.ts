@@ -5,10 +5,8 @@ const WIDTH = 78;
 /** One screen of 80 × 24: what there is, by who uses it. */
 export function formatMainHelp(commands: readonly Command[]): string {
   const groups = AUDIENCES.flatMap((audience) => {
-    const rows = commands
-      .filter((command) => command.audience === audience)
-      .map(({ name, summary }) => [name, summary]);
-    return rows.length === 0 ? [] : [audience, ...columns(rows, 12)];
+    const rows = rowsOf(commands.filter((command) => command.audience === audience));
+    return rows.length === 0 ? [] : [audience, ...columns(rows, MAIN_COLUMN)];
   });
   return lines(
     'usage: git handoff <verb> [options]',
@@ -17,10 +15,18 @@ export function formatMainHelp(commands: readonly Command[]): string {
     '',
     ...groups,
     '',
-    ...columns(GLOBAL_FLAGS.map(flagRow), 17),
-    '',
+    `Every verb takes ${GLOBAL_FLAGS.map(({ flags }) => flags).join(', ')}.`,
     'git handoff <verb> -h explains a verb and shows examples.',
   );
+}
+
+const MAIN_COLUMN = 26;
+
+/** Verbs that belong together share a line. */
+function rowsOf(commands: readonly Command[]): string[][] {
+  const names = new Map<string, string[]>();
+  for (const { name, row } of commands) names.set(row, [...(names.get(row) ?? []), name]);
+  return [...names].map(([row, all]) => [all.join(', '), row]);
 }
 
 export function formatFamilyHelp(family: Family): string {
@@ -52,7 +58,10 @@ export function formatVerbHelp(verb: Verb, family = ''): string {
 /** `git handoff verify [REV] [--staged] [--root <root>]` */
 export function synopsis(verb: Verb, family: string): string {
   const args = verb.args.map(({ name, optional }) => (optional ? `[${name}]` : name));
-  const flags = visibleFlags(verb).map(({ flags }) => `[${flags.replace(/^-\w, /, '')}]`);
+  const flags = visibleFlags(verb).map(({ flags, required }) => {
+    const long = flags.replace(/^-\w, /, '');
+    return required ? long : `[${long}]`;
+  });
   return ['git handoff', family, verb.name, ...args, ...flags].filter((word) => word !== '').join(' ');
 }
 

@@ -1,3 +1,4 @@
+import { nodeHost } from '../host.ts';
 import type { Verb } from './command.ts';
 import { openContext } from './context.ts';
 import { type Failure, formatFailure, toFailure } from './failure.ts';
@@ -51,7 +52,11 @@ async function call(
   { build }: Release,
   { warn, progress }: Terminal,
 ): Promise<object> {
-  const context = openContext(directory, { env: host.env, build, warn, progress: progress.show });
+  const context = openContext(
+    directory,
+    { env: host.env, host: nodeHost, build, warn, progress: progress.show },
+    host.stdin,
+  );
   try {
     return await verb.run(context, options);
   } finally {

@@ -62,8 +62,10 @@ function addFamily(program: Command, family: Family, call: Call): void {
 function addVerb(parent: Command, verb: Verb, family: string, call: Call): void {
   const command = parent.command(verb.name);
   command.helpInformation = () => formatVerbHelp(verb, family);
-  for (const { name, about, optional, choices } of verb.args) {
-    const argument = new Argument(optional ? `[${name}]` : `<${name}>`, about);
+  if (verb.alias) command.alias(verb.alias);
+  for (const { name, about, optional, variadic, choices } of verb.args) {
+    const word = variadic ? `${name}...` : name;
+    const argument = new Argument(optional ? `[${word}]` : `<${word}>`, about);
     command.addArgument(choices ? argument.choices(choices) : argument);
   }
   for (const flag of verb.flags) command.addOption(toOption(flag));
@@ -86,8 +88,8 @@ function resolvePaths(verb: Verb, options: Record<string, unknown>, directory: s
   return { ...options, ...Object.fromEntries(paths) };
 }
 
-function toOption({ flags, about, choices, atLeast, hidden }: Flag): Option {
-  const option = new Option(flags, about).hideHelp(hidden ?? false);
+function toOption({ flags, about, choices, atLeast, required, hidden }: Flag): Option {
+  const option = new Option(flags, about).hideHelp(hidden ?? false).makeOptionMandatory(required ?? false);
   if (choices) option.choices(choices);
   if (atLeast !== undefined) option.argParser((value) => parseWhole(value, atLeast));
   return option;

@@ -4,18 +4,43 @@ import { identity } from './identity.ts';
 import { init } from './init.ts';
 import { log } from './log.ts';
 import { policy } from './policy.ts';
+import { checkpoint, decide, note, signal, wip } from './records.ts';
+import { heartbeat, pickup, release, sessions, start, status, wrap } from './sessions.ts';
 import { show } from './show.ts';
 import { trust } from './trust.ts';
 import { verify } from './verify.ts';
 
+const OPEN = 'open a session, or continue what another one left';
+const END = 'end it with a baton for whoever comes next';
+const RECORD = 'a record in the session';
+const MORE = 'what is open, who is told what';
+const WHERE = 'where you stand, and who else works';
+const LIVE = 'a sign of life; end a session that hangs';
+const READ = 'records, newest first; one of them';
+const CHECK = 'check every record; pin or compare the root';
+const SIGN = 'who may sign; what a merge must carry';
+const SETUP = 'set up a repository; complete words in your shell';
+
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
 export const COMMANDS: readonly Command[] = [
-  { audience: 'Agents', ...log },
-  { audience: 'Agents', ...show },
-  { audience: 'Reviewers', ...verify },
-  { audience: 'Reviewers', ...trust },
-  { audience: 'Maintainers', ...identity },
-  { audience: 'Maintainers', ...policy },
-  { audience: 'Setup', ...init },
-  { audience: 'Setup', ...completion },
+  { audience: 'Agents', row: OPEN, ...start },
+  { audience: 'Agents', row: OPEN, ...pickup },
+  { audience: 'Agents', row: END, ...wrap },
+  { audience: 'Agents', row: RECORD, ...note },
+  { audience: 'Agents', row: RECORD, ...checkpoint },
+  { audience: 'Agents', row: RECORD, ...decide },
+  { audience: 'Agents', row: MORE, ...wip },
+  { audience: 'Agents', row: MORE, ...signal },
+  { audience: 'Agents', row: WHERE, ...status },
+  { audience: 'Agents', row: WHERE, ...sessions },
+  { audience: 'Agents', row: LIVE, ...heartbeat },
+  { audience: 'Agents', row: LIVE, ...release },
+  { audience: 'Agents', row: READ, ...log },
+  { audience: 'Agents', row: READ, ...show },
+  { audience: 'Reviewers', row: CHECK, ...verify },
+  { audience: 'Reviewers', row: CHECK, ...trust },
+  { audience: 'Maintainers', row: SIGN, ...identity },
+  { audience: 'Maintainers', row: SIGN, ...policy },
+  { audience: 'Setup', row: SETUP, ...init },
+  { audience: 'Setup', row: SETUP, ...completion },
 ];

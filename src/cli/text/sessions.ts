@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { fenceText, makeFence } from '../../core/fence.ts';
+import type { Bundle, Warning } from '../../verbs/bundle.ts';
+import type { PickupResult } from '../../verbs/pickup.ts';
+import type { RecordResult } from '../../verbs/record-verbs.ts';
+import type { SessionStateResult } from '../../verbs/release.ts';
+import type { SessionEntry } from '../../verbs/sessions.ts';
+import type { StartResult } from '../../verbs/start.ts';
+import type { StatusResult } from '../../verbs/status.ts';
+import type { WrapResult } from '../../verbs/wrap.ts';
+import type { Paint } from '../terminal.ts';
+import { committed, fields, lines, shortId, table } from './layout.ts';
+
+export function formatRecord({ delta_id, path }: RecordResult, paint: Paint): string {
+  return lines(`${paint('green', '✓')} ${shortId(delta_id)}  ${paint('dim', path)}`);
+}
+
+export function formatState({ session_id, state }: SessionStateResult, paint: Paint): string {
+  return lines(`${paint('green', '✓')} session ${session_id.slice(0, 8)} is ${paintState(state, paint)}`);
+}
+
+export function formatStart(result: StartResult, paint: Paint): string {
+  const verb = result.resumed ? 'goes on' : 'starts';
+  const last: [string, string][] = result.last_wrapped
+    ? [['last wrap', `${result.last_wrapped.identity}: ${result.last_wrapped.summary}`]]
+    : [];
+  return lines(
+    `${paint('green', '✓')} ${paint('bold', result.identity)} ${verb} in session ${result.session_id.slice(0, 8)}`,
+    fields([...contextRows(result), ...last], paint, '  '),
+    openThings(result, paint),
+    warnings(result.warnings, paint),
+  );
+}
+
+export function formatPickup(result: PickupResult, paint: Paint): string {
+  const { controller_status: status, baton } = result;
+  const from = result.predecessor_session_id?.slice(0, 8);
+  const rows = [...contextRows(result)];
+  if (baton) rows.push(['baton', `${baton.agent_identity}, ${time(baton.created_at)}: ${baton.summary}`]);
+  return lines(
+    `${paint('green', '✓')} ${paint('bold', status.identity)} continues ${from ? `session ${from}` : 'from nothing'} in ${result.session_id.slice(0, 8)}`,
+    fields(rows, paint, '  '),
+    openThings(result, paint),
+    section(
+      'Messages for you',
+      result.pending_signals.map(({ from: sender, text }) => `${sender}: ${text}`),
+      paint,
+    ),
+    warnings(result.warnings, paint),
+    baton ? ['', ...fenced(baton)] : [],
+  );
+}
+
+/** The words of somebody else, between lines they could not have guessed. */
+function fenced(baton: NonNullable<PickupResult['baton']>): string[] {
+  const fence = makeFence(baton.body, () => randomBytes(16).toString('hex'));
+  const { delta_id, session_id, agent_identity: identity, created_at: at } = baton;
+  return [fenceText(baton.body, { identity, session_id, delta_id, at }, fence).replace(/\n$/, '')];
+}
+
+export function formatWrap({ session_id, baton, commit, warnings: found }: WrapResult, paint: Paint): string {
+  return lines(
+    `${paint('green', '✓')} session ${session_id.slice(0, 8)} is wrapped, ${committed(commit)}`,
+    fields(
+      [
+        ['baton', shortId(baton.delta_id)],
+        ['path', baton.path],
+        ['summary', baton.summary],
+      ],
+      paint,
+      '  ',
+    ),
+    warnings(found, paint),
+  );
+}
+
+export function formatStatus(status: StatusResult, paint: Paint): string {
+  const { session, baton } = status;
+  const state = session ? `${session.session_id.slice(0, 8)}, ${session.state}` : 'none: git handoff start, or pickup';
+  const rows: [string, string][] = [
+    ['session', state],
+    ['baton', baton ? `${baton.identity}, ${time(baton.at)}: ${baton.summary}` : 'none'],
+    ['project', [status.project, status.phase].filter(Boolean).join(', ') || '-'],
+    ['branch', `${status.branch ?? 'detached'} ${status.head?.slice(0, 12) ?? '(no commit yet)'}`],
+    ['tasks', `${status.tasks.open_count} open`],
+    ['messages', String(status.pending_signals)],
+    [
+      'active',
+      status.active_sessions.map((each) => `${each.identity} ${each.session_id.slice(0, 8)}`).join(', ') || '-',
+    ],
+  ];
+  return lines(
+    paint('bold', status.identity),
+    fields(rows, paint, '  '),
+    section(
+      'In focus',
+      status.tasks.focus.map(({ task_id, title, status: state }) => `${task_id} ${title} (${state})`),
+      paint,
+    ),
+    section('Remember', status.rules_reminders, paint),
+    warnings(status.warnings, paint),
+  );
+}
+
+export function formatSessions({ sessions }: { sessions: SessionEntry[] }, paint: Paint): string {
+  if (sessions.length === 0) return 'No sessions.\n';
+  const rows = sessions.map((each) => [
+    each.session_id.slice(0, 8),
+    each.identity,
+    each.state,
+    time(each.started_at),
+    each.heartbeat_age === null ? '-' : `${Math.round(each.heartbeat_age)} s ago`,
+    each.predecessor_session_id ? `continues ${each.predecessor_session_id.slice(0, 8)}` : '',
+  ]);
+  return lines(table(rows, (cell, column) => (column === 2 ? paintState(cell, paint) : cell)));
+}
+
+export function formatSignals({ pending_signals }: { pending_signals: object[] }, _paint: Paint): string {
+  if (pending_signals.length === 0) return 'No messages.\n';
+  const signals = pending_signals as { from: string; type: string | null; at: string; text: string }[];
+  return lines(table(signals.map(({ from, type, at, text }) => [from, type ?? '-', time(at), text])));
+}
+
+function contextRows({ context }: Bundle): [string, string][] {
+  const rows: [string, string][] = [
+    ['project', [context.project, context.phase].filter(Boolean).join(', ') || '-'],
+    ['branch', `${context.branch ?? 'detached'} ${context.head?.slice(0, 12) ?? '(no commit yet)'}`],
+  ];
+  if (context.reading.length > 0) rows.push(['read first', context.reading.join(', ')]);
+  return rows;
+}
+
+function openThings({ todos, wip, adrs, recent_deltas, rules_reminders }: Bundle, paint: Paint): string[] {
+  return [
+    ...section(
+      'In focus',
+      todos.focus.map(({ task_id, title, status }) => `${task_id} ${title} (${status})`),
+      paint,
+    ),
+    ...section(
+      'Under way',
+      wip.map(({ key, identity, text }) => `${key} (${identity}): ${text}`),
+      paint,
+    ),
+    ...section(
+      'Decisions',
+      adrs.map(({ title, status }) => `${title} (${status})`),
+      paint,
+    ),
+    ...section(
+      'Recent',
+      recent_deltas.map(({ kind, identity, at, summary }) => `${time(at)} ${identity} ${kind}: ${summary}`),
+      paint,
+    ),
+    ...section('Remember', rules_reminders, paint),
+  ];
+}
+
+function section(title: string, items: readonly string[], paint: Paint): string[] {
+  return items.length === 0 ? [] : [paint('bold', title), ...items.map((item) => `  ${item}`)];
+}
+
+function warnings(found: readonly Warning[], paint: Paint): string[] {
+  return found.map(({ message }) => `${paint('yellow', 'warning:')} ${message}`);
+}
+
+function paintState(state: string, paint: Paint): string {
+  const style = { active: 'green', stale: 'yellow', released: 'red' }[state.trim()] as
+    | 'green'
+    | 'yellow'
+    | 'red'
+    | undefined;
+  return style ? paint(style, state) : state;
+}
+
+function time(at: string): string {
+  return at.slice(0, 16).replace('T', ' ');
+}
