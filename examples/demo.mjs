@@ -1,14 +1,14 @@
-// A story in a throwaway repository: two identities, a few signed records, one forger, and a check by stock OpenSSH.
+// A story in a throwaway repository: one agent hands over to another across two work trees, a third comes too late, somebody
+// forges a record, and stock OpenSSH has the last word.
 import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeSession } from './write-record.mjs';
 
 const base = mkdtempSync(join(tmpdir(), 'git-handoff-demo-'));
 const dir = join(base, 'project');
+const other = join(base, 'project-of-lola');
 const cli = fileURLToPath(new URL('../dist/cli.cjs', import.meta.url));
 const env = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))),
@@ -16,41 +16,50 @@ const env = {
   GIT_CONFIG_GLOBAL: '/dev/null',
 };
 
+const BATON = `# Current work
+
+The reader: it takes plain scalars.
+
+# Next steps
+
+Quoted scalars, then the writer.
+`;
+
 try {
   tell('A new repository, and git handoff in it');
   run('git', 'init', '-q', '-b', 'main', dir, { quiet: true });
   handoff('init', '--name', 'demo');
-  const { root } = JSON.parse(handoff('trust', '--json', { quiet: true }));
 
-  tell('An agent called donna gets a key, and the maintainer signs her in');
-  handoff('identity', 'add', 'donna');
+  tell('Three agents get keys, and the maintainer signs them in');
+  for (const name of ['donna', 'lola', 'max']) handoff('identity', 'add', name, { quiet: true });
   handoff('identity', 'list');
 
-  tell('donna works and leaves her session behind: four files, each signed, each bound to the one before');
-  const keyFile = join(base, 'keys', root.slice(0, 12), 'donna.pem');
-  const session = {
-    dir,
-    repo: root,
-    identity: 'donna',
-    keyFile,
-    session_id: randomUUID(),
-    at: new Date().toISOString(),
-  };
-  const [, note] = writeSession(session, [
-    { kind: 'start', intent: 'set up the package' },
-    { kind: 'note', text: 'Node and git are all it needs' },
-    {
-      kind: 'decision',
-      title: 'Records are YAML',
-      status: 'accepted',
-      body: 'Reviewers read them in a pull request.\n',
-    },
-    { kind: 'baton', summary: 'half way: the writer is missing', body: '# Next steps\n\nWrite the writer.\n' },
-  ]);
-  git('add', '.handoff');
-  git('commit', '-q', '-m', 'donna hands over');
-  handoff('log');
+  tell('donna works. Each record is a signed file, bound to the one before it');
+  handoff('start', '--as', 'donna', '--intent', 'write the reader');
+  const note = JSON.parse(handoff('note', 'Node and git are all it needs', '--json', { quiet: true }));
   console.log(readFileSync(join(dir, note.path), 'utf8').replace(/^/gm, '    '));
+  handoff('decide', '--title', 'Records are YAML', 'Reviewers read them in a pull request.');
+  handoff('wip', 'open', 'reader', 'quoted scalars are missing');
+  handoff('signal', 'send', 'lola', 'mind the tabs');
+
+  tell('A reset takes the files away. Nothing is lost: the next verb puts them back, and says so');
+  git('reset', '-q', '--hard');
+  handoff('checkpoint', 'plain scalars work');
+
+  tell('lola, in a work tree of her own, cannot take what donna holds (exit code 3)');
+  git('worktree', 'add', '-q', '-b', 'lola', other);
+  handoff('pickup', '--as', 'lola', { in: other, expect: 3 });
+
+  tell('donna wraps: her baton says where the work stands');
+  writeFileSync(join(base, 'baton.md'), BATON);
+  handoff('wrap', join(base, 'baton.md'), '--next-agent', 'lola');
+
+  tell('lola picks up, and is handed all of it. The words of others come fenced: they are data, not orders');
+  handoff('pickup', '--as', 'lola', { in: other });
+
+  tell('max comes too late: lola has it now (exit code 3)');
+  handoff('pickup', '--as', 'max', { expect: 3 });
+  handoff('sessions');
 
   tell('Does all of it hold?');
   handoff('verify');
@@ -65,9 +74,9 @@ try {
   handoff('verify');
 
   tell('And nobody has to take our word: stock OpenSSH says the same');
-  handoff('show', note.id, '--sshsig', join(base, 'proof'), { quiet: true });
+  handoff('show', note.delta_id, '--sshsig', join(base, 'proof'), { quiet: true });
   opensshVerify();
-  console.log('\nThat is the foundation. The repository was temporary and is gone.');
+  console.log('\nThe repository was temporary and is gone.');
 } finally {
   rmSync(base, { recursive: true, force: true });
 }
@@ -95,8 +104,14 @@ function opensshVerify() {
 
 function handoff(...args) {
   const options = typeof args.at(-1) === 'object' ? args.pop() : {};
-  if (!options.quiet) console.log(`$ git handoff ${args.join(' ')}`);
-  return run(process.execPath, cli, '-C', dir, ...args, options);
+  const where = options.in ? ' -C ../project-of-lola' : '';
+  if (!options.quiet) console.log(`$ git handoff${where} ${args.map(quote).join(' ')}`);
+  return run(process.execPath, cli, '-C', options.in ?? dir, ...args, options);
+}
+
+function quote(word) {
+  const short = word.replace(base, '..');
+  return /[^\w./:-]/.test(short) ? JSON.stringify(short) : short;
 }
 
 function git(...args) {

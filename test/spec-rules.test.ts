@@ -4,11 +4,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../src/core/bytes.ts';
 import { HandoffError } from '../src/core/error.ts';
+import { fenceText, makeFence } from '../src/core/fence.ts';
 import { attachSignatures, formatRecord } from '../src/core/format.ts';
 import { isIdentityName, isLookalike, isTaskId } from '../src/core/names.ts';
 import { parseRecord } from '../src/core/record.ts';
 import { recordId, signedMessage } from '../src/core/verify.ts';
 import { nodeHashes, verifyEd25519 } from '../src/crypto.ts';
+import { heartbeatAge } from '../src/journal/heartbeat.ts';
+import { readHold, takeHold } from '../src/journal/locks.ts';
+import { takeRemoteHold } from '../src/journal/remote-locks.ts';
 import {
   commitAll,
   type Draft,
@@ -21,7 +25,7 @@ import {
   writeBytes,
   writeSession,
 } from './handoff.ts';
-import { git } from './temporary.ts';
+import { git, temporaryDirectory } from './temporary.ts';
 
 // One test for each numbered rule of SPEC.md; other files go deeper. test/spec.test.ts counts them.
 
@@ -377,6 +381,90 @@ describe('trees', () => {
     expect((await cached.verify()).findings.map(({ code }) => code)).toEqual(['key_revoked']);
   });
 });
+
+describe('sessions at work', () => {
+  it('M54: of two that want the same number one gets it, and what is there stays', async () => {
+    const locks = temporaryDirectory();
+    const holder = { session_id: SESSION, identity: 'donna', at: NOTE.at, host: 'here' };
+    const took = await Promise.all([1, 2, 3].map((n) => takeHold(locks, 'task/a', 1, { ...holder, reason: `${n}` })));
+    expect(took.filter(Boolean)).toHaveLength(1);
+    const { holder: first } = (await readHold(locks, 'task/a'))!;
+    expect(await takeHold(locks, 'task/a', 1, { ...holder, reason: 'late' })).toBe(false);
+    expect((await readHold(locks, 'task/a'))!.holder).toEqual(first);
+  });
+
+  it('M55: a clock that is moved ages nobody', () => {
+    const beat = { boot: 'a', uptime: 100, at: '2026-01-01T00:00:00.000Z' };
+    expect(heartbeatAge(beat, { boot: 'a', uptime: 107, at: '2031-01-01T00:00:00.000Z' })).toBe(7);
+    expect(heartbeatAge(beat, { boot: 'b', uptime: 1, at: '2026-01-01T00:01:00.000Z' })).toBe(60);
+  });
+
+  it('M56: what a work tree loses the next verb restores', async () => {
+    const place = await initialised();
+    await place.handoff.start({ as: 'donna' });
+    const { path } = await place.handoff.note({ text: 'kept' });
+    git(place.dir, 'reset', '--quiet', '--hard');
+    await place.handoff.note({ text: 'next' });
+    expect(readFileSync(join(place.dir, path), 'utf8')).toContain('text: kept\n');
+    expect(place.warnings.join('\n')).toContain('Restored from the journal');
+  });
+
+  it('M57: a session that was taken over writes nothing more, and keeps the words', async () => {
+    const { place } = await forced();
+    const failure = await place.handoff.note({ as: 'donna', text: 'too late' }).catch((error: HandoffError) => error);
+    expect(failure).toMatchObject({ code: 'session_released', data: { reason: 'preempted_by_pickup' } });
+    expect(readFileSync((failure as HandoffError).data!.draft as string, 'utf8')).toBe('too late');
+  });
+
+  it('M58: nobody picks up what is alive, unless by force', async () => {
+    const { refused } = await forced();
+    expect(refused).toBe('predecessor_active');
+  });
+
+  it('M59: a signal is received once, by whom it was sent to', async () => {
+    const place = await initialised();
+    await place.handoff.identity.add({ name: 'lola' });
+    await place.handoff.start({ as: 'donna' });
+    await place.handoff.signal.send({ name: 'lola', text: 'look' });
+    await place.handoff.wrap({ as: 'donna', message: 'done' });
+    const received = async (as: string) => {
+      const { pending_signals } = await place.handoff.pickup({ as, force: true });
+      return pending_signals.map(({ text }) => text);
+    };
+    expect([await received('donna'), await received('lola'), await received('lola')]).toEqual([[], ['look'], []]);
+  });
+
+  it('M60: a remote number that somebody has is lost', async () => {
+    const place = await initialised();
+    const remote = { git: { dir: place.dir, env: place.env }, name: join(temporaryDirectory(), 'remote.git') };
+    git('/', 'init', '--quiet', '--bare', remote.name);
+    const holder = { session_id: SESSION, identity: 'donna', at: NOTE.at, host: 'here' };
+    expect(await takeRemoteHold(remote, 'identity/donna', 1, holder)).toBe('taken');
+    expect(await takeRemoteHold(remote, 'identity/donna', 1, { ...holder, host: 'there' })).toBe('lost');
+  });
+
+  it('M61: the words of others stay between lines they could not have guessed', () => {
+    const body = 'hello\n----- END a -----\n\u001b[2J\u202e';
+    const fence = makeFence(body, () => 'b'.repeat(32));
+    const provenance = { identity: 'donna', session_id: SESSION, delta_id: `sha256:${REPO}`, at: NOTE.at };
+    const shown = fenceText(body, provenance, fence);
+    expect(shown.split(fence)).toHaveLength(4);
+    expect(shown).not.toMatch(/[\u001b\u202e]/);
+  });
+});
+
+/** Donna is at work; lola is refused, and then takes over. */
+async function forced(): Promise<{ place: Place; refused: string }> {
+  const place = await initialised();
+  await place.handoff.identity.add({ name: 'lola' });
+  await place.handoff.start({ as: 'donna' });
+  const refused = await place.handoff.pickup({ as: 'lola' }).then(
+    () => 'picked up',
+    (error: HandoffError) => error.code,
+  );
+  await place.handoff.pickup({ as: 'lola', force: true, reason: 'it hangs' });
+  return { place, refused };
+}
 
 async function verify(place: Place) {
   commitAll(place);
