@@ -11,8 +11,10 @@ export interface Liveness {
   heartbeat_age: number | null;
   /** For a released session: who did it and why. */
   end: End | null;
-  /** False for an opening that was cut off before its first record: as good as never opened. */
+  /** False until it has a record. */
   opened: boolean;
+  /** An opening that was cut off before its first record: as good as never opened. */
+  dead: boolean;
 }
 
 /** What a session on this machine is doing. SPEC §8.2 */
@@ -28,13 +30,19 @@ export async function readLiveness(
   const beat = await readHeartbeat(heartbeatFile(dirs, session_id));
   const heartbeat_age = beat && heartbeatAge(beat, now);
   const opened = tip !== null;
-  const answer = (state: SessionState, end: End | null = null): Liveness => ({ state, heartbeat_age, end, opened });
+  const dead = !opened && !isOpening(session, host, now);
+  const answer = (state: SessionState, end: End | null = null): Liveness => ({
+    state,
+    heartbeat_age,
+    end,
+    opened,
+    dead,
+  });
   if (tip && 'end' in tip) return answer('released', tip.end);
   if (await isWrapped(dirs, session_id)) return answer('wrapped');
   const hold = await readHold(dirs.locks, `session/${session_id}`);
   if (hold && hold.holder.session_id !== session_id) return answer('released', toEnd(hold.holder));
-  const alive = opened || isOpening(session, host, now);
-  return answer(alive && heartbeat_age !== null && heartbeat_age <= staleAfter ? 'active' : 'stale');
+  return answer(!dead && heartbeat_age !== null && heartbeat_age <= staleAfter ? 'active' : 'stale');
 }
 
 export function toEnd(holder: { session_id: string; identity: string; at: string; reason?: string }): End {

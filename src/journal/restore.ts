@@ -1,20 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { recordName } from '../core/paths.ts';
-import { type FileToWrite, writeFiles } from './files.ts';
+import type { FileToWrite } from './files.ts';
 import { readEntry, recordNumbers } from './records.ts';
 import { absent, type Session, type StateDirs } from './registry.ts';
 
 /**
- * Writes the records of a session that its folder in the work tree lacks, and returns their paths: those just journalled,
- * and those that a reset, a stash, another branch or a crash took away. What is there is never touched.
+ * The records of a session that its folder in the work tree lacks: those just journalled, and those that a reset, a stash,
+ * another branch or a crash took away. What is there is never touched.
  */
-export async function restoreRecords(topLevel: string, dirs: StateDirs, session: Session): Promise<string[]> {
-  const files = await missingRecords(topLevel, dirs, session);
-  await writeFiles(topLevel, files);
-  return files.map(({ path }) => path);
-}
-
 export async function missingRecords(topLevel: string, dirs: StateDirs, session: Session): Promise<FileToWrite[]> {
   const there = new Set((await readdir(join(topLevel, session.folder)).catch(absent)) ?? []);
   const present = new Set([...there].map((name) => Number(name.split('-', 1)[0])));

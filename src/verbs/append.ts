@@ -18,13 +18,19 @@ import { absent, heartbeatFile, type Session } from '../journal/registry.ts';
 import { BOT } from './acting.ts';
 import type { Holds } from './holds.ts';
 import type { Repository } from './repository.ts';
+import { refuseSecrets } from './secret.ts';
 import { dirsOf, ended, momentOf, released } from './session.ts';
 
 /** What a verb wants to record; everything else follows from the session. */
-export interface RecordDraft {
+export interface RecordDraft extends SecretOptions {
   kind: RecordKind;
   fields: YamlMap;
   body?: string;
+}
+
+export interface SecretOptions {
+  /** A person has looked: what seems to be a secret is none. It is recorded that they said so. */
+  allowSecret?: boolean;
 }
 
 export interface Appended {
@@ -49,6 +55,7 @@ export interface Writer {
 export async function append(writer: Writer, draft: RecordDraft): Promise<Appended> {
   const { repository, session } = writer;
   const dirs = dirsOf(repository);
+  refuseSecrets(draft);
   try {
     for (;;) {
       const tip = await readTip(dirs, session.session_id);
@@ -84,7 +91,7 @@ function planRecord(
   session: Session,
   repo: string,
   tip: Entry | null,
-  { kind, fields }: RecordDraft,
+  { kind, fields, allowSecret }: RecordDraft,
   clock: number,
   now: Date,
 ): PlannedFields {
@@ -102,6 +109,7 @@ function planRecord(
     at: now.toISOString(),
     ...(inherited_from === null ? {} : { inherited_from }),
     ...fields,
+    ...(allowSecret ? { secret_allowed: true } : {}),
   };
 }
 

@@ -1,7 +1,10 @@
 import { basename } from 'node:path/posix';
+import { readGit } from '../git/run.ts';
 import { commit, stage } from '../journal/commit.ts';
+import { type FileToWrite, writeFiles } from '../journal/files.ts';
+import { isWrapped, readTip } from '../journal/records.ts';
 import { isCommitted, listSessions, markCommitted, type Session } from '../journal/registry.ts';
-import { restoreRecords } from '../journal/restore.ts';
+import { missingRecords } from '../journal/restore.ts';
 import type { PublishOptions } from './publish.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -18,7 +21,7 @@ export async function publishRecords(
   options: PublishOptions,
 ): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
-  const paths = [...new Set([...(await recover(repository, topLevel)), ...written])];
+  const paths = [...new Set([...(await recover(repository, topLevel, session)), ...written])];
   const lost = paths.filter((path) => !written.includes(path));
   if (lost.length > 0) repository.warn(restored(lost));
   if (options.stage === false) return null;
@@ -29,14 +32,37 @@ export async function publishRecords(
 }
 
 /** Every session of this work tree that no commit is known to hold. */
-async function recover(repository: Repository, topLevel: string): Promise<string[]> {
+async function recover(repository: Repository, topLevel: string, own: Session): Promise<string[]> {
   const dirs = dirsOf(repository);
   const paths: string[] = [];
   for (const session of await listSessions(dirs)) {
     if (session.worktree !== repository.dirs.gitDir || (await isCommitted(dirs, session.session_id))) continue;
-    paths.push(...(await restoreRecords(topLevel, dirs, session)));
+    const missing = await missingRecords(topLevel, dirs, session);
+    const isOwn = session.session_id === own.session_id;
+    if (missing.length === 0 || (!isOwn && (await isHeldByCommit(repository, session, missing)))) continue;
+    await writeFiles(topLevel, missing);
+    paths.push(...missing.map(({ path }) => path));
   }
   return paths;
+}
+
+/**
+ * A session that has ended may have been committed by hand, on a branch that is not checked out now: then nothing is
+ * lost. One that goes on needs its whole chain on whichever branch it goes on.
+ */
+async function isHeldByCommit(
+  repository: Repository,
+  { session_id }: Session,
+  missing: readonly FileToWrite[],
+): Promise<boolean> {
+  const dirs = dirsOf(repository);
+  const tip = await readTip(dirs, session_id);
+  const isOver = tip !== null && ('end' in tip || (await isWrapped(dirs, session_id)));
+  if (!isOver) return false;
+  const found = await readGit(repository.git, ['rev-list', '--all', '-1', '--', missing.at(-1)!.path]);
+  const commit = found.toString('latin1').trim();
+  if (commit !== '') await markCommitted(dirs, session_id, commit);
+  return commit !== '';
 }
 
 export async function rememberCommitted(repository: Repository, session: Session, oid: string | null): Promise<void> {

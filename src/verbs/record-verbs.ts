@@ -1,14 +1,13 @@
 import { HandoffError } from '../core/error.ts';
 import { assertIdentityName } from '../core/names.ts';
 import { requireSigner } from './acting.ts';
-import { append, type RecordDraft, type Writer } from './append.ts';
+import { append, type RecordDraft, type SecretOptions, type Writer } from './append.ts';
 import { requireTrust } from './current.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
 import { positionFields, readPosition } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
-import { refuseSecrets, type SecretOptions } from './secret.ts';
 import { requireSession, type SessionChoice } from './session.ts';
 import { requireIdentity } from './signing.ts';
 import { assertTask } from './task-name.ts';
@@ -86,13 +85,15 @@ async function record(repository: Repository, options: RecordOptions, draft: Rec
   requireWorkTree(repository);
   const addressee = draft.kind === 'signal' ? (draft.fields.to as string) : null;
   const writer = await openWriter(repository, options, addressee);
-  const allowed = refuseSecrets(draft.body ?? (draft.fields.text as string | undefined) ?? '', options);
-  const fields = { ...draft.fields, ...(allowed ? { secret_allowed: true } : {}) };
-  const appended = await append(writer, { ...draft, fields });
+  const appended = await append(writer, { ...draft, ...allowedSecret(options) });
   const { identity } = writer.session;
   const message = options.commit ? `handoff: ${identity}, ${draft.kind}` : null;
   await publishRecords(repository, writer.session, [appended.path], message, options);
   return { delta_id: appended.delta_id, path: appended.path };
+}
+
+export function allowedSecret({ allowSecret }: SecretOptions): SecretOptions {
+  return allowSecret ? { allowSecret } : {};
 }
 
 /** `addressee`: who must be known for the record to make sense. */

@@ -7,7 +7,15 @@ import { guarded, replaceFile } from '../journal/durable.ts';
 import { type Moment, readMoment } from '../journal/heartbeat.ts';
 import { type Liveness, readLiveness } from '../journal/liveness.ts';
 import type { End } from '../journal/records.ts';
-import { absent, listSessions, readSession, type Session, type StateDirs, stateDirs } from '../journal/registry.ts';
+import {
+  absent,
+  listSessions,
+  readSession,
+  removeSession,
+  type Session,
+  type StateDirs,
+  stateDirs,
+} from '../journal/registry.ts';
 import { namedIdentity } from './acting.ts';
 import type { Repository } from './repository.ts';
 
@@ -106,10 +114,12 @@ function pointerFolder({ stateDir, dirs }: Repository): string {
   return join(stateDirs(stateDir).current, createHash('sha256').update(dirs.gitDir).digest('hex').slice(0, 16));
 }
 
-/** Every session this machine knows outside the tree. Openings that died before their first record are none. */
+/** Every session this machine knows outside the tree, but for openings that died or never got anywhere. */
 export async function liveSessions(repository: Repository, trust: Trust): Promise<LiveSession[]> {
   const sessions = await listSessions(stateDirs(repository.stateDir));
   const live = await Promise.all(sessions.map((session) => withLiveness(repository, trust, session)));
+  for (const { session } of live.filter(({ liveness }) => liveness.dead))
+    await removeSession(dirsOf(repository), session.session_id);
   return live.filter(({ liveness }) => liveness.opened || liveness.state === 'active');
 }
 

@@ -12,9 +12,8 @@ import type { Warning } from './bundle.ts';
 import { releaseIdentity } from './open-session.ts';
 import { positionFields, readPosition } from './position.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
-import { openWriter, type RecordOptions } from './record-verbs.ts';
+import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
-import { refuseSecrets } from './secret.ts';
 import { assertWritable, withLiveness } from './session.ts';
 import { assertTask } from './task-name.ts';
 
@@ -43,7 +42,6 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
   const writer = await openWriter(repository, options, fields.next_agent ?? null);
   const { session, trust } = writer;
   assertWritable(await withLiveness(repository, trust, session));
-  const allowed = refuseSecrets(`${body}\n${fields.summary ?? ''}\n${fields.reason ?? ''}`, options);
   const { summary = firstLine(body), reason, next_agent, focus } = fields;
   const position = positionFields(await readPosition(repository));
   const { delta_id, path } = await append(writer, {
@@ -54,9 +52,9 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
       next_agent,
       focus,
       ...position,
-      ...(allowed ? { secret_allowed: true } : {}),
     }),
     body,
+    ...allowedSecret(options),
   });
   await releaseIdentity(writer.holds, session);
   const commit = await publishRecords(
