@@ -17,14 +17,17 @@ export async function stage(git: Git, paths: readonly string[]): Promise<void> {
   if (result.code !== 0) throw gitFailure(args, result);
 }
 
-const ATTEMPTS = 8;
+const ATTEMPTS = 40;
 
-/** Another git process holds the index for a moment: it is asked again for about three seconds. */
+/**
+ * Another git process holds the index for a moment: it is asked again for about six seconds. At odd times, so that a
+ * hundred who wait do not meet again each time.
+ */
 async function untilUnlocked(run: () => Promise<GitResult>): Promise<GitResult> {
   for (let attempt = 1; ; attempt++) {
     const result = await run();
     if (result.code === 0 || attempt === ATTEMPTS || !/\.lock': File exists/.test(result.stderr)) return result;
-    await new Promise((resolve) => setTimeout(resolve, attempt * 100));
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
   }
 }
 

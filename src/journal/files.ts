@@ -16,6 +16,17 @@ export async function writeFiles(topLevel: string, files: readonly FileToWrite[]
   for (const file of files) await guarded(file.path, () => writeFile(topLevel, file));
 }
 
+/** The same for files that another process may be writing at this moment: whoever comes second has nothing to do. */
+export async function writeMissing(topLevel: string, files: readonly FileToWrite[]): Promise<void> {
+  for (const file of files) {
+    await guarded(file.path, () => writeFile(topLevel, file).catch(fineIfThere));
+  }
+}
+
+function fineIfThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
 export async function removeFile(topLevel: string, path: string): Promise<void> {
   await guarded(path, async () => {
     await assertNoLinks(topLevel, path);

@@ -1,7 +1,8 @@
 import { basename } from 'node:path/posix';
+import { HandoffError } from '../core/error.ts';
 import { readGit } from '../git/run.ts';
 import { commit, stage } from '../journal/commit.ts';
-import { type FileToWrite, writeFiles } from '../journal/files.ts';
+import { type FileToWrite, writeMissing } from '../journal/files.ts';
 import { isWrapped, readTip } from '../journal/records.ts';
 import { isCommitted, listSessions, markCommitted, type Session } from '../journal/registry.ts';
 import { missingRecords } from '../journal/restore.ts';
@@ -25,8 +26,13 @@ export async function publishRecords(
   const lost = paths.filter((path) => !written.includes(path));
   if (lost.length > 0) repository.warn(restored(lost));
   if (options.stage === false) return null;
-  await stage(repository.git, paths);
-  if (message === null || options.commit === false) return null;
+  const isCommitting = message !== null && options.commit !== false;
+  await stage(repository.git, paths).catch((error) => {
+    // the record is in the journal and in the work tree: whoever is told that it failed would write it twice
+    if (isCommitting || !(error instanceof HandoffError)) throw error;
+    repository.warn(`Written, but not staged: ${error.message}. Later: git add ${session.folder}`);
+  });
+  if (!isCommitting) return null;
   const change = { written: [session.folder], message, identity: session.identity };
   return commit(repository.git, await repository.config(), change);
 }
@@ -40,7 +46,7 @@ async function recover(repository: Repository, topLevel: string, own: Session): 
     const missing = await missingRecords(topLevel, dirs, session);
     const isOwn = session.session_id === own.session_id;
     if (missing.length === 0 || (!isOwn && (await isHeldByCommit(repository, session, missing)))) continue;
-    await writeFiles(topLevel, missing);
+    await writeMissing(topLevel, missing);
     paths.push(...missing.map(({ path }) => path));
   }
   return paths;
