@@ -24,6 +24,15 @@ try {
   const tiny = await generate(base, 10);
   compare('verify, one session / node -e 0', warm(tiny), none, 2, 21);
 
+  session(tiny, 'start', '--as', 'ada');
+  compare(
+    'note, with fsync / node -e 0',
+    { command: process.execPath, args: [cli, '-C', tiny.dir, 'note', 'x'], env: tiny.env },
+    none,
+    2.5,
+    21,
+  );
+
   const medium = await generate(base, 10_000);
   const plan = join(base, 'plan.json');
   writePlan(medium, plan);
@@ -31,12 +40,16 @@ try {
   compare('verify 10,000 cold / floor', cold(medium), floor, 1.3, 9);
   compare('verify 10,000 warm / node -e 0', warm(medium), none, 2.5, 21);
 
+  compare('pickup in 10,000 warm / node -e 0', pickups(medium), none, 3, 11);
+
   const small = await generate(base, 1_000);
   const large = await generate(base, LARGE);
   const [few, many] = inTurns([cold(small), cold(large)], 5);
   const growth = many / LARGE / (few / 1_000);
   row(`verify cold, per record, ${LARGE.toLocaleString('en')} / 1,000`, growth, 1.1);
   row(`memory at ${LARGE.toLocaleString('en')} records, MB`, peakMemory(cold(large)), 400);
+
+  compare(`pickup in ${LARGE.toLocaleString('en')} / in 1,000`, pickups(large), pickups(small), 1.2, 11);
 
   for (const [count, place, least] of quick
     ? [[1_000, small, 25]]
@@ -73,6 +86,22 @@ function cold({ dir, env }) {
     ...warm({ dir, env }),
     before: () => rmSync(join(dir, '.git/handoff/cache'), { recursive: true, force: true }),
   };
+}
+
+/** A pickup after every wrap, by the same agent: each finds one session more than the last. */
+function pickups(place) {
+  const { dir, env } = place;
+  return {
+    command: process.execPath,
+    args: [cli, '-C', dir, 'pickup', '--as', 'ada'],
+    env,
+    before: () => session(place, 'wrap', '--as', 'ada', '--message', 'bench'),
+  };
+}
+
+/** Not measured. The first wrap finds nothing to wrap. */
+function session({ dir, env }, ...args) {
+  spawnSync(process.execPath, [cli, '-C', dir, ...args], { env });
 }
 
 function compare(name, subject, reference, limit, rounds) {

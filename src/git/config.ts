@@ -4,6 +4,7 @@ export interface GitConfig {
   /** The last value, which is the one git uses. Section and name are matched without regard to case. */
   get(key: string): string | undefined;
   all(key: string): readonly string[];
+  keys(): string[];
 }
 
 /** Every scope in one process. A key without a value (`[a] b`) reads as `true`. */
@@ -16,7 +17,7 @@ export function toConfig(entries: readonly (readonly [string, string])[]): GitCo
   const values = new Map<string, string[]>();
   for (const [key, value] of entries) values.set(normalise(key), [...(values.get(normalise(key)) ?? []), value]);
   const all = (key: string) => values.get(normalise(key)) ?? [];
-  return { get: (key) => all(key).at(-1), all };
+  return { get: (key) => all(key).at(-1), all, keys: () => [...values.keys()] };
 }
 
 /** Writes to the repository's own configuration, which linked worktrees share. */

@@ -1,11 +1,12 @@
 import { basename } from 'node:path/posix';
 import { HandoffError } from '../core/error.ts';
 import { readGit } from '../git/run.ts';
-import { commit, stage } from '../journal/commit.ts';
+import { stage } from '../journal/commit.ts';
 import { type FileToWrite, writeMissing } from '../journal/files.ts';
 import { isWrapped, readTip } from '../journal/records.ts';
 import { isCommitted, listSessions, markCommitted, type Session } from '../journal/registry.ts';
 import { missingRecords } from '../journal/restore.ts';
+import { commitSession } from './commit-session.ts';
 import type { PublishOptions } from './publish.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -33,8 +34,7 @@ export async function publishRecords(
     repository.warn(`Written, but not staged: ${error.message}. Later: git add ${session.folder}`);
   });
   if (!isCommitting) return null;
-  const change = { written: [session.folder], message, identity: session.identity };
-  return commit(repository.git, await repository.config(), change);
+  return commitSession(repository, session, message);
 }
 
 /** Every session of this work tree that no commit is known to hold. */

@@ -1,0 +1,98 @@
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commitDirectly } from '../../src/journal/direct-commit.ts';
+import { initialised, type Place, writeBytes } from '../handoff.ts';
+import { git } from '../temporary.ts';
+
+async function working(...flags: string[]): Promise<Place> {
+  const place = await initialised(...flags);
+  await place.handoff.start({ as: 'donna' });
+  return place;
+}
+
+const subjects = ({ dir }: Place) => git(dir, 'log', '--format=%s').split('\n');
+const changed = ({ dir }: Place) => git(dir, 'show', '--format=', '--name-only', 'HEAD').split('\n');
+
+function hook({ dir }: Place, name: string, script: string): void {
+  mkdirSync(join(dir, '.git/hooks'), { recursive: true });
+  writeFileSync(join(dir, '.git/hooks', name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(dir, '.git/hooks', name), 0o755);
+}
+
+describe('the commit of a session', () => {
+  it.each([['sha1'], ['sha256']])('holds its records and nothing else, in %s', async (format) => {
+    const place = await working(`--object-format=${format}`);
+    writeBytes(place.dir, 'staged.txt', 'a');
+    git(place.dir, 'add', 'staged.txt');
+    writeBytes(place.dir, '.gitattributes', 'changed, not staged');
+    const { commit } = await place.handoff.wrap({ message: 'done' });
+    expect(commit).toBe(git(place.dir, 'rev-parse', 'HEAD'));
+    expect(changed(place).every((path) => path.startsWith('.handoff/sessions/donna/'))).toBe(true);
+    expect(git(place.dir, 'status', '--porcelain')).toBe(' M .gitattributes\nA  staged.txt');
+    expect(git(place.dir, 'log', '-1', '--format=%an <%ae> %at|%cn')).toBe('Ada <ada@example.org> 1767323045|Ada');
+    expect((await place.handoff.verify()).valid).toBe(true);
+    expect(git(place.dir, 'fsck', '--strict', '--no-dangling')).toBe('');
+  });
+
+  it('runs the hooks that are there', async () => {
+    const place = await working();
+    hook(place, 'pre-commit', 'echo ran >> ran.log');
+    hook(place, 'commit-msg', 'echo "Reviewed-by: nobody" >> "$1"');
+    await place.handoff.wrap({ message: 'done' });
+    expect(readFileSync(join(place.dir, 'ran.log'), 'utf8')).toBe('ran\n');
+    expect(git(place.dir, 'log', '-1', '--format=%B')).toContain('Reviewed-by: nobody');
+  });
+
+  it('is refused by a hook that says no; nothing is lost, and the records go in later', async () => {
+    const place = await working();
+    hook(place, 'pre-commit', 'exit 1');
+    await expect(place.handoff.wrap({ message: 'done' })).rejects.toMatchObject({ code: 'io' });
+    hook(place, 'pre-commit', 'exit 0');
+    git(place.dir, 'commit', '--quiet', '--message', 'by hand');
+    expect((await place.handoff.verify()).records).toBe(2);
+  });
+
+  it('goes on a detached HEAD, an unborn branch and a branch with slashes', async () => {
+    const place = await working();
+    git(place.dir, 'checkout', '--quiet', '--detach');
+    await place.handoff.note({ text: 'detached', commit: true });
+    expect(subjects(place)[0]).toBe('handoff: donna, note');
+    git(place.dir, 'checkout', '--quiet', '-b', 'feature/a.b/c');
+    await place.handoff.note({ text: 'branch', commit: true });
+    git(place.dir, 'checkout', '--quiet', '--orphan', 'fresh');
+    await place.handoff.note({ text: 'unborn', commit: true });
+    expect(subjects(place)).toEqual(['handoff: donna, note']);
+  });
+
+  it('waits for the end of a merge, and says so', async () => {
+    const place = await working();
+    git(place.dir, 'checkout', '--quiet', '-b', 'side');
+    git(place.dir, 'commit', '--quiet', '--allow-empty', '--message', 'side');
+    git(place.dir, 'checkout', '--quiet', 'main');
+    git(place.dir, 'merge', '--quiet', '--no-ff', '--no-commit', 'side');
+    await expect(place.handoff.wrap({ message: 'done' })).rejects.toMatchObject({
+      code: 'io',
+      hint: expect.stringContaining('merge'),
+    });
+  });
+
+  it('never takes the place of a commit that came in between', async () => {
+    const place = await working();
+    const head = git(place.dir, 'rev-parse', 'HEAD');
+    git(place.dir, 'commit', '--quiet', '--allow-empty', '--message', 'faster');
+    const ident = { name: 'Ada', email: 'ada@example.org', date: '0 +0000' };
+    const late = { branch: 'main', head, files: [], message: 'late\n', author: ident, committer: ident };
+    expect(await commitDirectly({ dir: place.dir, env: place.env }, late)).toBe(null);
+    await place.handoff.wrap({ message: 'done' });
+    expect(subjects(place).slice(0, 2)).toEqual(['handoff: donna wraps', 'faster']);
+  });
+
+  it('does not pass a record through a filter', async () => {
+    const place = await working();
+    appendFileSync(join(place.dir, '.git/config'), '[filter "spoil"]\n\tclean = tr a-z A-Z\n');
+    writeBytes(place.dir, '.git/info/attributes', '.handoff/** filter=spoil\n');
+    await place.handoff.wrap({ message: 'done' });
+    expect((await place.handoff.verify()).valid).toBe(true);
+  });
+});
