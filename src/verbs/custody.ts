@@ -20,10 +20,10 @@ export interface Predecessor {
  * SPEC §8.5: the session that was named; else that of the newest baton; else the newest without one. If somebody has
  * picked it up since, whoever holds the work now.
  */
-export function findPredecessor(known: Known, from: string | undefined): Predecessor | null {
-  const named = from === undefined ? newestSession(known) : requireKnown(known, from);
-  if (!named) return null;
-  const session = liveEnd(known, named);
+export function findPredecessor(known: Known, named: SessionSummary | null): Predecessor | null {
+  const first = named ?? newestSession(known);
+  if (!first) return null;
+  const session = liveEnd(known, first);
   const live = known.live.find((each) => each.session.session_id === session.session_id) ?? null;
   const abandoned = session.baton === null && live?.liveness.state !== 'released';
   return { session, live, baton: nearestBaton(known, session), abandoned };
@@ -43,10 +43,16 @@ function newer(a: SessionSummary | null, b: SessionSummary): SessionSummary {
   return a && (a.clock > b.clock || (a.clock === b.clock && a.last_id > b.last_id)) ? a : b;
 }
 
-function requireKnown({ history }: Known, from: string): SessionSummary {
-  const found = findSession(history, from);
-  if (found) return found;
-  throw unknownSession(from, 0);
+/** By id or unique beginning; one that is long past needs eight characters. */
+export async function requireKnown(
+  { history }: Known,
+  prefix: string,
+  readOld: (prefix: string) => Promise<SessionSummary | null>,
+): Promise<SessionSummary> {
+  const matches = history.sessions.filter(({ session_id }) => session_id.startsWith(prefix)).length;
+  const found = findSession(history, prefix) ?? (matches === 0 ? await readOld(prefix) : null);
+  if (found && prefix !== '') return found;
+  throw unknownSession(prefix, matches);
 }
 
 /** The custody chain forwards. A session cannot be picked up by one that came before it, but a forged branch may say so. */

@@ -1,3 +1,4 @@
+import { readOldSession } from '../audit/old-session.ts';
 import { find, type Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { pendingSignals } from '../core/history-queries.ts';
@@ -13,7 +14,7 @@ import { BOT, namedIdentity, requireSigner } from './acting.ts';
 import { append, type Writer } from './append.ts';
 import { type Bundle, readBundle, type Warning } from './bundle.ts';
 import { currentSource, requireTrust } from './current.ts';
-import { findPredecessor, isActive, type Predecessor, predecessorActive } from './custody.ts';
+import { findPredecessor, isActive, type Predecessor, predecessorActive, requireKnown } from './custody.ts';
 import { enterCustody } from './enter-custody.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
 import { readKnown } from './known.ts';
@@ -67,10 +68,12 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   const prior = await identityHolder(repository, trust, holds, identity);
   if (prior.active && !options.force) throw identityConflict(identity, prior.held!.holder);
   const known = await readKnown(repository, trust);
-  const predecessor = findPredecessor(known, options.fromSession);
-  if (predecessor && isActive(predecessor) && !options.force) throw predecessorActive(predecessor);
   const position = await readPosition(repository);
   const source = position.head ? await openTree(repository.store, 'HEAD') : await currentSource(repository);
+  const readOld = (prefix: string) => readOldSession(source, trust, nodeSuite, prefix);
+  const named = options.fromSession === undefined ? null : await requireKnown(known, options.fromSession, readOld);
+  const predecessor = findPredecessor(known, named);
+  if (predecessor && isActive(predecessor) && !options.force) throw predecessorActive(predecessor);
   const baton = predecessor?.baton ? await receive(repository, source, predecessor.baton) : null;
 
   const entered = await enterCustody(repository, holds, identity, prior, predecessor);
