@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { recordName } from '../core/paths.ts';
+import { parseRecordName, recordName } from '../core/paths.ts';
 import type { FileToWrite } from './files.ts';
 import { readEntry, recordNumbers } from './records.ts';
 import { absent, type Session, type StateDirs } from './registry.ts';
@@ -20,4 +20,14 @@ export async function missingRecords(topLevel: string, dirs: StateDirs, session:
       files.push({ path: `${session.folder}/${recordName(number, entry.kind)}`, bytes: entry.bytes });
   }
   return files;
+}
+
+/** The paths of the journalled records that the work tree has. Other files in the folder are none of ours. */
+export async function writtenRecords(topLevel: string, dirs: StateDirs, session: Session): Promise<string[]> {
+  const numbers = new Set(await recordNumbers(dirs, session.session_id));
+  const names = (await readdir(join(topLevel, session.folder)).catch(absent)) ?? [];
+  return names
+    .filter((name) => numbers.has(parseRecordName(name)?.seq ?? 0))
+    .sort()
+    .map((name) => `${session.folder}/${name}`);
 }

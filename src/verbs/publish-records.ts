@@ -5,7 +5,7 @@ import { stage } from '../journal/commit.ts';
 import { type FileToWrite, writeMissing } from '../journal/files.ts';
 import { isWrapped, readTip } from '../journal/records.ts';
 import { isCommitted, listSessions, markCommitted, type Session } from '../journal/registry.ts';
-import { missingRecords } from '../journal/restore.ts';
+import { missingRecords, writtenRecords } from '../journal/restore.ts';
 import { commitSession } from './commit-session.ts';
 import type { PublishOptions } from './publish.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
@@ -23,12 +23,18 @@ export async function publishRecords(
   options: PublishOptions,
 ): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
+  if (session.worktree !== repository.dirs.gitDir) {
+    repository.warn(`Session ${session.session_id} is in another work tree, which gets the record with its next verb.`);
+    return null;
+  }
   const paths = [...new Set([...(await recover(repository, topLevel, session)), ...written])];
   const lost = paths.filter((path) => !written.includes(path));
   if (lost.length > 0) repository.warn(restored(lost));
   if (options.stage === false) return null;
+  // some may have been written with --no-stage, or taken out of the index since
+  const own = await writtenRecords(topLevel, dirsOf(repository), session);
   const isCommitting = message !== null && options.commit !== false;
-  await stage(repository.git, paths).catch((error) => {
+  await stage(repository.git, [...new Set([...paths, ...own])]).catch((error) => {
     // the record is in the journal and in the work tree: whoever is told that it failed would write it twice
     if (isCommitting || !(error instanceof HandoffError)) throw error;
     repository.warn(`Written, but not staged: ${error.message}. Later: git add ${session.folder}`);
