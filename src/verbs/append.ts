@@ -79,6 +79,17 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
   }
 }
 
+/** Refuses, before anything is taken from anybody, what no record could hold. */
+export function assertDraft({ repoId }: Trust, identity: string, draft: RecordDraft): void {
+  refuseSecrets(draft);
+  const session = { session_id: SOME_ID, identity, inherited_from: SOME_ID };
+  const fields = planRecord(session, repoId, null, draft, 1, new Date(0));
+  const signature = { identity: '', fingerprint: '', bytes: new Uint8Array(64) };
+  parseRecord(attachSignatures(formatRecord(fields, draft.body ?? null), [signature]));
+}
+
+const SOME_ID = '00000000-0000-4000-8000-000000000000';
+
 export async function beat(repository: Repository, { session_id }: Session): Promise<void> {
   const path = heartbeatFile(dirsOf(repository), session_id);
   await guarded(path, async () => writeHeartbeat(path, await momentOf(repository)));
@@ -88,7 +99,7 @@ type PlannedFields = YamlMap & { kind: RecordKind; seq: number; clock: number };
 
 /** SPEC §3.6 and §6.4: the common keys, in their order. */
 function planRecord(
-  session: Session,
+  session: Pick<Session, 'session_id' | 'identity' | 'inherited_from'>,
   repo: string,
   tip: Entry | null,
   { kind, fields, allowSecret }: RecordDraft,

@@ -1,17 +1,12 @@
-import type { Session } from '../journal/registry.ts';
-import { isActive, type Predecessor, predecessorActive } from './custody.ts';
-import { type Holds, holderOf } from './holds.ts';
-import {
-  identityConflict,
-  type Prior,
-  register,
-  releaseIdentity,
-  takeIdentity,
-  takeOver,
-  takeOwn,
-  unregister,
-} from './open-session.ts';
+import { HandoffError } from '../core/error.ts';
+import type { Trust } from '../core/trust.ts';
+import { readSession, type Session } from '../journal/registry.ts';
+import { isActive, type Predecessor } from './custody.ts';
+import { type Held, type Holds, holderOf } from './holds.ts';
+import type { Known } from './known.ts';
+import { type Prior, register, releaseIdentity, takeIdentity, takeOver, takeOwn, unregister } from './open-session.ts';
 import type { Repository } from './repository.ts';
+import { dirsOf, withLiveness } from './session.ts';
 
 export interface Entered {
   session: Session;
@@ -20,10 +15,13 @@ export interface Entered {
 }
 
 const PREEMPTED = 'preempted_by_pickup';
+const PICKED_UP = 'picked_up';
 
 /** The identity, then custody of the predecessor: whoever loses either has changed nothing. SPEC §8.5 */
 export async function enterCustody(
   repository: Repository,
+  trust: Trust,
+  known: Known,
   holds: Holds,
   identity: string,
   prior: Prior,
@@ -33,7 +31,17 @@ export async function enterCustody(
   try {
     await takeIdentity(holds, session, prior.held);
     await takeOwn(holds, session);
-    return { session, released: await replace(repository, holds, session, victims(prior, predecessor)) };
+    const victims = victimsOf(prior, predecessor);
+    for (const victim of victims) {
+      const held = await holds.read(`session/${victim.session_id}`);
+      if (victim.isPredecessor && (await isTaken(repository, trust, known, victim.session_id, held)))
+        throw pickedUp(victim, held);
+      const holder = holderOf(repository.host.name, session, session.opened_at, victim.active ? PREEMPTED : PICKED_UP);
+      // the identity's own last session only has to be out of the way, whoever put it there
+      if (!(await takeOver(repository, holds, victim.session_id, held, holder)) && victim.isPredecessor)
+        throw pickedUp(victim, await holds.read(`session/${victim.session_id}`));
+    }
+    return { session, released: victims.filter(({ active }) => active).map(toReleased) };
   } catch (error) {
     await releaseIdentity(holds, session);
     await unregister(repository, session);
@@ -45,44 +53,58 @@ interface Victim {
   session_id: string;
   identity: string;
   active: boolean;
-  /** What to say when somebody else takes its place first. */
-  lost(): Error;
+  isPredecessor: boolean;
 }
 
-/** Whose place is taken: the predecessor's, and that of the identity's own last session if it is still open. */
-function victims(prior: Prior, predecessor: Predecessor | null): Victim[] {
-  const found = new Map<string, Victim>();
+/** Whose place is taken: first the predecessor's, for which others compete; then that of the identity's last session. */
+function victimsOf(prior: Prior, predecessor: Predecessor | null): Victim[] {
   const isOpen = prior.live ? ['active', 'stale'].includes(prior.live.liveness.state) : prior.active;
-  if (isOpen) {
-    const { holder } = prior.held!;
-    const lost = () => identityConflict(holder.identity, holder);
-    found.set(holder.session_id, {
-      session_id: holder.session_id,
-      identity: holder.identity,
-      active: prior.active,
-      lost,
-    });
-  }
+  const own = isOpen ? prior.held!.holder : null;
+  const victims: Victim[] = [];
   if (predecessor) {
     const { session_id, identity } = predecessor.session;
-    const active = isActive(predecessor) || (found.get(session_id)?.active ?? false);
-    found.set(session_id, { session_id, identity, active, lost: () => predecessorActive(predecessor) });
+    const active = isActive(predecessor) || (own?.session_id === session_id && prior.active);
+    victims.push({ session_id, identity, active, isPredecessor: true });
   }
-  return [...found.values()];
+  if (own && own.session_id !== predecessor?.session.session_id) {
+    const { session_id, identity } = own;
+    victims.push({ session_id, identity, active: prior.active, isPredecessor: false });
+  }
+  return victims;
 }
 
-async function replace(
+/** Whether somebody continues it of whom nothing was known when it was chosen: a second heir would fork custody. */
+async function isTaken(
   repository: Repository,
-  holds: Holds,
-  session: Session,
-  all: readonly Victim[],
-): Promise<Entered['released']> {
-  const released: Entered['released'] = [];
-  for (const { session_id, identity, active, lost } of all) {
-    const reason = active ? PREEMPTED : 'picked_up';
-    const holder = holderOf(repository.host.name, session, session.opened_at, reason);
-    if (!(await takeOver(repository, holds, session_id, holder))) throw lost();
-    if (active) released.push({ session_id, identity, reason });
+  trust: Trust,
+  { history, live }: Known,
+  victim: string,
+  held: Held | null,
+): Promise<boolean> {
+  const { session_id = victim, host = '', reason } = held?.holder ?? {};
+  const isSeen = live.some(({ session, liveness }) => session.session_id === session_id && liveness.opened);
+  if (session_id === victim || isSeen) return false;
+  const heir = await readSession(dirsOf(repository), session_id);
+  if (heir) {
+    const { liveness } = await withLiveness(repository, trust, heir);
+    return heir.inherited_from === victim && (liveness.opened || liveness.state === 'active');
   }
-  return released;
+  const isElsewhere = host !== repository.host.name && (reason === PREEMPTED || reason === PICKED_UP);
+  return isElsewhere && !history.sessions.some((session) => session.session_id === session_id);
+}
+
+function toReleased({ session_id, identity }: Victim): Entered['released'][number] {
+  return { session_id, identity, reason: PREEMPTED };
+}
+
+function pickedUp({ session_id, identity }: Victim, held: Held | null): HandoffError {
+  const by = held?.holder;
+  return new HandoffError(
+    'predecessor_active',
+    `Session ${session_id} of ${identity} was picked up by ${by?.identity ?? 'somebody'} first.`,
+    {
+      hint: 'git handoff sessions shows who works on what. Fetch if it is on another machine; then pick up from there.',
+      data: { session_id: by?.session_id ?? session_id, identity: by?.identity ?? identity },
+    },
+  );
 }

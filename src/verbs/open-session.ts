@@ -79,11 +79,16 @@ export function identityConflict(identity: string, holder: Holder | null): Hando
 
 /**
  * Takes a session's place: its lock first, which only one can win, then its journal, after which it cannot write.
- * A wrapped session has nothing left to write. False when somebody else has taken it.
+ * A wrapped session has nothing left to write. False when somebody else has taken it since `held` was read.
  */
-export async function takeOver(repository: Repository, holds: Holds, victim: string, holder: Holder): Promise<boolean> {
-  const name = `session/${victim}` as const;
-  if (!(await holds.take(name, await holds.read(name), holder))) return false;
+export async function takeOver(
+  repository: Repository,
+  holds: Holds,
+  victim: string,
+  held: Held | null,
+  holder: Holder,
+): Promise<boolean> {
+  if (!(await holds.take(`session/${victim}`, held, holder))) return false;
   const dirs = dirsOf(repository);
   const known = await readSession(dirs, victim);
   if (known && !(await isWrapped(dirs, victim))) await endSession(dirs, victim, toEnd(holder));

@@ -11,11 +11,11 @@ import { nodeSuite } from '../crypto.ts';
 import { readEntry } from '../journal/records.ts';
 import { readSession } from '../journal/registry.ts';
 import { BOT, namedIdentity, requireSigner } from './acting.ts';
-import { append, type Writer } from './append.ts';
+import { append, assertDraft, type RecordDraft, type Writer } from './append.ts';
 import { type Bundle, readBundle, type Warning } from './bundle.ts';
 import { currentSource, requireTrust } from './current.ts';
 import { findPredecessor, isActive, type Predecessor, predecessorActive, requireKnown } from './custody.ts';
-import { enterCustody } from './enter-custody.ts';
+import { type Entered, enterCustody } from './enter-custody.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
 import { readKnown } from './known.ts';
 import { identityConflict, identityHolder } from './open-session.ts';
@@ -76,10 +76,8 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   if (predecessor && isActive(predecessor) && !options.force) throw predecessorActive(predecessor);
   const baton = predecessor?.baton ? await receive(repository, source, predecessor.baton) : null;
 
-  const entered = await enterCustody(repository, holds, identity, prior, predecessor);
   const signals = pendingSignals(known.history, identity);
-  const writer: Writer = { repository, session: entered.session, trust, signer, holds };
-  const { delta_id, path } = await append(writer, {
+  const draft = (released: Entered['released']): RecordDraft => ({
     kind: 'pickup',
     fields: {
       predecessor_session_id: predecessor?.session.session_id ?? null,
@@ -88,10 +86,15 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
       ...positionFields(position),
       ...(predecessor?.abandoned ? { abandoned: true } : {}),
       signals: signals.map((signal) => signal.delta_id),
-      released: entered.released,
+      released,
       ...(options.reason ? { reason: options.reason } : {}),
     },
   });
+  assertDraft(trust, identity, draft([]));
+
+  const entered = await enterCustody(repository, trust, known, holds, identity, prior, predecessor);
+  const writer: Writer = { repository, session: entered.session, trust, signer, holds };
+  const { delta_id, path } = await append(writer, draft(entered.released));
   await pointTo(repository, entered.session);
   const message = `handoff: ${identity} picks up ${predecessor?.session.session_id.slice(0, 8) ?? 'fresh work'}`;
   const commit = await publishRecords(repository, entered.session, [path], message, options);

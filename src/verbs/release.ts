@@ -54,6 +54,7 @@ export async function release(repository: Repository, options: ReleaseOptions): 
     repository,
     holds,
     target.session_id,
+    await holds.read(`session/${target.session_id}`),
     holderOf(repository.host.name, by, repository.now().toISOString(), options.reason),
   );
   const after = await readSession(dirsOf(repository), target.session_id);

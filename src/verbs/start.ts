@@ -7,7 +7,7 @@ import { nodeSuite } from '../crypto.ts';
 import { readEntry } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { BOT, namedIdentity, requireSigner } from './acting.ts';
-import { append, beat, type Writer } from './append.ts';
+import { append, assertDraft, beat, type Writer } from './append.ts';
 import { type Bundle, type Delta, readBundle, toDelta, type Warning } from './bundle.ts';
 import { currentSource, requireTrust } from './current.ts';
 import { type HoldOptions, type Holds, holderOf, openHolds } from './holds.ts';
@@ -56,10 +56,11 @@ export async function start(repository: Repository, options: StartOptions = {}):
   const known = await readKnown(repository, trust);
   if (resumed) return answer(repository, trust, known, resumed, await firstId(repository, resumed), true);
   const holds = await openHolds(repository, options);
-  const session = await enter(repository, trust, holds, identity);
   const position = await readPosition(repository);
   const { intent, task } = options;
   const fields = { ...(intent ? { intent } : {}), ...(task ? { task } : {}), ...positionFields(position) };
+  assertDraft(trust, identity, { kind: 'start', fields });
+  const session = await enter(repository, trust, holds, identity);
   const writer: Writer = { repository, session, trust, signer, holds };
   const { delta_id, path } = await append(writer, { kind: 'start', fields });
   await pointTo(repository, session);
@@ -86,7 +87,10 @@ async function enter(repository: Repository, trust: Trust, holds: Holds, identit
     await takeIdentity(holds, session, held);
     await takeOwn(holds, session);
     const holder = holderOf(repository.host.name, session, session.opened_at, 'superseded_while_stale');
-    if (live?.liveness.state === 'stale') await takeOver(repository, holds, live.session.session_id, holder);
+    if (live?.liveness.state === 'stale') {
+      const { session_id } = live.session;
+      await takeOver(repository, holds, session_id, await holds.read(`session/${session_id}`), holder);
+    }
     return session;
   } catch (error) {
     await releaseIdentity(holds, session);
