@@ -25,7 +25,7 @@ export function findPredecessor(known: Known, named: SessionSummary | null): Pre
   if (!first) return null;
   const session = liveEnd(known, first);
   const live = known.live.find((each) => each.session.session_id === session.session_id) ?? null;
-  const abandoned = session.baton === null && live?.liveness.state !== 'released';
+  const abandoned = session.baton === null && (live === null || live.liveness.state === 'stale');
   return { session, live, baton: nearestBaton(known, session), abandoned };
 }
 
@@ -69,7 +69,7 @@ function liveEnd({ history }: Known, start: SessionSummary): SessionSummary {
 }
 
 /** The custody chain backwards, to the first baton. */
-function nearestBaton({ history }: Known, end: SessionSummary): Baton | null {
+export function nearestBaton({ history }: Known, end: SessionSummary): Baton | null {
   const seen = new Set<string>();
   let session: SessionSummary | null = end;
   while (session && !seen.has(session.session_id)) {

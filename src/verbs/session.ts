@@ -40,12 +40,20 @@ export async function requireSession(
   trust: Trust,
   choice: SessionChoice,
 ): Promise<LiveSession> {
-  const named = choice.session ?? (repository.env.HANDOFF_SESSION || undefined);
-  const found =
-    named === undefined ? await currentSession(repository, trust, choice.as) : await byId(repository, named);
+  const found = await chosenSession(repository, trust, choice);
   if (!found) throw noSession(await namedIdentity(repository, choice.as));
   if (choice.as !== undefined && choice.as !== found.identity) throw notYours(found, choice.as);
   return withLiveness(repository, trust, found);
+}
+
+/** The one that is named, else that of the work tree. */
+export async function chosenSession(
+  repository: Repository,
+  trust: Trust,
+  { session, as }: SessionChoice,
+): Promise<Session | null> {
+  const named = session ?? (repository.env.HANDOFF_SESSION || undefined);
+  return named === undefined ? currentSession(repository, trust, as) : byId(repository, named);
 }
 
 export async function withLiveness(repository: Repository, trust: Trust, session: Session): Promise<LiveSession> {

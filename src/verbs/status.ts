@@ -5,11 +5,12 @@ import type { SessionState } from '../journal/liveness.ts';
 import { BOT, namedIdentity } from './acting.ts';
 import { type Delta, reminders, toDelta, type Warning } from './bundle.ts';
 import { currentSource, requireTrust } from './current.ts';
+import { nearestBaton } from './custody.ts';
 import { type Known, readKnown } from './known.ts';
 import { readPosition } from './position.ts';
 import { readProject } from './project.ts';
 import type { Repository } from './repository.ts';
-import { currentSession, type SessionChoice } from './session.ts';
+import { chosenSession, currentSession, type SessionChoice } from './session.ts';
 import { readTodos, type Todos } from './todos.ts';
 
 export interface StatusResult {
@@ -32,7 +33,7 @@ export interface StatusResult {
 export async function status(repository: Repository, options: SessionChoice = {}): Promise<StatusResult> {
   const trust = await requireTrust(repository);
   const known = await readKnown(repository, trust);
-  const session = await currentSession(repository, trust, options.as);
+  const session = await chosenSession(repository, trust, options);
   const identity = session?.identity ?? (await namedIdentity(repository, options.as)) ?? BOT;
   const live = known.live.find((each) => each.session.session_id === session?.session_id) ?? null;
   const position = await readPosition(repository);
@@ -64,9 +65,8 @@ export async function status(repository: Repository, options: SessionChoice = {}
 }
 
 function batonInHand(known: Known, predecessor: string | null): Baton | null {
-  return predecessor === null
-    ? null
-    : (known.history.sessions.find((each) => each.session_id === predecessor)?.baton ?? null);
+  const session = known.history.sessions.find((each) => each.session_id === predecessor);
+  return session ? nearestBaton(known, session) : null;
 }
 
 function endWarnings(end: { identity: string; reason: string } | null): Warning[] {
