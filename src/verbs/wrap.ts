@@ -14,7 +14,6 @@ import { positionFields, readPosition } from './position.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
-import { assertWritable, withLiveness } from './session.ts';
 import { assertTask } from './task-name.ts';
 
 export interface WrapOptions extends RecordOptions {
@@ -41,7 +40,6 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
   const fields = batonFields(given, options);
   const writer = await openWriter(repository, options, fields.next_agent ?? null);
   const { session, trust } = writer;
-  assertWritable(await withLiveness(repository, trust, session));
   const { summary = firstLine(body), reason, next_agent, focus } = fields;
   const position = positionFields(await readPosition(repository));
   const { delta_id, path } = await append(writer, {
@@ -125,8 +123,16 @@ function withoutAbsent(fields: Record<string, YamlMap[string]>): YamlMap {
 
 const SUMMARY = 200;
 
+/** The first line of prose; where there are only headings, the first of them. */
 function firstLine(body: string): string {
-  const lines = body.split('\n').map((line) => line.replace(/^#+\s*/, '').trim());
-  const prose = lines.find((line, index) => line !== '' && !/^#/.test(body.split('\n')[index]!));
-  return (prose ?? lines.find((line) => line !== '') ?? '').slice(0, SUMMARY);
+  const lines = body.split('\n').filter((line) => words(line) !== '');
+  const first = lines.find((line) => !line.startsWith('#')) ?? lines[0] ?? body.trim().split('\n', 1)[0]!;
+  return (words(first) || first)
+    .slice(0, SUMMARY)
+    .toWellFormed()
+    .replace(/\ufffd$/, '');
+}
+
+function words(line: string): string {
+  return line.replace(/^#+\s*/, '').trim();
 }
