@@ -15,6 +15,11 @@ export function isStrict(publicKey: Uint8Array, signature: Uint8Array): boolean 
   return isScalarBelowL(signature) && isStrictPoint(publicKey) && isStrictPoint(signature);
 }
 
+/** A key that some message could be signed for by anybody, or that has two spellings, is no key. SPEC §4.3 */
+export function isStrictKey(publicKey: Uint8Array): boolean {
+  return publicKey.length === 32 && isStrictPoint(publicKey);
+}
+
 // L = 2^252 + 27742317777372353535851937790883648493, little-endian.
 const L = fromHex('edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010')!;
 

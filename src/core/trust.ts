@@ -1,6 +1,7 @@
 import { HandoffError } from './error.ts';
 import type { ParsedRecord } from './record.ts';
 import { fingerprint, parsePublicKey } from './sshsig.ts';
+import { isStrictKey } from './strict.ts';
 import { type PublicKey, recordId, type Suite, signedMessage } from './verify.ts';
 
 export type Role = 'agent' | 'maintainer' | 'bot';
@@ -190,7 +191,15 @@ export function keyRevoked(fingerprint: string): HandoffError {
 
 export function readPublicKey(line: string, suite: Suite): PublicKey {
   const bytes = parsePublicKey(line).key;
+  if (!isStrictKey(bytes)) throw weakKey();
   return { bytes, fingerprint: fingerprint(bytes, suite) };
+}
+
+function weakKey(): HandoffError {
+  return new HandoffError('schema_invalid', 'Not a key: its point is of small order, or not in canonical form.', {
+    hint: 'Make one with git handoff identity keygen NAME, or ssh-keygen -t ed25519.',
+    data: { expected: 'a canonical Ed25519 point of large order', found: 'another' },
+  });
 }
 
 function notSignedIn(document: ParsedRecord, expected: string): HandoffError {

@@ -76,9 +76,9 @@ export function assertOid(text: string): asserts text is Oid {
   if (!isOid(text)) throw new HandoffError('usage', `Expected a full object id, got ${JSON.stringify(text)}`);
 }
 
-/** Whatever begins with `-` git could take for an option; a control character could end the request early. */
+/** Whatever begins with `-` git could take for an option, and with `^` for what is left out; a control character could end the request early. */
 export function assertRevision(rev: string): void {
-  if (/^[^-\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$/.test(rev)) return;
+  if (/^[^-^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$/.test(rev)) return;
   throw new HandoffError('usage', `Not a revision: ${JSON.stringify(rev)}`, {
     hint: 'Name a commit by its id, a branch or a tag.',
   });
@@ -91,7 +91,7 @@ export function assertRefPrefix(prefix: string): void {
 
 export function tooLarge(oid: Oid, size: number, limit: number): HandoffError {
   return new HandoffError('too_large', `Object ${oid} has ${size} bytes; the limit is ${limit}`, {
-    data: { size, limit },
+    data: { size, limit, expected: `at most ${limit} bytes`, found: `${size} bytes` },
   });
 }
 

@@ -36,6 +36,8 @@ export async function init(repository: Repository, options: InitOptions = {}): P
   const topLevel = requireWorkTree(repository);
   const name = options.as ?? 'maintainer';
   assertIdentityName(name);
+  if (options.name !== undefined && oneLine(options.name) !== options.name)
+    throw usage('The name of a project is one line of at most 1000 characters.');
   if (name === 'bot') throw usage('bot is the name of the identity that acts when none is named; choose another.');
   if ((options.threshold ?? 1) !== 1) throw thresholdTooHigh(options.threshold!);
   await assertFree(repository, topLevel);

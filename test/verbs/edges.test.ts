@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { formatPublicKey } from '../../src/core/sshsig.ts';
+import { readPublicKey } from '../../src/core/trust.ts';
+import { nodeSuite } from '../../src/crypto.ts';
+import { emptyPlace, initialised } from '../handoff.ts';
+
+it('a key of small order, or with a second spelling, is signed in by nobody', () => {
+  const weak = ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`, `ee${'ff'.repeat(30)}7f`];
+  for (const hex of weak) {
+    const line = formatPublicKey(new Uint8Array(Buffer.from(hex, 'hex')));
+    expect(() => readPublicKey(line, nodeSuite)).toThrow(/small order/);
+  }
+});
+
+it('a project has a name of one line', async () => {
+  await expect(emptyPlace().handoff.init({ name: 'a\nb' })).rejects.toMatchObject({ code: 'usage' });
+});
+
+it('what is left out is no revision', async () => {
+  const place = await initialised();
+  await expect(place.handoff.verify({ rev: '^HEAD' })).rejects.toMatchObject({ code: 'usage' });
+});
