@@ -1,0 +1,196 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Place } from '../handoff.ts';
+import { git } from '../temporary.ts';
+import { findings, template } from '../threats/forge.ts';
+import { changes, open, pathsOf, recordsOf, workAndWrap, worktree } from './agents.ts';
+
+const fresh = template((place) => {
+  writeFileSync(join(place.dir, 'code.txt'), 'one\n');
+  git(place.dir, 'add', 'code.txt');
+  git(place.dir, 'commit', '--quiet', '--message', 'code');
+});
+
+/** What git, or somebody, can do to records that are staged and in no commit. */
+const LOSSES: [string, (dir: string) => void][] = [
+  ['git reset --hard', (dir) => git(dir, 'reset', '--quiet', '--hard')],
+  ['git stash', (dir) => git(dir, 'stash', '--quiet')],
+  [
+    'git stash -u',
+    (dir) => {
+      git(dir, 'reset', '--quiet');
+      git(dir, 'stash', '--quiet', '--include-untracked');
+    },
+  ],
+  ['git checkout -f', (dir) => git(dir, 'checkout', '--quiet', '-f', '-B', 'other', 'HEAD')],
+  [
+    'git clean -fdx',
+    (dir) => {
+      git(dir, 'reset', '--quiet');
+      git(dir, 'clean', '--quiet', '-fdx');
+    },
+  ],
+  ['git restore', (dir) => git(dir, 'restore', '--staged', '--worktree', '--', '.handoff')],
+  ['rm -r', (dir) => rmSync(join(dir, '.handoff/sessions'), { recursive: true })],
+];
+
+describe('what was recorded is not lost', () => {
+  it.each(LOSSES)('to %s: the next verb puts every record back and says so', async (_, lose) => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    await place.handoff.note({ text: 'before' });
+    const before = recordsOf(place, session_id);
+    lose(place.dir);
+    expect(recordsOf(place, session_id)).toEqual([]);
+    const { handoff, warnings } = open(place);
+    await handoff.note({ text: 'after' });
+    expect(recordsOf(place, session_id).slice(0, 2)).toEqual(before);
+    expect(warnings).toEqual([expect.stringMatching(/^Restored from the journal.*0001-start\.yaml/)]);
+    expect(changes(place)).toEqual(recordsOf(place, session_id).map(({ path }) => `A  ${path}`));
+    await handoff.wrap({ message: 'the end' });
+    expect(pathsOf(place)).toEqual(recordsOf(place, session_id).map(({ path }) => path));
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('to git rm --cached: the commit has the whole chain', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    await place.handoff.note({ text: 'before' });
+    git(place.dir, 'rm', '-r', '--quiet', '--cached', '.handoff/sessions');
+    await place.handoff.wrap({ message: 'the end' });
+    expect(pathsOf(place)).toEqual(recordsOf(place, session_id).map(({ path }) => path));
+    expect(changes(place)).toEqual([]);
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('to a commit that a hook refuses: the session is wrapped, and the next commit has it', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    const hook = join(place.dir, '.git/hooks/pre-commit');
+    writeFileSync(hook, '#!/bin/sh\necho "not today" >&2\nexit 1\n', { mode: 0o755 });
+    await expect(place.handoff.wrap({ message: 'the end' })).rejects.toMatchObject({
+      code: 'io',
+      exitCode: 4,
+      hint: expect.stringContaining('nothing is lost'),
+    });
+    expect((await place.handoff.sessions()).sessions).toMatchObject([{ session_id, state: 'wrapped' }]);
+    git(place.dir, 'reset', '--quiet', '--hard');
+    rmSync(hook);
+    const { handoff, warnings } = open(place);
+    const picked = await handoff.pickup({ as: 'erin' });
+    expect(picked).toMatchObject({ predecessor_session_id: session_id, baton: { body: 'the end' } });
+    expect(warnings.join()).toContain('Restored from the journal');
+    expect(recordsOf(place, session_id)).toHaveLength(2);
+    git(place.dir, 'commit', '--quiet', '--message', 'by hand');
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('to an index that another process holds for a while', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    const lock = join(place.dir, '.git/index.lock');
+    writeFileSync(lock, '');
+    const noted = place.handoff.note({ text: 'patience' });
+    setTimeout(() => rmSync(lock), 300);
+    await noted;
+    expect(changes(place)).toEqual(recordsOf(place, session_id).map(({ path }) => `A  ${path}`));
+  });
+
+  it('and is not written a second time where it is', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    const { path } = await place.handoff.note({ text: 'mine' });
+    writeFileSync(join(place.dir, path), 'somebody edited this\n');
+    const { handoff, warnings } = open(place);
+    await handoff.note({ text: 'next' });
+    expect(warnings).toEqual([]);
+    git(place.dir, 'reset', '--quiet', '--hard');
+    await handoff.note({ text: 'and one more' });
+    expect(recordsOf(place, session_id).map(({ fields }) => fields.text)).toEqual([
+      undefined,
+      'mine',
+      'next',
+      'and one more',
+    ]);
+  });
+});
+
+describe('branches and work trees', () => {
+  it('a session that changes branches has its whole chain on each of them', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    await place.handoff.note({ text: 'on main', commit: true });
+    git(place.dir, 'checkout', '--quiet', '-b', 'side', 'HEAD~1');
+    expect(recordsOf(place, session_id)).toEqual([]);
+    await place.handoff.note({ text: 'on side', commit: true });
+    expect(recordsOf(place, session_id)).toHaveLength(3);
+    expect(await findings(place, { rev: 'main' })).toEqual([]);
+    expect(await findings(place, { rev: 'side' })).toEqual([]);
+    git(place.dir, 'checkout', '--quiet', 'main');
+    await place.handoff.wrap({ message: 'back on main' });
+    expect(recordsOf(place, session_id)).toHaveLength(4);
+    git(place.dir, 'merge', '--quiet', '-m', 'merge', 'side');
+    expect(await findings(place)).toEqual([]);
+    expect(recordsOf(place, session_id)).toHaveLength(4);
+  });
+
+  it('nothing is restored into another work tree', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    const side = worktree(place, 'side');
+    git(place.dir, 'reset', '--quiet', '--hard');
+    const own = await side.handoff.start({ as: 'erin' });
+    await side.handoff.note({ text: 'here' });
+    expect([recordsOf(side, session_id), recordsOf(side, own.session_id).length]).toEqual([[], 2]);
+    expect(side.warnings).toEqual([]);
+    await place.handoff.note({ as: 'donna', text: 'there' });
+    expect(recordsOf(place, session_id)).toHaveLength(2);
+    expect(recordsOf(place, own.session_id)).toEqual([]);
+  });
+
+  it('a session that was wrapped and committed on another branch stays there', async () => {
+    const place = fresh();
+    git(place.dir, 'checkout', '--quiet', '-b', 'side');
+    const first = await workAndWrap(place.handoff, 'donna');
+    git(place.dir, 'checkout', '--quiet', 'main');
+    const { handoff, warnings } = open(place);
+    await handoff.start({ as: 'erin' });
+    expect(recordsOf(place, first)).toEqual([]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('a baton outlives its work tree', async () => {
+    const place = fresh();
+    const side = worktree(place, 'side');
+    const { session_id } = await side.handoff.start({ as: 'donna' });
+    await side.handoff.wrap({ message: 'from a work tree that is gone', commit: false });
+    git(place.dir, 'worktree', 'remove', '--force', side.dir);
+    expect(await open(place).handoff.pickup({ as: 'erin' })).toMatchObject({
+      predecessor_session_id: session_id,
+      baton: { body: 'from a work tree that is gone' },
+    });
+  });
+});
+
+describe('the state directory', () => {
+  it('may be elsewhere, for agents that cannot write to .git', async () => {
+    const place = fresh();
+    const state = join(place.dir, '..', 'state');
+    const { handoff } = open(place, { env: { HANDOFF_STATE: state } });
+    const { session_id } = await handoff.start({ as: 'donna', stage: false });
+    await handoff.note({ text: 'from a sandbox', stage: false });
+    await handoff.wrap({ message: 'the end', stage: false });
+    expect(git(place.dir, 'diff', '--cached', '--name-only')).toBe('');
+    expect(await open(place).handoff.sessions()).toEqual({ sessions: [] });
+    commit(place);
+    expect(await findings(place)).toEqual([]);
+    expect((await open(place).handoff.sessions()).sessions).toMatchObject([{ session_id, state: 'wrapped' }]);
+  });
+});
+
+/** As an operator does for an agent that may not. */
+function commit({ dir }: Place): void {
+  git(dir, 'add', '.handoff');
+  git(dir, 'commit', '--quiet', '--message', 'records');
+}
