@@ -17,21 +17,10 @@ import { appendRecord, type Entry, isWrapped, readTip } from '../journal/records
 import { absent, heartbeatFile, type Session } from '../journal/registry.ts';
 import { BOT } from './acting.ts';
 import type { Holds } from './holds.ts';
+import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
 import { dirsOf, ended, momentOf, released } from './session.ts';
-
-/** What a verb wants to record; everything else follows from the session. */
-export interface RecordDraft extends SecretOptions {
-  kind: RecordKind;
-  fields: YamlMap;
-  body?: string;
-}
-
-export interface SecretOptions {
-  /** A person has looked: what seems to be a secret is none. It is recorded that they said so. */
-  allowSecret?: boolean;
-}
 
 export interface Appended {
   delta_id: string;

@@ -1,12 +1,13 @@
 import { HandoffError } from '../core/error.ts';
 import { assertIdentityName } from '../core/names.ts';
 import { requireSigner } from './acting.ts';
-import { append, type RecordDraft, type SecretOptions, type Writer } from './append.ts';
+import { append, type Writer } from './append.ts';
 import { requireTrust } from './current.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
 import { positionFields, readPosition } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
+import type { RecordDraft, SecretOptions } from './record-draft.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { requireSession, type SessionChoice } from './session.ts';
 import { requireIdentity } from './signing.ts';

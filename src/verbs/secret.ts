@@ -1,6 +1,6 @@
 import { HandoffError } from '../core/error.ts';
 import { findSecrets } from '../core/secrets.ts';
-import type { RecordDraft } from './append.ts';
+import type { RecordDraft } from './record-draft.ts';
 
 /** Before anything is signed: what is committed is published, and a signature makes it harder to take back. */
 export function refuseSecrets({ fields, body, allowSecret }: RecordDraft): void {

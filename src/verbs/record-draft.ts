@@ -1,0 +1,14 @@
+import type { RecordKind } from '../core/kinds.ts';
+import type { YamlMap } from '../core/yaml.ts';
+
+/** What a verb wants to record; everything else follows from the session. */
+export interface RecordDraft extends SecretOptions {
+  kind: RecordKind;
+  fields: YamlMap;
+  body?: string;
+}
+
+export interface SecretOptions {
+  /** A person has looked: what seems to be a secret is none. It is recorded that they said so. */
+  allowSecret?: boolean;
+}
