@@ -12,6 +12,10 @@ export async function openIndex(git: Git, store: GitStore, paths: string[] = [])
     root: async () => folders.get('') ?? [],
     list: async (folder) => folders.get(`${folder.path}/`) ?? [],
     read: (file, limit) => store.readBlob(file.oid!, limit),
+    readAll(files, limit) {
+      const oids = files.map((file) => file.oid!);
+      return store.readBlobs(oids, limit);
+    },
   };
 }
 

@@ -2,9 +2,9 @@ import { assertPlace, chainFaults, type Link, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
 import type { RecordKind } from '../core/kinds.ts';
 import { parseRecordName, parseSessionFolder } from '../core/paths.ts';
-import { cutSignature, type ParsedRecord, parseCut } from '../core/record.ts';
+import { cutSignature, type ParsedRecord, parseCut, type SignedParts } from '../core/record.ts';
 import { type Identity, keyRevoked, type Trust } from '../core/trust.ts';
-import { assertSigned, checkSignature, type Suite, type VerifiedRecord } from '../core/verify.ts';
+import { assertSigned, checkSignatures, type SignatureCheck, type Suite, type VerifiedRecord } from '../core/verify.ts';
 import { attempt, finding, type Report, toFinding } from './finding.ts';
 import { type Entry, FILE, type Source } from './source.ts';
 
@@ -52,9 +52,7 @@ export async function auditSession(
   const links: (Link | null)[] = [];
   for (let at = 0; at < files.length; at += AT_ONCE) {
     const some = files.slice(at, at + AT_ONCE);
-    const audited = await context.limit(some.length, () =>
-      Promise.all(some.map((file) => auditRecord(file, session, context))),
-    );
+    const audited = await context.limit(some.length, () => auditRecords(some, session, context));
     links.push(...audited);
   }
   reportChain(links, files, folder, session.report);
@@ -96,23 +94,44 @@ function sortedFiles(entries: readonly Entry[], report: Report): NumberedFile[] 
   return files.sort((a, b) => a.seq - b.seq);
 }
 
-/** Bytes first, then what they say, SPEC §4.5. One function without layers: it runs for every record there is. */
-async function auditRecord(
-  { entry, seq, kind }: NumberedFile,
+/** Bytes first, then what they say, SPEC §4.5: files are read together, then verified together, then judged one by one. */
+async function auditRecords(
+  files: readonly NumberedFile[],
   session: Session,
   context: SessionContext,
-): Promise<Link | null> {
+): Promise<(Link | null)[]> {
+  const entries = files.map(({ entry }) => entry);
+  const contents = await context.source.readAll(entries, maxBytes(context.trust));
+  const opened = files.map((file, index) => openFile(file, contents[index]!));
+  const checks = await checkSignatures(opened, session.identity?.keys ?? [], context.suite);
+  return opened.map((file, index) => auditRecord(file, checks[index]!, session, context));
+}
+
+interface OpenedFile extends NumberedFile {
+  /** Or why there are none. */
+  bytes: Uint8Array | HandoffError;
+  parts: SignedParts | null;
+}
+
+function openFile({ entry, seq, kind }: NumberedFile, bytes: Uint8Array | HandoffError): OpenedFile {
+  const parts = bytes instanceof HandoffError ? null : cutSignature(bytes);
+  return { entry, seq, kind, bytes, parts };
+}
+
+function auditRecord(
+  { entry, seq, kind, bytes, parts }: OpenedFile,
+  check: SignatureCheck | null,
+  session: Session,
+  context: SessionContext,
+): Link | null {
   let record: ParsedRecord | null = null;
   let verified: VerifiedRecord | null = null;
   try {
-    const bytes = await context.source.read(entry, maxBytes(context.trust));
-    const keys = session.identity?.keys ?? [];
-    const parts = cutSignature(bytes);
-    const check = parts && (await checkSignature({ kind, ...parts }, keys, context.suite));
+    if (bytes instanceof HandoffError) throw bytes;
     record = parseCut(bytes, parts);
     assertPlace(record, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
-    verified = assertSigned(record, check, keys, context.suite);
+    verified = assertSigned(record, check, session.identity.keys, context.suite);
     assertEntitled(verified, session);
   } catch (error) {
     verified = null;

@@ -1,3 +1,4 @@
+import type { HandoffError } from '../core/error.ts';
 import type { Oid } from '../git/store.ts';
 
 /** A file or folder somewhere: in a commit's tree, in the index, or on disk. */
@@ -18,6 +19,8 @@ export interface Source {
   root(): Promise<Entry[]>;
   list(folder: Entry): Promise<Entry[]>;
   read(file: Entry, limit: number): Promise<Uint8Array>;
+  /** For each what `read` would give, or throw. */
+  readAll(files: readonly Entry[], limit: number): Promise<(Uint8Array | HandoffError)[]>;
 }
 
 /** An entry by its path, or null. Walks names only; symbolic links are entries, never followed. */

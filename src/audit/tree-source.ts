@@ -29,5 +29,9 @@ export async function openTree(store: GitStore, rev: string): Promise<Source> {
       return found.entries.map((entry) => place(`${folder.path}/`, entry));
     },
     read: (file, limit) => store.readBlob(file.oid!, limit),
+    readAll(files, limit) {
+      const oids = files.map((file) => file.oid!);
+      return store.readBlobs(oids, limit);
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { asHandoffError } from '../core/error.ts';
 import { assertSize } from '../core/record.ts';
 import type { Entry, Source } from './source.ts';
 
@@ -12,6 +13,8 @@ export function openWorkTree(topLevel: string): Source {
     root: () => list(''),
     list: (folder) => list(`${folder.path}/`),
     read: (file, limit) => readFile(join(topLevel, file.path), limit),
+    readAll: (files, limit) =>
+      Promise.all(files.map((file) => readFile(join(topLevel, file.path), limit).catch(asHandoffError))),
   };
 }
 

@@ -92,3 +92,9 @@ export interface Finding {
   found?: string;
   hint: string;
 }
+
+/** For whoever collects results: a known error is one of them, any other is thrown on. */
+export function asHandoffError(error: unknown): HandoffError {
+  if (error instanceof HandoffError) return error;
+  throw error;
+}

@@ -23,9 +23,8 @@ interface Request {
   rev: string;
   limit: number;
   header?: ObjectHeader;
-  // biome-ignore lint/suspicious/noExplicitAny: what it resolves to follows from the command
-  resolve(answer: any): void;
-  reject(error: HandoffError): void;
+  // biome-ignore lint/suspicious/noExplicitAny: what the answer is follows from the command; or it is a HandoffError
+  answer(answer: any): void;
   next?: Request;
 }
 
@@ -56,13 +55,29 @@ export class CatFile {
 
   info(rev: string): Promise<ObjectHeader | null> {
     return new Promise((resolve, reject) => {
-      this.#enqueue({ command: 'info', rev, limit: UNLIMITED, resolve, reject });
+      this.#enqueue({ command: 'info', rev, limit: UNLIMITED, answer: settle(resolve, reject) });
     });
   }
 
   contents(rev: string, limit = UNLIMITED): Promise<GitObject | null> {
     return new Promise((resolve, reject) => {
-      this.#admit({ command: 'contents', rev, limit, resolve, reject });
+      this.#admit({ command: 'contents', rev, limit, answer: settle(resolve, reject) });
+    });
+  }
+
+  /** Many objects for the price of one promise: for each what `contents` would have given, or thrown. */
+  contentsOfAll(revs: readonly string[], limit = UNLIMITED): Promise<(GitObject | null | HandoffError)[]> {
+    return new Promise((resolve) => {
+      const answers = new Array<GitObject | null | HandoffError>(revs.length);
+      let open = revs.length;
+      if (open === 0) resolve(answers);
+      revs.forEach((rev, index) => {
+        const answer = (answer: GitObject | null | HandoffError): void => {
+          answers[index] = answer;
+          if (--open === 0) resolve(answers);
+        };
+        this.#admit({ command: 'contents', rev, limit, answer });
+      });
     });
   }
 
@@ -94,17 +109,17 @@ export class CatFile {
   }
 
   #probe(request: Request): Request {
-    const resolve = (header: ObjectHeader | null) => {
-      if (header === null) request.resolve(null);
-      else if (header.size > request.limit) request.reject(tooLarge(header.oid, header.size, request.limit));
+    const answer = (header: ObjectHeader | null | HandoffError) => {
+      if (header === null || header instanceof HandoffError) request.answer(header);
+      else if (header.size > request.limit) request.answer(tooLarge(header.oid, header.size, request.limit));
       else this.#enqueue(request);
     };
-    return { command: 'info', rev: request.rev, limit: UNLIMITED, resolve, reject: request.reject };
+    return { command: 'info', rev: request.rev, limit: UNLIMITED, answer };
   }
 
   #enqueue(request: Request): void {
     if (this.#failure) {
-      request.reject(this.#failure);
+      request.answer(this.#failure);
       return;
     }
     if (this.#last) this.#last.next = request;
@@ -141,7 +156,7 @@ export class CatFile {
       body: (bytes) => {
         const request = this.#take();
         const { oid, type, size } = request.header!;
-        request.resolve({ oid, type, size, bytes });
+        request.answer({ oid, type, size, bytes });
       },
     });
     let stderr = '';
@@ -161,9 +176,9 @@ export class CatFile {
   #header(line: string): Expectation {
     const header = parseHeader(line);
     const { command, limit, rev } = this.#first!;
-    if (header === 'ambiguous') this.#take().reject(ambiguous(rev));
-    else if (header === null) this.#take().resolve(null);
-    else if (command === 'info') this.#take().resolve(header);
+    if (header === 'ambiguous') this.#take().answer(ambiguous(rev));
+    else if (header === null) this.#take().answer(null);
+    else if (command === 'info') this.#take().answer(header);
     else if (header.size > limit) return this.#restart(header);
     else {
       this.#first!.header = header;
@@ -179,7 +194,7 @@ export class CatFile {
     keepAlive(child, false);
     this.#asksSizeFirst = true;
     const refused = this.#take();
-    refused.reject(tooLarge(header.oid, header.size, refused.limit));
+    refused.answer(tooLarge(header.oid, header.size, refused.limit));
     const waiting = this.#first;
     this.#first = this.#last = undefined;
     this.#outgoing = '';
@@ -196,8 +211,12 @@ export class CatFile {
   #end(child: ChildProcessWithoutNullStreams, failure: HandoffError): void {
     if (child !== this.#child) return;
     this.#child = undefined;
-    while (this.#first) this.#take().reject(failure);
+    while (this.#first) this.#take().answer(failure);
   }
+}
+
+function settle<T>(resolve: (answer: T) => void, reject: (error: HandoffError) => void) {
+  return (answer: T | HandoffError): void => (answer instanceof HandoffError ? reject(answer) : resolve(answer));
 }
 
 function parseHeader(line: string): ObjectHeader | 'ambiguous' | null {

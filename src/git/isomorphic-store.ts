@@ -1,5 +1,5 @@
 import type { PromiseFsClient } from 'isomorphic-git';
-import { HandoffError } from '../core/error.ts';
+import { asHandoffError, HandoffError } from '../core/error.ts';
 import { assertSupported, type IsomorphicPlace, isShallow } from './isomorphic-limits.ts';
 import { formatCommit, formatTree, parseCommit, parseTagTarget, parseTree } from './object.ts';
 import {
@@ -75,6 +75,10 @@ class IsomorphicStore implements GitStore {
     if (bytes.length > limit) throw tooLarge(oid, bytes.length, limit);
     if (type !== 'blob') throw wrongType(oid, 'blob', type);
     return bytes;
+  }
+
+  readBlobs(oids: readonly Oid[], limit?: number): Promise<(Uint8Array | HandoffError)[]> {
+    return Promise.all(oids.map((oid) => this.readBlob(oid, limit).catch(asHandoffError)));
   }
 
   async readCommit(rev: string): Promise<Commit> {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { CatFile } from './cat-file.ts';
+import { HandoffError } from '../core/error.ts';
+import { CatFile, type GitObject } from './cat-file.ts';
 import { type GitConfig, readConfig } from './config.ts';
 import { discoverRepository } from './discover.ts';
 import { formatCommit, formatTree, parseCommit, parseTree } from './object.ts';
@@ -59,10 +60,15 @@ class NativeStore implements NativeGitStore {
 
   async readBlob(oid: Oid, limit?: number): Promise<Uint8Array> {
     assertOid(oid);
-    const blob = await this.#catFile.contents(oid, limit);
-    if (!blob) throw missingObject(oid);
-    if (blob.type !== 'blob') throw wrongType(oid, 'blob', blob.type);
-    return blob.bytes;
+    const bytes = blobBytes(oid, await this.#catFile.contents(oid, limit));
+    if (bytes instanceof HandoffError) throw bytes;
+    return bytes;
+  }
+
+  async readBlobs(oids: readonly Oid[], limit?: number): Promise<(Uint8Array | HandoffError)[]> {
+    for (const oid of oids) assertOid(oid);
+    const objects = await this.#catFile.contentsOfAll(oids, limit);
+    return objects.map((object, index) => blobBytes(oids[index]!, object));
   }
 
   async readCommit(rev: string): Promise<Commit> {
@@ -138,4 +144,10 @@ class NativeStore implements NativeGitStore {
     const { code, stdout } = await runGit(this.#git, ['rev-parse', '--verify', '--quiet', rev]);
     if (code === 0) throw missingObject(`${rev} (${stdout.toString('latin1').trim()})`);
   }
+}
+
+function blobBytes(oid: Oid, object: GitObject | null | HandoffError): Uint8Array | HandoffError {
+  if (object === null) return missingObject(oid);
+  if (object instanceof HandoffError) return object;
+  return object.type === 'blob' ? object.bytes : wrongType(oid, 'blob', object.type);
 }
