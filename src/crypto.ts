@@ -26,16 +26,16 @@ function verifyEach(publicKey: Uint8Array, signed: readonly SignedMessage[]): Pr
     const close = (): void => {
       if (--open === 0) resolve(answers);
     };
-    for (const [index, { message, signature }] of signed.entries()) {
+    signed.forEach(({ message, signature }, index) => {
       const key = message instanceof Uint8Array && isStrict(publicKey, signature) ? importKey(publicKey) : null;
-      if (key === null) continue;
+      if (key === null) return;
       open++;
       cryptoVerify(null, message, key, signature, (error, isValid) => {
         if (error) reject(error);
         answers[index] = isValid;
         close();
       });
-    }
+    });
     close();
   });
 }

@@ -65,18 +65,21 @@ export class CatFile {
     });
   }
 
-  /** Many objects for the price of one promise: for each what `contents` would have given, or thrown. */
-  contentsOfAll(revs: readonly string[], limit = UNLIMITED): Promise<(GitObject | null | HandoffError)[]> {
+  /** Many objects for the price of one promise: `take` gets for each what `contents` would have given, or thrown. */
+  contentsOfAll(
+    revs: readonly string[],
+    limit: number | undefined,
+    take: (index: number, object: GitObject | null | HandoffError) => void,
+  ): Promise<void> {
     return new Promise((resolve) => {
-      const answers = new Array<GitObject | null | HandoffError>(revs.length);
       let open = revs.length;
-      if (open === 0) resolve(answers);
+      if (open === 0) resolve();
       revs.forEach((rev, index) => {
-        const answer = (answer: GitObject | null | HandoffError): void => {
-          answers[index] = answer;
-          if (--open === 0) resolve(answers);
+        const answer = (object: GitObject | null | HandoffError): void => {
+          take(index, object);
+          if (--open === 0) resolve();
         };
-        this.#admit({ command: 'contents', rev, limit, answer });
+        this.#admit({ command: 'contents', rev, limit: limit ?? UNLIMITED, answer });
       });
     });
   }

@@ -77,7 +77,8 @@ class IsomorphicStore implements GitStore {
     return bytes;
   }
 
-  readBlobs(oids: readonly Oid[], limit?: number): Promise<(Uint8Array | HandoffError)[]> {
+  async readBlobs(oids: readonly Oid[], limit?: number): Promise<(Uint8Array | HandoffError)[]> {
+    oids.forEach(assertOid);
     return Promise.all(oids.map((oid) => this.readBlob(oid, limit).catch(asHandoffError)));
   }
 

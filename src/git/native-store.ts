@@ -66,9 +66,12 @@ class NativeStore implements NativeGitStore {
   }
 
   async readBlobs(oids: readonly Oid[], limit?: number): Promise<(Uint8Array | HandoffError)[]> {
-    for (const oid of oids) assertOid(oid);
-    const objects = await this.#catFile.contentsOfAll(oids, limit);
-    return objects.map((object, index) => blobBytes(oids[index]!, object));
+    oids.forEach(assertOid);
+    const blobs = new Array<Uint8Array | HandoffError>(oids.length);
+    await this.#catFile.contentsOfAll(oids, limit, (index, object) => {
+      blobs[index] = blobBytes(oids[index]!, object);
+    });
+    return blobs;
   }
 
   async readCommit(rev: string): Promise<Commit> {

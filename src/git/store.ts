@@ -51,7 +51,7 @@ export interface GitStore {
   readTree(rev: string): Promise<Tree | null>;
   /** More bytes than `limit` is `too_large`. The bytes may be a view of a larger buffer: copy what you keep. */
   readBlob(oid: Oid, limit?: number): Promise<Uint8Array>;
-  /** For each what `readBlob` would give, or throw. */
+  /** For each blob what `readBlob` would give, or throw. */
   readBlobs(oids: readonly Oid[], limit?: number): Promise<(Uint8Array | HandoffError)[]>;
   readCommit(rev: string): Promise<Commit>;
   /** A commit is its own ancestor. Refuses to say no in a shallow repository. */

@@ -8,13 +8,14 @@ import { isRecordKind, type Kind } from '../../src/core/kinds.ts';
 import { browserSuite } from '../../src/core/suite.ts';
 import { type PublicKey, type Suite, signedMessage } from '../../src/core/verify.ts';
 import type { YamlMap } from '../../src/core/yaml.ts';
-import { nodeHashes, verifyEd25519, verifyEd25519Async } from '../../src/crypto.ts';
+import { nodeSuite as manyAtOnce, nodeHashes, verifyEd25519, verifyEd25519Async } from '../../src/crypto.ts';
 
 /** Both kinds of crypto, and on Node both ways to call it. */
 export const SUITES: Record<string, Suite> = {
   tweetnacl: browserSuite,
   node: { ...nodeHashes, verify: verifyEd25519 },
   'node, asynchronous': { ...nodeHashes, verify: verifyEd25519Async },
+  'node, many at once': manyAtOnce,
 };
 export const nodeSuite: Suite = SUITES.node!;
 

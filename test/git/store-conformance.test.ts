@@ -246,6 +246,30 @@ describe.each(Object.keys(STORES))('the %s store', (name) => {
     expect((await store.readBlob(blob)).length).toBe(size);
     await store.close();
   });
+
+  test('of many blobs each has its own answer, in the order asked', async () => {
+    const dir = history(join(temporaryDirectory(), 'r'));
+    const blob = (bytes: Buffer) => gitInput(dir, bytes, 'hash-object', '-w', '--stdin');
+    const [one, two] = [blob(Buffer.from('one')), blob(Buffer.from('two'))];
+    const large = blob(Buffer.alloc(300 * 1024, 'a'));
+    const [tree, absent] = [git(dir, 'rev-parse', 'HEAD^{tree}'), '1'.repeat(40)];
+    const store = await open(dir);
+    for (let time = 0; time < 2; time++) {
+      const answers = await store.readBlobs([one, large, absent, two, tree, one, large], 4096);
+      expect(answers.map((answer) => (answer instanceof Uint8Array ? text(answer) : answer.code))).toEqual([
+        'one',
+        'too_large',
+        'io',
+        'two',
+        'mode_invalid',
+        'one',
+        'too_large',
+      ]);
+    }
+    expect(await store.readBlobs([])).toEqual([]);
+    await expect(store.readBlobs([one, 'HEAD'])).rejects.toMatchObject({ code: 'usage' });
+    await store.close();
+  });
 });
 
 test('the native store fetches nothing behind the back of the caller in a partial clone', async () => {
