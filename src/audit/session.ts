@@ -1,10 +1,19 @@
 import { assertPlace, chainFaults, type Link, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
+import { matchHead } from '../core/head.ts';
 import type { RecordKind } from '../core/kinds.ts';
 import { parseRecordName, parseSessionFolder } from '../core/paths.ts';
 import { cutSignature, type ParsedRecord, parseCut, type SignedParts } from '../core/record.ts';
-import { type Identity, keyRevoked, type Trust } from '../core/trust.ts';
-import { assertSigned, checkSignatures, type SignatureCheck, type Suite, type VerifiedRecord } from '../core/verify.ts';
+import { type Identity, type IdentityKey, keyRevoked, type Trust } from '../core/trust.ts';
+import {
+  assertSigned,
+  assertVerified,
+  checkSignatures,
+  recordId,
+  type SignatureCheck,
+  type Suite,
+  type VerifiedRecord,
+} from '../core/verify.ts';
 import { attempt, finding, type Report, toFinding } from './finding.ts';
 import { type Entry, FILE, type Source } from './source.ts';
 
@@ -15,8 +24,10 @@ export interface SessionContext {
   suite: Suite;
   /** Bounds how many records are in memory at once. */
   limit<T>(records: number, task: () => Promise<T>): Promise<T>;
-  /** Called for each file that was looked at, with what it turned out to be. */
-  onRecord(path: string, record: ParsedRecord | null, verified: VerifiedRecord | null): void;
+  /** Called for each file that was looked at. */
+  onFile(): void;
+  /** Called for each file with what it turned out to be. Without it most records need not be parsed in full. */
+  onRecord?: ((path: string, record: ParsedRecord | null, verified: VerifiedRecord | null) => void) | undefined;
 }
 
 /** What is left of a session once it was audited: enough to compare it with others. */
@@ -126,26 +137,30 @@ function auditRecord(
 ): Link | null {
   let record: ParsedRecord | null = null;
   let verified: VerifiedRecord | null = null;
+  let link: Link | null = null;
   try {
     if (bytes instanceof HandoffError) throw bytes;
-    record = parseCut(bytes, parts);
-    assertPlace(record, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
+    const matched = context.onRecord ? null : matchHead(bytes, parts, kind);
+    record = matched ? null : parseCut(bytes, parts);
+    const head = matched ?? record!;
+    assertPlace(head, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
-    verified = assertSigned(record, check, session.identity.keys, context.suite);
-    assertEntitled(verified, session);
+    const key = assertSigned(head, check, session.identity.keys);
+    assertEntitled(kind, key, session.identity);
+    link = toLink(head, recordId(head.signedBytes, context.suite), key.fingerprint);
+    verified = record && assertVerified(record, check, session.identity.keys, context.suite);
   } catch (error) {
-    verified = null;
     session.report(toFinding(error, entry.path));
   }
-  context.onRecord(entry.path, record, verified);
-  return verified && toLink(verified, verified.id, verified.fingerprint);
+  context.onFile();
+  context.onRecord?.(entry.path, record, verified);
+  return link;
 }
 
 /** SPEC §6.1: by an identity that was signed in, with a key that may. */
-function assertEntitled({ kind, fingerprint }: VerifiedRecord, { identity, owner }: Session): void {
-  const key = identity?.keys.find((candidate) => candidate.fingerprint === fingerprint);
-  if (key?.state === 'revoked') throw keyRevoked(fingerprint);
-  if (kind === 'waiver' && identity?.role !== 'maintainer') throw notEntitled(owner, kind);
+function assertEntitled(kind: RecordKind, { state, fingerprint }: IdentityKey, { name, role }: Identity): void {
+  if (state === 'revoked') throw keyRevoked(fingerprint);
+  if (kind === 'waiver' && role !== 'maintainer') throw notEntitled(name, kind);
 }
 
 function reportChain(

@@ -103,10 +103,8 @@ async function auditSessions(
     trust,
     suite: options.suite,
     limit: limiter(IN_FLIGHT),
-    onRecord(...seen) {
-      count(1);
-      options.onRecord?.(...seen);
-    },
+    onFile: () => count(1),
+    onRecord: options.onRecord,
   };
   const audits: { path: string; audit: SessionAudit }[] = [];
   const some = limiter(64);

@@ -1,6 +1,6 @@
 import { HandoffError } from './error.ts';
+import type { Head } from './head.ts';
 import type { RecordKind } from './kinds.ts';
-import type { ParsedRecord } from './record.ts';
 
 /** The place a record was found at, which must say the same as the record itself. */
 export interface Place {
@@ -34,7 +34,7 @@ export interface ChainFault {
 }
 
 /** SPEC §6.2: path, kind, identity, session and number agree; the record was written for this repository. */
-export function assertPlace(record: ParsedRecord, place: Place, repoId: string): void {
+export function assertPlace(record: Head, place: Place, repoId: string): void {
   const { identity, session_id, seq, repo } = record.fields;
   const sid8 = (session_id as string).slice(0, 8);
   if (record.kind !== place.kind) throw mismatch('path_mismatch', 'kind', place.kind, record.kind);
@@ -44,7 +44,7 @@ export function assertPlace(record: ParsedRecord, place: Place, repoId: string):
   if (repo !== repoId) throw mismatch('repo_mismatch', 'repo', repoId, repo);
 }
 
-export function toLink(record: ParsedRecord, id: string, fingerprint: string): Link {
+export function toLink(record: Pick<Head, 'kind' | 'fields'>, id: string, fingerprint: string): Link {
   const { fields } = record;
   return {
     seq: fields.seq as number,

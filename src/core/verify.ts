@@ -40,7 +40,7 @@ export async function verifyRecord(
 ): Promise<VerifiedRecord> {
   const { kind, signedBytes, signature } = record;
   const [check] = await checkSignatures([{ kind, parts: { signedBytes, signature: signature! } }], keys, suite);
-  return assertSigned(record, check!, keys, suite);
+  return assertVerified(record, check!, keys, suite);
 }
 
 /** What was signed, and by which of the keys; null when by none of them. Only `checkSignatures` makes one. */
@@ -62,19 +62,28 @@ export async function checkSignatures(
   keys: readonly PublicKey[],
   suite: Suite,
 ): Promise<(SignatureCheck | null)[]> {
-  const checks = files.map(({ kind, parts }) => parts && unchecked(kind, parts, suite));
-  let open = checks.filter((check) => check !== null);
-  for (const key of keys) {
-    const answers = await verifyAll(key.bytes, open, suite);
-    for (const [index, check] of open.entries()) if (answers[index]) check.signer = key;
-    open = open.filter(({ signer }) => signer === null);
-  }
+  const checks = files.map((file) => unchecked(file, suite));
+  for (const key of keys) await signBy(key, checks.filter(isOpen), suite);
   return checks as (SignatureCheck | null)[];
 }
 
-function unchecked(kind: Kind, { signedBytes, signature }: SignedParts, suite: Suite) {
-  const message = signedMessage({ kind, signedBytes }, suite);
-  return { signedBytes, signature, message, signer: null as PublicKey | null };
+async function signBy(key: PublicKey, open: readonly Unchecked[], suite: Suite): Promise<void> {
+  const answers = await verifyAll(key.bytes, open, suite);
+  for (let i = 0; i < open.length; i++) if (answers[i]) open[i]!.signer = key;
+}
+
+function isOpen(check: Unchecked | null): check is Unchecked {
+  return check !== null && check.signer === null;
+}
+
+interface Unchecked extends SignedParts, SignedMessage {
+  signer: PublicKey | null;
+}
+
+function unchecked({ kind, parts }: SignedFile, suite: Suite): Unchecked | null {
+  if (!parts) return null;
+  const { signedBytes, signature } = parts;
+  return { signedBytes, signature, message: signedMessage({ kind, signedBytes }, suite), signer: null };
 }
 
 function verifyAll(publicKey: Uint8Array, signed: readonly SignedMessage[], suite: Suite): Promise<boolean[]> {
@@ -82,14 +91,14 @@ function verifyAll(publicKey: Uint8Array, signed: readonly SignedMessage[], suit
   return Promise.all(signed.map(({ message, signature }) => suite.verify(publicKey, message, signature)));
 }
 
-/** A record whose own bytes were checked, and found to be signed by one of the keys. */
-export function assertSigned(
-  record: ParsedRecord,
+/** Who signed a record: one of the keys, and the record's own bytes. */
+export function assertSigned<K extends PublicKey>(
+  { signedBytes }: Pick<ParsedRecord, 'signedBytes'>,
   check: SignatureCheck | null,
-  keys: readonly PublicKey[],
-  suite: Suite,
-): VerifiedRecord {
-  if (check?.signer && check.signedBytes === record.signedBytes) return verifiedBy(record, check.signer, suite);
+  keys: readonly K[],
+): K {
+  const signer = check?.signedBytes === signedBytes && keys.find((key) => key === check.signer);
+  if (signer) return signer;
   throw new HandoffError('signature_invalid', 'The signature does not fit these bytes and any key of the identity.', {
     hint: 'The file was changed after it was signed, or someone else signed it. Restore it from git.',
     data: {
@@ -99,14 +108,14 @@ export function assertSigned(
   });
 }
 
-/** Spelled out: a spread costs more than the hash. */
-function verifiedBy(
-  { kind, fields, body, signedBytes, signature, signatures }: ParsedRecord,
-  key: PublicKey,
+export function assertVerified(
+  record: ParsedRecord,
+  check: SignatureCheck | null,
+  keys: readonly PublicKey[],
   suite: Suite,
 ): VerifiedRecord {
-  const id = recordId(signedBytes, suite);
-  return { kind, fields, body, signedBytes, signature, signatures, id, fingerprint: key.fingerprint } as VerifiedRecord;
+  const { fingerprint } = assertSigned(record, check, keys);
+  return { ...record, id: recordId(record.signedBytes, suite), fingerprint } as VerifiedRecord;
 }
 
 /** The one place that builds the bytes a key signs. SPEC §4.2 */
