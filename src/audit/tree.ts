@@ -108,22 +108,27 @@ async function auditSessions(
   };
   const audits: { path: string; audit: SessionAudit }[] = [];
   const some = limiter(64);
-  for (const owner of owners) {
-    const folders = (await listUnique(source, owner, report)).filter((entry) => isSessionFolder(entry, report));
-    await Promise.all(
-      folders.map((folder) =>
-        some(1, async () => {
-          const known = options.onRecord ? null : recall(folder, owner.name, trust, options.sessions);
-          if (known) count(known.records);
-          const audit = known ?? (await auditSession(folder, owner.name, context, report));
-          if (audit) audits.push({ path: folder.path, audit });
-          if (audit && !known && folder.oid) options.sessions?.set(cacheKey(folder, owner.name, trust), audit);
-        }),
-      ),
-    );
-  }
+  const auditOne = async ({ owner, folder }: SessionPlace): Promise<void> => {
+    const known = options.onRecord ? null : recall(folder, owner, trust, options.sessions);
+    if (known) count(known.records);
+    const audit = known ?? (await auditSession(folder, owner, context, report));
+    if (audit) audits.push({ path: folder.path, audit });
+    if (audit && !known && folder.oid) options.sessions?.set(cacheKey(folder, owner, trust), audit);
+  };
+  const places = await Promise.all(owners.map((owner) => some(1, () => listSessions(source, owner, report))));
+  await Promise.all(places.flat().map((place) => some(1, () => auditOne(place))));
   compareSessions(audits, report);
   return looked;
+}
+
+interface SessionPlace {
+  owner: string;
+  folder: Entry;
+}
+
+async function listSessions(source: Source, owner: Entry, report: Report): Promise<SessionPlace[]> {
+  const folders = (await listUnique(source, owner, report)).filter((entry) => isSessionFolder(entry, report));
+  return folders.map((folder) => ({ owner: owner.name, folder }));
 }
 
 /** What was found last time holds if every key it was signed with still may. Nobody's entitlement is cached. SPEC §7.4 */
