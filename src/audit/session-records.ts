@@ -92,11 +92,11 @@ function sessionReader(context: FoldContext, report: Report): (folder: SessionFo
     some(1, async () => {
       const records: PlacedRecord[] = [];
       let end = Number.POSITIVE_INFINITY;
+      const onFile = (): void => context.onProgress?.(++checked);
       const onRecord: SessionContext['onRecord'] = (path, _, verified) => {
         if (verified) records.push({ path, record: verified });
-        context.onProgress?.(++checked);
       };
-      await auditSession(entry, owner, { ...context, limit, onRecord }, (found) => {
+      await auditSession(entry, owner, { ...context, limit, onFile, onRecord }, (found) => {
         end = Math.min(end, seqOf(found.path!));
         report(found);
       });

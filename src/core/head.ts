@@ -27,12 +27,16 @@ export function matchHead(bytes: Uint8Array, parts: SignedParts | null, kind: Re
       session_id,
       identity,
       seq: Number(seq),
-      prev: prev === 'null' ? null : prev,
+      prev: orNull(prev),
       clock: Number(clock),
       at,
       inherited_from,
       lock: token === undefined ? undefined : { task, token: Number(token) },
-      predecessor_session_id: kind === 'pickup' ? predecessor : undefined,
+      predecessor_session_id: kind === 'pickup' ? orNull(predecessor) : undefined,
     },
   };
+}
+
+function orNull(text: string | undefined): string | null | undefined {
+  return text === 'null' ? null : text;
 }

@@ -38,6 +38,15 @@ describe.each(RECORD_KINDS)('a %s', (kind) => {
   });
 });
 
+test('a pickup where nobody was before says so to both', () => {
+  const { fields } = example('pickup');
+  const first = Object.fromEntries(Object.entries(fields).filter(([key]) => key !== 'inherited_from'));
+  const { matched } = heads(signedFile({ ...first, predecessor_session_id: null }, null), 'pickup') as {
+    matched: ParsedRecord | null;
+  };
+  expect(matched?.fields.predecessor_session_id).toBeNull();
+});
+
 test('no vector that is refused is matched', () => {
   const cases = readVectors<FileCase>('records').map(bytesOf);
   for (const bytes of cases) for (const kind of RECORD_KINDS) heads(bytes, kind);
