@@ -95,6 +95,10 @@ function missing(path: string): (cause: NodeJS.ErrnoException) => never {
 
 /** What reads drafts is loaded for drafts alone: it takes longer than all the rest. */
 async function readBaton({ draft, message }: WrapOptions): Promise<{ fields: DraftFields; body: string }> {
+  if (draft && message !== undefined) {
+    const hint = 'Leave one of them out; a summary of the file goes in --summary.';
+    throw new HandoffError('usage', 'Expected a baton from a file or with --message, found both.', { hint });
+  }
   const read = draft ? (await import('../journal/draft.ts')).readDraft(draft) : { fields: {}, body: message ?? '' };
   if (read.body.trim() !== '') return read;
   throw new HandoffError('baton_empty', 'The baton is empty, and an empty baton hands over nothing.', {

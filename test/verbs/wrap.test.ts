@@ -167,6 +167,7 @@ describe('a wrap that is refused leaves the session open', () => {
   const text = (value: string) => ({ draft: Buffer.from(value) });
   const REFUSED: [string, WrapOptions, string, number][] = [
     ['nothing', {}, 'baton_empty', 2],
+    ['two batons', { draft: Buffer.from('one'), message: 'two' }, 'usage', 2],
     ['blanks', { message: ' \n\t\n' }, 'baton_empty', 2],
     ['an empty draft', text(''), 'baton_empty', 2],
     ['front matter alone', text('---\nsummary: x\n---\n\n'), 'baton_empty', 2],
