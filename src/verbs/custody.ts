@@ -2,6 +2,7 @@ import { HandoffError } from '../core/error.ts';
 import { findSession, newestBaton, successorOf } from '../core/history-queries.ts';
 import type { Baton } from '../core/record-summary.ts';
 import type { SessionSummary } from '../core/session-summary.ts';
+import { type Holds, isElsewhere } from './holds.ts';
 import type { Known } from './known.ts';
 import { type LiveSession, unknownSession } from './session.ts';
 
@@ -12,6 +13,8 @@ export interface Predecessor {
   live: LiveSession | null;
   /** Its baton, or the nearest earlier one along the custody chain. */
   baton: Baton | null;
+  /** It is at work: here it shows signs of life, elsewhere it holds its lock. */
+  active: boolean;
   /** It stopped without a baton and without anybody ending it. */
   abandoned: boolean;
 }
@@ -20,17 +23,25 @@ export interface Predecessor {
  * SPEC §8.5: the session that was named; else that of the newest baton; else the newest without one. If somebody has
  * picked it up since, whoever holds the work now.
  */
-export function findPredecessor(known: Known, named: SessionSummary | null): Predecessor | null {
+export async function findPredecessor(
+  known: Known,
+  named: SessionSummary | null,
+  holds: Holds,
+): Promise<Predecessor | null> {
   const first = named ?? newestSession(known);
   if (!first) return null;
   const session = liveEnd(known, first);
   const live = known.live.find((each) => each.session.session_id === session.session_id) ?? null;
-  const abandoned = session.baton === null && (live === null || live.liveness.state === 'stale');
-  return { session, live, baton: nearestBaton(known, session), abandoned };
+  const active = live
+    ? live.liveness.state === 'active'
+    : session.baton === null && (await isOpenElsewhere(holds, session.session_id));
+  const abandoned = session.baton === null && !active && live?.liveness.state !== 'released';
+  return { session, live, baton: nearestBaton(known, session), active, abandoned };
 }
 
-export function isActive({ live }: Predecessor): boolean {
-  return live?.liveness.state === 'active';
+async function isOpenElsewhere(holds: Holds, session_id: string): Promise<boolean> {
+  const held = await holds.read(`session/${session_id}`);
+  return held !== null && held.holder.session_id === session_id && isElsewhere(held);
 }
 
 function newestSession({ history }: Known): SessionSummary | null {
@@ -82,10 +93,11 @@ export function nearestBaton({ history }: Known, end: SessionSummary): Baton | n
 }
 
 export function predecessorActive({ session, live }: Predecessor): HandoffError {
-  const age = Math.round(live?.liveness.heartbeat_age ?? 0);
+  const age = live && Math.round(live.liveness.heartbeat_age ?? 0);
+  const sign = age === null ? 'on another machine, or in another clone' : `last sign of life ${age} s ago`;
   return new HandoffError(
     'predecessor_active',
-    `${session.identity} is still at work in session ${session.session_id} (last sign of life ${age} s ago).`,
+    `${session.identity} is still at work in session ${session.session_id} (${sign}).`,
     {
       hint: 'Wait until it wraps, or take it over: git handoff pickup --force --reason TEXT',
       data: { session_id: session.session_id, identity: session.identity, heartbeat_age: age },

@@ -1,8 +1,8 @@
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
 import { readSession, type Session } from '../journal/registry.ts';
-import { isActive, type Predecessor } from './custody.ts';
-import { type Held, type Holds, holderOf } from './holds.ts';
+import type { Predecessor } from './custody.ts';
+import { type Held, type Holds, holderOf, isElsewhere } from './holds.ts';
 import type { Known } from './known.ts';
 import { type Prior, register, releaseIdentity, takeIdentity, takeOver, takeOwn, unregister } from './open-session.ts';
 import type { Repository } from './repository.ts';
@@ -63,7 +63,7 @@ function victimsOf(prior: Prior, predecessor: Predecessor | null): Victim[] {
   const victims: Victim[] = [];
   if (predecessor) {
     const { session_id, identity } = predecessor.session;
-    const active = isActive(predecessor) || (own?.session_id === session_id && prior.active);
+    const active = predecessor.active || (own?.session_id === session_id && prior.active);
     victims.push({ session_id, identity, active, isPredecessor: true });
   }
   if (own && own.session_id !== predecessor?.session.session_id) {
@@ -81,7 +81,7 @@ async function isTaken(
   victim: string,
   held: Held | null,
 ): Promise<boolean> {
-  const { session_id = victim, host = '', reason } = held?.holder ?? {};
+  const { session_id = victim, reason } = held?.holder ?? {};
   const isSeen = live.some(({ session, liveness }) => session.session_id === session_id && liveness.opened);
   if (session_id === victim || isSeen) return false;
   const heir = await readSession(dirsOf(repository), session_id);
@@ -89,8 +89,8 @@ async function isTaken(
     const { liveness } = await withLiveness(repository, trust, heir);
     return heir.inherited_from === victim && (liveness.opened || liveness.state === 'active');
   }
-  const isElsewhere = host !== repository.host.name && (reason === PREEMPTED || reason === PICKED_UP);
-  return isElsewhere && !history.sessions.some((session) => session.session_id === session_id);
+  if (!held || !isElsewhere(held) || (reason !== PREEMPTED && reason !== PICKED_UP)) return false;
+  return !history.sessions.some((session) => session.session_id === session_id);
 }
 
 function toReleased({ session_id, identity }: Victim): Entered['released'][number] {

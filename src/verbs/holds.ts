@@ -73,6 +73,11 @@ function combine(local: Hold | null, remote: RemoteHold | null): Held | null {
   return chosen && { holder: chosen.holder, released: !!chosen.released, local, remote };
 }
 
+/** Held, and not by a session of this clone: two clones on one machine are as good as two machines. */
+export function isElsewhere({ holder, released, local }: Held): boolean {
+  return !released && local?.holder.session_id !== holder.session_id;
+}
+
 export function holderOf(
   host: string,
   session: { session_id: string; identity: string },

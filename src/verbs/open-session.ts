@@ -7,7 +7,7 @@ import type { Holder } from '../journal/lock-commit.ts';
 import { endSession, isWrapped } from '../journal/records.ts';
 import { createSession, readSession, removeSession, type Session } from '../journal/registry.ts';
 import { BOT } from './acting.ts';
-import { type Held, type Holds, holderOf } from './holds.ts';
+import { type Held, type Holds, holderOf, isElsewhere } from './holds.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf, type LiveSession, momentOf, withLiveness } from './session.ts';
 
@@ -57,7 +57,7 @@ export async function identityHolder(
   const session = await readSession(dirsOf(repository), held.holder.session_id);
   const live = session && (await withLiveness(repository, trust, session));
   // a holder on another machine cannot be asked for a heartbeat
-  const active = live ? live.liveness.state === 'active' : held.holder.host !== repository.host.name;
+  const active = live ? live.liveness.state === 'active' : isElsewhere(held);
   return { held, live, active };
 }
 

@@ -14,7 +14,7 @@ import { BOT, namedIdentity, requireSigner } from './acting.ts';
 import { append, assertDraft, type Writer } from './append.ts';
 import { type Bundle, readBundle, type Warning } from './bundle.ts';
 import { currentSource, requireTrust } from './current.ts';
-import { findPredecessor, isActive, type Predecessor, predecessorActive, requireKnown } from './custody.ts';
+import { findPredecessor, type Predecessor, predecessorActive, requireKnown } from './custody.ts';
 import { type Entered, enterCustody } from './enter-custody.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
 import { readKnown } from './known.ts';
@@ -73,8 +73,8 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   const source = position.head ? await openTree(repository.store, 'HEAD') : await currentSource(repository);
   const readOld = (prefix: string) => readOldSession(source, trust, nodeSuite, prefix);
   const named = options.fromSession === undefined ? null : await requireKnown(known, options.fromSession, readOld);
-  const predecessor = findPredecessor(known, named);
-  if (predecessor && isActive(predecessor) && !options.force) throw predecessorActive(predecessor);
+  const predecessor = await findPredecessor(known, named, holds);
+  if (predecessor?.active && !options.force) throw predecessorActive(predecessor);
   const baton = predecessor?.baton ? await receive(repository, source, predecessor.baton) : null;
 
   const signals = pendingSignals(known.history, identity);
