@@ -1,6 +1,6 @@
 import { HandoffError } from '../core/error.ts';
 import type { GitConfig } from '../git/config.ts';
-import { type Git, type GitResult, gitFailure, runGit } from '../git/run.ts';
+import { type Git, type GitResult, gitFailure, readGit, runGit } from '../git/run.ts';
 
 export interface Change {
   written: string[];
@@ -41,8 +41,13 @@ export async function commit(git: Git, config: GitConfig, change: Change): Promi
   const result = await untilUnlocked(() => runGit(forHooks, args, { config: settings }));
   const oid = /^\[[^\n]* ([0-9a-f]{40,64})\] /m.exec(result.stdout.toString('utf8'))?.[1];
   if (result.code === 0 && oid) return oid;
+  // HEAD holds it all: an earlier attempt was cut off right after its commit.
+  if (result.code === 1 && NOTHING_NEW.test(result.stdout.toString('utf8')))
+    return (await readGit(git, ['rev-parse', 'HEAD'])).toString('utf8').trim();
   throw commitFailure(args, result);
 }
+
+const NOTHING_NEW = /^(?:nothing to commit|nothing added to commit|no changes added to commit)/m;
 
 /** A machine without a git identity can still hand over: the record says who signed it. */
 function authorFallback(git: Git, config: GitConfig, identity: string): Record<string, string> {

@@ -17,7 +17,13 @@ export async function createFile(path: string, bytes: Uint8Array | string): Prom
   } finally {
     await rm(temporary, { force: true });
   }
-  await syncFolder(dirname(path));
+  await syncFolder(dirname(path)).catch((cause: Error) => {
+    throw new HandoffError('io', `${path} is written, but the disk does not confirm it: ${cause.message}`, {
+      hint: 'It counts as written, and only a power cut could lose it. Check the disk, and git handoff status, before you go on.',
+      data: { path, written: true },
+      cause,
+    });
+  });
   return true;
 }
 

@@ -24,6 +24,7 @@ export interface StateDirs {
   current: string;
   drafts: string;
   clock: string;
+  scratch: string;
 }
 
 export function stateDirs(stateDir: string): StateDirs {
@@ -34,6 +35,7 @@ export function stateDirs(stateDir: string): StateDirs {
     current: at('current'),
     drafts: at('drafts'),
     clock: at('clock'),
+    scratch: at('scratch'),
   };
 }
 

@@ -159,6 +159,7 @@ async function withDraft(error: unknown, { repository, session }: Writer, draft:
   const text = draft.body ?? draft.fields.text;
   if (!(error instanceof HandoffError) || typeof text !== 'string' || text === '') return error;
   if (!['session_released', 'session_ended', 'io'].includes(error.code)) return error;
+  if (error.data?.written) return error; // it is in the chain, and a draft would say that it is not
   const path = await keepDraft(dirsOf(repository), `${session.session_id.slice(0, 8)}-${draft.kind}`, text).catch(
     (cause: unknown) => {
       if (cause instanceof HandoffError) return null; // the disk is what failed

@@ -2,7 +2,7 @@ import { basename } from 'node:path/posix';
 import { HandoffError } from '../core/error.ts';
 import { readGit } from '../git/run.ts';
 import { stage } from '../journal/commit.ts';
-import { type FileToWrite, writeMissing } from '../journal/files.ts';
+import { type FileToWrite, writeFiles } from '../journal/files.ts';
 import { isWrapped, readTip } from '../journal/records.ts';
 import { isCommitted, listSessions, markCommitted, type Session } from '../journal/registry.ts';
 import { missingRecords, writtenRecords } from '../journal/restore.ts';
@@ -52,7 +52,7 @@ async function recover(repository: Repository, topLevel: string, own: Session): 
     const missing = await missingRecords(topLevel, dirs, session);
     const isOwn = session.session_id === own.session_id;
     if (missing.length === 0 || (!isOwn && (await isHeldByCommit(repository, session, missing)))) continue;
-    await writeMissing(topLevel, missing);
+    await writeFiles(topLevel, missing, dirs.scratch);
     paths.push(...missing.map(({ path }) => path));
   }
   return paths;

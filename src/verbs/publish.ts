@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commit, stage } from '../journal/commit.ts';
 import { type FileToWrite, removeFile, writeFiles } from '../journal/files.ts';
+import { stateDirs } from '../journal/registry.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 
 /** Flags of every verb that writes. */
@@ -21,13 +22,14 @@ export interface Plan {
 export async function publish(repository: Repository, plan: Plan, options: PublishOptions): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
   const { files, removed = [] } = plan;
+  const { scratch } = stateDirs(repository.stateDir);
   const written = files.map(({ path }) => path);
   const before = await readBefore(topLevel, written);
   try {
-    await writeFiles(topLevel, files);
+    await writeFiles(topLevel, files, scratch);
     if (options.stage !== false) await stage(repository.git, written);
   } catch (error) {
-    await putBack(topLevel, before); // as if nothing had been tried, so that it can be tried again
+    await putBack(topLevel, before, scratch); // as if nothing had been tried, so that it can be tried again
     throw error;
   }
   for (const path of removed) await removeFile(topLevel, path);
@@ -56,9 +58,9 @@ async function readIfThere(path: string): Promise<Uint8Array | 'nothing' | 'othe
   }
 }
 
-async function putBack(topLevel: string, before: Before): Promise<void> {
+async function putBack(topLevel: string, before: Before, scratch: string): Promise<void> {
   for (const [path, bytes] of before) {
     if (bytes === 'nothing') await rm(join(topLevel, path), { force: true });
-    else if (bytes !== 'other') await writeFiles(topLevel, [{ path, bytes, replaces: true }]);
+    else if (bytes !== 'other') await writeFiles(topLevel, [{ path, bytes, replaces: true }], scratch);
   }
 }

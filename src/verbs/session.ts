@@ -6,7 +6,7 @@ import type { Trust } from '../core/trust.ts';
 import { guarded, replaceFile } from '../journal/durable.ts';
 import { type Moment, readMoment } from '../journal/heartbeat.ts';
 import { type Liveness, readLiveness } from '../journal/liveness.ts';
-import type { End } from '../journal/records.ts';
+import { type End, readTip } from '../journal/records.ts';
 import {
   absent,
   listSessions,
@@ -90,12 +90,25 @@ export async function currentSession(
   as: string | undefined,
 ): Promise<Session | null> {
   const identity = await namedIdentity(repository, as);
-  const pointed = await pointedSessions(repository);
-  const candidates = pointed.filter((session) => identity === null || session.identity === identity);
+  const opened = await sessionsHere(repository);
+  const candidates = opened.filter((session) => identity === null || session.identity === identity);
   const open = await Promise.all(candidates.map((session) => withLiveness(repository, trust, session)));
   const byAge = open.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
   const alive = byAge.find(({ liveness }) => liveness.state === 'active' || liveness.state === 'stale');
   return (alive ?? byAge[0])?.session ?? null;
+}
+
+/**
+ * Those that this work tree points to, and those that were opened in it by a process that was killed before it could
+ * point: whose identity is held by them would otherwise be locked out by a session that nobody can find.
+ */
+async function sessionsHere(repository: Repository): Promise<Session[]> {
+  const pointed = await pointedSessions(repository);
+  const known = new Set(pointed.map(({ session_id }) => session_id));
+  const all = await listSessions(dirsOf(repository));
+  const here = all.filter(({ session_id, worktree }) => worktree === repository.dirs.gitDir && !known.has(session_id));
+  const tips = await Promise.all(here.map(({ session_id }) => readTip(dirsOf(repository), session_id)));
+  return [...pointed, ...here.filter((_, index) => tips[index] !== null)];
 }
 
 async function pointedSessions(repository: Repository): Promise<Session[]> {

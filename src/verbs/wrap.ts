@@ -3,17 +3,24 @@ import { resolve } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { assertIdentityName } from '../core/names.ts';
-import { assertSize } from '../core/record.ts';
+import { recordName } from '../core/paths.ts';
+import { assertSize, parseRecord } from '../core/record.ts';
 import { missingSections } from '../core/sections.ts';
+import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
+import { nodeSuite } from '../crypto.ts';
 import type { DraftFields } from '../journal/draft.ts';
-import { append } from './append.ts';
+import { readTip } from '../journal/records.ts';
+import { isCommitted, type Session } from '../journal/registry.ts';
+import { append, type Writer } from './append.ts';
 import type { Warning } from './bundle.ts';
 import { releaseIdentity } from './open-session.ts';
 import { positionFields, readPosition } from './position.ts';
+import type { PublishOptions } from './publish.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
+import { dirsOf } from './session.ts';
 import { assertTask } from './task-name.ts';
 
 export interface WrapOptions extends RecordOptions {
@@ -39,7 +46,9 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
   const { fields: given, body } = await readBaton(options);
   const fields = batonFields(given, options);
   const writer = await openWriter(repository, options, fields.next_agent ?? null);
-  const { session, trust } = writer;
+  const { session } = writer;
+  const left = await unfinishedBaton(repository, session, body);
+  if (left) return finish(repository, writer, left, body, options);
   const { summary = firstLine(body), reason, next_agent, focus } = fields;
   const position = positionFields(await readPosition(repository));
   const { delta_id, path } = await append(writer, {
@@ -54,25 +63,46 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
     body,
     ...allowedSecret(options),
   });
-  await releaseIdentity(writer.holds, session);
-  const commit = await publishRecords(
-    repository,
-    session,
-    [path],
-    `handoff: ${session.identity} wraps\n\n${summary}`,
-    options,
-  );
+  return finish(repository, writer, { delta_id, path, summary }, body, options);
+}
+
+/** From here on nothing is lost; a wrap that is cut off is finished by the same command again. */
+async function finish(
+  repository: Repository,
+  { session, holds, trust }: Writer,
+  baton: WrapResult['baton'],
+  body: string,
+  options: PublishOptions,
+): Promise<WrapResult> {
+  await releaseIdentity(holds, session);
+  const message = `handoff: ${session.identity} wraps\n\n${baton.summary}`;
+  const commit = await publishRecords(repository, session, [baton.path], message, options);
   await rememberCommitted(repository, session, commit);
   const sections = trust.policy.document.fields.sections as string[];
   return {
     session_id: session.session_id,
-    baton: { delta_id, path, summary },
+    baton,
     commit,
     warnings: missingSections(body, sections).map((name) => ({
       kind: 'section_missing',
       message: `The baton has no section "${name}", which the policy asks for.`,
     })),
   };
+}
+
+/** The baton that an earlier attempt left in the journal, and that no commit is known to hold. */
+async function unfinishedBaton(
+  repository: Repository,
+  { session_id, folder }: Session,
+  body: string,
+): Promise<WrapResult['baton'] | null> {
+  const dirs = dirsOf(repository);
+  const tip = await readTip(dirs, session_id);
+  if (!tip || !('kind' in tip) || tip.kind !== 'baton' || (await isCommitted(dirs, session_id))) return null;
+  const record = parseRecord(tip.bytes);
+  if (record.body !== body) return null;
+  const path = `${folder}/${recordName(tip.number, 'baton')}`;
+  return { delta_id: recordId(record.signedBytes, nodeSuite), path, summary: record.fields.summary as string };
 }
 
 /** The file that somebody wrote the baton in. */

@@ -1,0 +1,179 @@
+// SIGKILL at every step that a verb makes on the disk, and around every git that it starts.
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  assertNothingTorn,
+  assertTreeIsClean,
+  assertVerified,
+  attempt,
+  check,
+  filesBelow,
+  handoff,
+  missing,
+  newPlace,
+  snapshot,
+  stateDir,
+} from './place.mjs';
+import { broken, steps } from './strace.mjs';
+
+const BATON = '# Next steps\n\nGo on from here.\n';
+const EVERY = ['link', 'rename', 'fsync'];
+
+/** What is interrupted, and what somebody does next. `next` returns the ids of the records that must be in HEAD. */
+export const VERBS = {
+  note: {
+    args: ['note', 'cut off'],
+    prepare: (place) => [handoff(place, 'start', '--as', 'donna').start_delta_id],
+    next: (place) => [note(place), wrap(place)],
+    sample: () => true,
+  },
+  start: {
+    args: ['start', '--as', 'donna'],
+    prepare: () => [],
+    next: (place) => [handoff(place, 'start', '--as', 'donna').start_delta_id, note(place), wrap(place)],
+    sample: ({ syscall }, index) => EVERY.includes(syscall) || index % 3 === 0,
+  },
+  wrap: {
+    args: ['wrap', '--message', BATON],
+    prepare: (place) => [handoff(place, 'start', '--as', 'donna').start_delta_id, note(place)],
+    next: (place) => [wrap(place), ...received(place)],
+    sample: ({ syscall }, index) => EVERY.includes(syscall) || index % 3 === 0,
+  },
+  pickup: {
+    args: ['pickup', '--as', 'rick'],
+    prepare: (place) => [handoff(place, 'start', '--as', 'donna').start_delta_id, wrap(place)],
+    next: (place) => {
+      const { session } = handoff(place, 'status', '--as', 'rick');
+      return [...(session ? [] : received(place)), note(place), wrap(place)];
+    },
+    sample: ({ syscall }, index) => EVERY.includes(syscall) || index % 3 === 0,
+  },
+};
+
+export async function killed(name) {
+  if (missing('strace').length > 0) return 'skipped: strace is not installed';
+  const verb = VERBS[name];
+  const { place, before, restore } = prepared(verb);
+  const all = await steps(place, verb.args);
+  const chosen = all.filter(verb.sample);
+  const counts = { hit: 0, acknowledged: 0 };
+  for (const step of chosen) {
+    restore();
+    const { run, hit } = await broken(place, verb.args, step, 'signal=SIGKILL');
+    if (hit) counts.hit++;
+    await survive(place, verb, run, before, counts).catch((error) => {
+      throw new Error(`${name} killed at ${JSON.stringify(step)}: ${error.message}`, { cause: error });
+    });
+  }
+  check(counts.hit > chosen.length * 0.8, 'Too few were hit', counts);
+  return `killed at ${counts.hit} of ${all.length} steps, ${counts.acknowledged} had answered; the next verb went on every time`;
+}
+
+/** `git` on the PATH is ours: at its Nth start it dies, or kills who started it, before or after its work. */
+export async function gitKilled(name) {
+  const verb = VERBS[name];
+  const { place, before, restore } = prepared(verb);
+  const counts = { starts: 0, hit: 0, acknowledged: 0, locked: 0 };
+  for (const mode of ['verb-before', 'verb-after', 'git-before', 'git-locked']) {
+    for (let nth = 1; ; nth++) {
+      restore();
+      const { run, struck } = await withShim(place, verb.args, mode, nth);
+      if (!struck) break;
+      counts.hit++;
+      await afterGit(place, verb, run, mode, before, counts).catch((error) => {
+        throw new Error(`${name}, git number ${nth}, ${mode}: ${error.message}`, { cause: error });
+      });
+    }
+  }
+  return `git or the verb killed ${counts.hit} times around a start of git, ${counts.locked} left an index.lock behind; the next verb went on every time`;
+}
+
+async function afterGit(place, verb, run, mode, before, counts) {
+  const lock = join(place.dir, '.git/index.lock');
+  if (mode.startsWith('git') && run.code !== 0) {
+    check(run.code === 4 && run.json?.error.code === 'io', 'Expected a typed error', run);
+  }
+  if (existsSync(lock)) {
+    counts.locked++;
+    const again = await attempt(place, ['note', 'locked']);
+    if (again.json?.error.code === 'io') check(/index\.lock/.test(again.stdout), 'The lock is not named', again);
+    rmSync(lock); // as git tells a person to
+  }
+  await survive(place, verb, run, before, counts);
+}
+
+function prepared(verb) {
+  const place = newPlace();
+  const before = verb.prepare(place);
+  return { place, before, restore: snapshot(place) };
+}
+
+async function survive(place, verb, run, before, counts) {
+  assertNothingTorn(place);
+  const answered = run.json && !run.json.error ? idOf(run.json) : null;
+  if (answered) counts.acknowledged++;
+  const lost = unpublished(place);
+  place.said = [];
+  const ids = verb.next(place);
+  assertTreeIsClean(place);
+  assertVerified(place, [...before, ...ids, ...(answered ? [answered] : [])]);
+  // A wrap that is repeated answers with the baton itself.
+  if (lost.length > 0 && verb !== VERBS.wrap)
+    check(/Restored from the journal/.test(place.said.join('')), 'Nobody said what was restored', lost);
+}
+
+function idOf({ delta_id, start_delta_id, pickup_delta_id, baton }) {
+  return delta_id ?? start_delta_id ?? pickup_delta_id ?? baton.delta_id;
+}
+
+/** Records that the journal has and the work tree has not. */
+function unpublished(place) {
+  const state = stateDir(place);
+  const journalled = filesBelow(join(state, 'sessions')).filter((path) => /records\/\d+$/.test(path));
+  const inTree = filesBelow(join(place.dir, '.handoff/sessions'));
+  return journalled.filter((path) => {
+    const [id, , number] = path.split('/');
+    const name = `${id.slice(0, 8)}/${number.slice(2)}-`;
+    return !inTree.some((file) => file.includes(name));
+  });
+}
+
+function note(place) {
+  return handoff(place, 'note', 'afterwards').delta_id;
+}
+
+function wrap(place) {
+  return handoff(place, 'wrap', '--message', BATON).baton.delta_id;
+}
+
+function received(place) {
+  const { baton, pickup_delta_id } = handoff(place, 'pickup', '--as', 'rick');
+  check(baton?.body === BATON, 'The baton did not arrive as it was wrapped', baton);
+  return [pickup_delta_id];
+}
+
+async function withShim(place, args, mode, nth) {
+  const bin = join(place.base, 'bin');
+  const count = join(place.base, 'count');
+  rmSync(count, { force: true });
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'git'), shim(count, mode, nth));
+  chmodSync(join(bin, 'git'), 0o755);
+  const run = await attempt(place, args, { env: { PATH: `${bin}:${process.env.PATH}` } });
+  return { run, struck: readFileSync(count, 'utf8').length >= nth };
+}
+
+/** One byte per start in the file `count`; git is looked for behind the folder that this is in. */
+function shim(count, mode, nth) {
+  return `#!/bin/sh
+printf . >> '${count}'
+PATH="\${PATH#*:}"
+[ "$(wc -c < '${count}')" = ${nth} ] || exec git "$@"
+case ${mode} in
+  verb-before) kill -9 $PPID ;;
+  verb-after) git "$@" > /dev/null; kill -9 $PPID ;;
+  git-locked) git -C "$2" rev-parse --git-dir > /dev/null && : > "$2/.git/index.lock" ;;
+esac
+kill -9 $$
+`;
+}

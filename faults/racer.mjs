@@ -1,0 +1,14 @@
+// One process of a race: started once, then released at every word of its parent.
+import { openRepository } from '../dist/index.js';
+
+const [dir] = process.argv.slice(2);
+const handoff = openRepository(dir);
+process.on('message', async ({ verb, options }) => {
+  const answer = await handoff[verb](options).then(
+    ({ session_id, resumed }) => ({ session_id, resumed }),
+    ({ code, message }) => ({ code: code ?? message }),
+  );
+  process.send(answer);
+});
+process.on('disconnect', () => handoff.close().then(() => process.exit()));
+process.send('ready');
