@@ -6,6 +6,7 @@ import {
   assertTreeIsClean,
   assertVerified,
   attempt,
+  call,
   check,
   filesBelow,
   handoff,
@@ -23,37 +24,41 @@ const EVERY = ['link', 'rename', 'fsync'];
 export const VERBS = {
   note: {
     args: ['note', 'cut off'],
-    prepare: (place) => [handoff(place, 'start', '--as', 'donna').start_delta_id],
-    next: (place) => [note(place), wrap(place)],
+    prepare: async (place) => [start(place)],
+    next: async (place) => [note(place), await wrap(place)],
     sample: () => true,
   },
   start: {
     args: ['start', '--as', 'donna'],
-    prepare: () => [],
-    next: (place) => [handoff(place, 'start', '--as', 'donna').start_delta_id, note(place), wrap(place)],
-    sample: ({ syscall }, index) => EVERY.includes(syscall) || index % 3 === 0,
+    prepare: async () => [],
+    next: async (place) => [start(place), note(place), await wrap(place)],
+    sample: someSteps,
   },
   wrap: {
     args: ['wrap', '--message', BATON],
-    prepare: (place) => [handoff(place, 'start', '--as', 'donna').start_delta_id, note(place)],
-    next: (place) => [wrap(place), ...received(place)],
-    sample: ({ syscall }, index) => EVERY.includes(syscall) || index % 3 === 0,
+    prepare: async (place) => [start(place), note(place)],
+    next: async (place) => [await wrapAgain(place), await received(place)].flat(),
+    sample: someSteps,
   },
   pickup: {
     args: ['pickup', '--as', 'rick'],
-    prepare: (place) => [handoff(place, 'start', '--as', 'donna').start_delta_id, wrap(place)],
-    next: (place) => {
-      const { session } = handoff(place, 'status', '--as', 'rick');
-      return [...(session ? [] : received(place)), note(place), wrap(place)];
+    prepare: async (place) => [start(place), await wrap(place)],
+    next: async (place) => {
+      const { session } = await call(place, (verbs) => verbs.status({ as: 'rick' }));
+      return [...(session ? [] : [await received(place)]), note(place), await wrap(place)];
     },
-    sample: ({ syscall }, index) => EVERY.includes(syscall) || index % 3 === 0,
+    sample: someSteps,
   },
 };
+
+function someSteps({ syscall }, index) {
+  return EVERY.includes(syscall) || index % 3 === 0;
+}
 
 export async function killed(name) {
   if (missing('strace').length > 0) return 'skipped: strace is not installed';
   const verb = VERBS[name];
-  const { place, before, restore } = prepared(verb);
+  const { place, before, restore } = await prepared(verb);
   const all = await steps(place, verb.args);
   const chosen = all.filter(verb.sample);
   const counts = { hit: 0, acknowledged: 0 };
@@ -72,7 +77,7 @@ export async function killed(name) {
 /** `git` on the PATH is ours: at its Nth start it dies, or kills who started it, before or after its work. */
 export async function gitKilled(name) {
   const verb = VERBS[name];
-  const { place, before, restore } = prepared(verb);
+  const { place, before, restore } = await prepared(verb);
   const counts = { starts: 0, hit: 0, acknowledged: 0, locked: 0 };
   for (const mode of ['verb-before', 'verb-after', 'git-before', 'git-locked']) {
     for (let nth = 1; ; nth++) {
@@ -102,9 +107,9 @@ async function afterGit(place, verb, run, mode, before, counts) {
   await survive(place, verb, run, before, counts);
 }
 
-function prepared(verb) {
+async function prepared(verb) {
   const place = newPlace();
-  const before = verb.prepare(place);
+  const before = await verb.prepare(place);
   return { place, before, restore: snapshot(place) };
 }
 
@@ -114,9 +119,9 @@ async function survive(place, verb, run, before, counts) {
   if (answered) counts.acknowledged++;
   const lost = unpublished(place);
   place.said = [];
-  const ids = verb.next(place);
+  const ids = await verb.next(place);
   assertTreeIsClean(place);
-  assertVerified(place, [...before, ...ids, ...(answered ? [answered] : [])]);
+  await assertVerified(place, [...before, ...ids, ...(answered ? [answered] : [])]);
   // A wrap that is repeated answers with the baton itself.
   if (lost.length > 0 && verb !== VERBS.wrap)
     check(/Restored from the journal/.test(place.said.join('')), 'Nobody said what was restored', lost);
@@ -138,18 +143,31 @@ function unpublished(place) {
   });
 }
 
+function start(place) {
+  return handoff(place, 'start', '--as', 'donna').start_delta_id;
+}
+
 function note(place) {
   return handoff(place, 'note', 'afterwards').delta_id;
 }
 
-function wrap(place) {
-  return handoff(place, 'wrap', '--message', BATON).baton.delta_id;
+async function wrap(place) {
+  return (await call(place, (verbs) => verbs.wrap({ message: BATON }))).baton.delta_id;
 }
 
-function received(place) {
+/** Finishes what was cut off; what was finished has ended. */
+async function wrapAgain(place) {
+  const run = await attempt(place, VERBS.wrap.args);
+  place.said.push(run.stderr);
+  if (run.code === 0) return [run.json.baton.delta_id];
+  check(run.json?.error.code === 'session_ended', 'wrap does not go on', run);
+  return [];
+}
+
+async function received(place) {
   const { baton, pickup_delta_id } = handoff(place, 'pickup', '--as', 'rick');
   check(baton?.body === BATON, 'The baton did not arrive as it was wrapped', baton);
-  return [pickup_delta_id];
+  return pickup_delta_id;
 }
 
 async function withShim(place, args, mode, nth) {

@@ -1,6 +1,16 @@
 // A hundred writers in one session, alone and while somebody takes it away from them.
 import { readFileSync } from 'node:fs';
-import { assertTreeIsClean, assertVerified, attempt, check, git, handoff, journal, newPlace, worktree } from './place.mjs';
+import {
+  assertTreeIsClean,
+  assertVerified,
+  attempt,
+  check,
+  git,
+  handoff,
+  journal,
+  newPlace,
+  worktree,
+} from './place.mjs';
 
 const WRITERS = 100;
 
@@ -13,11 +23,18 @@ export async function parallelNotes() {
   const records = journal(place, session_id);
   check(records.length === WRITERS + 1, `Expected ${WRITERS + 1} records`, records.length);
   const written = new Set(records.map(({ text }) => text));
-  check(texts().every((text) => written.has(text)), 'Texts are missing', [...written]);
+  check(
+    texts().every((text) => written.has(text)),
+    'Texts are missing',
+    [...written],
+  );
   check(new Set(records.map(({ clock }) => clock)).size === records.length, 'A clock was used twice', records);
   handoff(place, 'wrap', '--message', 'all written');
   assertTreeIsClean(place);
-  assertVerified(place, runs.map(({ json }) => json.delta_id));
+  await assertVerified(
+    place,
+    runs.map(({ json }) => json.delta_id),
+  );
   return `${WRITERS} processes note at once: ${records.length} records in one chain, all acknowledged`;
 }
 
@@ -33,7 +50,11 @@ export async function notesAgainstPickup() {
   check(taken.code === 0, 'The pickup failed', taken);
   const runs = await Promise.all(writers);
   const records = journal(place, session_id);
-  check(records.at(-1).end?.session_id === taken.json.session_id, 'The chain does not end with the pickup', records.at(-1));
+  check(
+    records.at(-1).end?.session_id === taken.json.session_id,
+    'The chain does not end with the pickup',
+    records.at(-1),
+  );
   const chain = new Set(records.map(({ text }) => text));
   runs.forEach((run, index) => {
     const text = texts()[index];
@@ -43,7 +64,7 @@ export async function notesAgainstPickup() {
   git(place, 'add', '.handoff');
   git(place, 'commit', '-q', '-m', 'what donna left');
   assertTreeIsClean(place);
-  assertVerified(place, written);
+  await assertVerified(place, written);
   return `${WRITERS} processes note while another picks up by force: ${written.length} in the chain, ${WRITERS - written.length} drafts`;
 }
 

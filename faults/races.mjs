@@ -87,6 +87,10 @@ function oneWinner(answers, when) {
   const winners = answers.filter(({ session_id }) => session_id);
   const losers = answers.filter(({ code }) => code === 'identity_conflict');
   const wrong = answers.filter((answer) => !winners.includes(answer) && !losers.includes(answer));
-  check(winners.length === 1 && wrong.length === 0, `${when}: ${winners.length} winners, ${losers.length} losers`, wrong);
+  check(
+    winners.length === 1 && wrong.length === 0,
+    `${when}: ${winners.length} winners, ${losers.length} losers`,
+    wrong,
+  );
   return winners[0];
 }

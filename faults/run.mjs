@@ -1,7 +1,13 @@
 // Breaks what can break around git-handoff, on purpose, and looks at what is left.
-//   node faults/run.mjs [part of a scenario's name …]
+//   node faults/run.mjs [part of a scenario's name]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { movedClock } from './clock.mjs';
 import { gitKilled, killed, VERBS } from './kill.mjs';
 import { notesAgainstPickup, parallelNotes } from './notes.mjs';
+import { pausedAtSteps, pausedWhileSigning } from './pause.mjs';
 import { staleRace, startRace } from './races.mjs';
 
 const SCENARIOS = {
@@ -9,21 +15,44 @@ const SCENARIOS = {
   'stale-race': staleRace,
   'parallel-notes': parallelNotes,
   'notes-against-pickup': notesAgainstPickup,
+  'paused-signing': pausedWhileSigning,
+  'paused-steps': pausedAtSteps,
+  'moved-clock': movedClock,
   ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-${name}`, () => killed(name)])),
   ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-git-${name}`, () => gitKilled(name)])),
 };
 
-const wanted = process.argv.slice(2);
-const chosen = Object.entries(SCENARIOS).filter(([name]) => wanted.every((part) => name.includes(part)));
-const began = performance.now();
-for (const [name, scenario] of chosen) {
+const [wanted = '', only] = process.argv.slice(2);
+if (only) await perform(wanted);
+else await performAll(Object.keys(SCENARIOS).filter((name) => name.includes(wanted)));
+
+async function perform(name) {
   const start = performance.now();
   const seconds = () => `${((performance.now() - start) / 1000).toFixed(0)} s`;
   try {
-    console.log(`${name}: ${await scenario()} (${seconds()})`);
+    console.log(`${name}: ${await SCENARIOS[name]()} (${seconds()})`);
   } catch (error) {
     process.exitCode = 1;
-    console.error(`${name}: FAILED after ${seconds()}\n${error.stack}`);
+    console.log(`${name}: FAILED after ${seconds()}\n${error.stack}`);
   }
 }
-console.log(`faults: ${chosen.length} scenarios in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+
+/** Each in a process of its own, as many at once as there are processors. */
+async function performAll(names) {
+  const start = performance.now();
+  const waiting = [...names];
+  const failed = [];
+  const work = async () => {
+    for (let name = waiting.shift(); name; name = waiting.shift()) {
+      const child = spawn(process.execPath, [fileURLToPath(import.meta.url), name, 'only'], { stdio: 'inherit' });
+      const [code] = await once(child, 'close');
+      if (code !== 0) failed.push(name);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  const seconds = ((performance.now() - start) / 1000).toFixed(0);
+  console.log(
+    `faults: ${names.length} scenarios in ${seconds} s, ${failed.length} failed ${failed.join(', ')}`.trimEnd(),
+  );
+  if (failed.length > 0) process.exitCode = 1;
+}

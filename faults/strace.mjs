@@ -5,7 +5,7 @@ import { attempt, check } from './place.mjs';
 
 const SYSCALLS = ['openat', 'write', 'fsync', 'link', 'rename', 'unlink', 'mkdir'];
 // One thread for the file system, so that its steps come in the same order every time.
-const ONE_THREAD = { UV_THREADPOOL_SIZE: '1' };
+export const ONE_THREAD = { UV_THREADPOOL_SIZE: '1' };
 
 /** The steps of a verb that change something in the repository: `{ syscall, when, text }`, `when` counts per thread. */
 export async function steps(place, args) {
