@@ -58,7 +58,7 @@ export function recordsOf({ dir }: Place, sessionId: string): StoredRecord[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export function readRecord(dir: string, path: string): StoredRecord {
+function readRecord(dir: string, path: string): StoredRecord {
   const { fields, body, signedBytes } = parseRecord(readFileSync(join(dir, path)));
   return { name: basename(path), path, id: recordId(signedBytes, nodeHashes), fields, body };
 }
