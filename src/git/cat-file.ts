@@ -91,7 +91,7 @@ export class CatFile {
     try {
       return await this.#config!;
     } finally {
-      if (this.#child && !this.#first) keepAlive(this.#child, false);
+      if (this.#child && !this.#first && !this.#failure) keepAlive(this.#child, false); // unless it is being waited for
     }
   }
 
