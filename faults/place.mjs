@@ -92,7 +92,7 @@ export async function finished(child) {
     child.on('error', reject);
     child.on('close', (...ended) => resolve(ended));
   });
-  return { ...run, code, signal, json: run.stdout.endsWith('\n') ? JSON.parse(run.stdout) : null };
+  return { ...run, code, signal, json: /^\{.*\}\n$/.test(run.stdout) ? JSON.parse(run.stdout) : null };
 }
 
 export function check(condition, message, evidence) {

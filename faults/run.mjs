@@ -5,10 +5,12 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { movedClock } from './clock.mjs';
+import { failingSteps, fullDisk, WRITES } from './disk.mjs';
 import { gitKilled, killed, VERBS } from './kill.mjs';
 import { notesAgainstPickup, parallelNotes } from './notes.mjs';
 import { pausedAtSteps, pausedWhileSigning } from './pause.mjs';
 import { staleRace, startRace } from './races.mjs';
+import { remoteRace, remoteVerbs } from './remote.mjs';
 
 const SCENARIOS = {
   'start-race': startRace,
@@ -18,6 +20,10 @@ const SCENARIOS = {
   'paused-signing': pausedWhileSigning,
   'paused-steps': pausedAtSteps,
   'moved-clock': movedClock,
+  'full-disk': fullDisk,
+  'remote-verbs': remoteVerbs,
+  'remote-race': remoteRace,
+  ...Object.fromEntries(Object.keys(WRITES).map((name) => [`failing-${name}`, () => failingSteps(name)])),
   ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-${name}`, () => killed(name)])),
   ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-git-${name}`, () => gitKilled(name)])),
 };
