@@ -84,6 +84,7 @@ export async function gitKilled(name) {
       restore();
       const { run, struck } = await withShim(place, verb.args, mode, nth);
       if (!struck) break;
+      if (mode === 'git-locked' && !existsSync(lockOf(place))) continue; // it was none that writes the index
       counts.hit++;
       await afterGit(place, verb, run, mode, before, counts).catch((error) => {
         throw new Error(`${name}, git number ${nth}, ${mode}: ${error.message}`, { cause: error });
@@ -93,8 +94,12 @@ export async function gitKilled(name) {
   return `git or the verb killed ${counts.hit} times around a start of git, ${counts.locked} left an index.lock behind; the next verb went on every time`;
 }
 
+function lockOf({ dir }) {
+  return join(dir, '.git/index.lock');
+}
+
 async function afterGit(place, verb, run, mode, before, counts) {
-  const lock = join(place.dir, '.git/index.lock');
+  const lock = lockOf(place);
   if (mode.startsWith('git') && run.code !== 0) {
     check(run.code === 4 && run.json?.error.code === 'io', 'Expected a typed error', run);
   }
@@ -189,8 +194,15 @@ PATH="\${PATH#*:}"
 [ "$(wc -c < '${count}')" = ${nth} ] || exec git "$@"
 case ${mode} in
   verb-before) kill -9 $PPID ;;
-  verb-after) git "$@" > /dev/null; kill -9 $PPID ;;
-  git-locked) git -C "$2" rev-parse --git-dir > /dev/null && : > "$2/.git/index.lock" ;;
+  verb-after)
+    case "$*" in *\\ cat-file\\ *) exec git "$@" ;; esac # it ends when the verb does, and is waited for until then
+    git "$@" > /dev/null
+    kill -9 $PPID ;;
+  git-locked)
+    case "$*" in
+      *\\ update-index\\ * | *\\ commit\\ *) : > "$2/.git/index.lock" ;;
+      *) exec git "$@" ;;
+    esac ;;
 esac
 kill -9 $$
 `;

@@ -48,6 +48,8 @@ export class CatFile {
   #asksSizeFirst = false;
   #failure: HandoffError | undefined;
   #config: Promise<GitConfig | null> | undefined;
+  /** How many wait for the configuration. */
+  #asked = 0;
 
   constructor(git: Git) {
     this.#git = git;
@@ -88,10 +90,12 @@ export class CatFile {
   async config(): Promise<GitConfig | null> {
     this.#child ??= this.#start();
     keepAlive(this.#child, true);
+    this.#asked++;
     try {
       return await this.#config!;
     } finally {
-      if (this.#child && !this.#first && !this.#failure) keepAlive(this.#child, false); // unless it is being waited for
+      this.#asked--;
+      this.#rest();
     }
   }
 
@@ -137,8 +141,13 @@ export class CatFile {
     this.#first = request.next;
     if (this.#first) return request;
     this.#last = undefined;
-    if (this.#child) keepAlive(this.#child, false);
+    this.#rest();
     return request;
+  }
+
+  /** Nobody waits for anything, not even for the end. */
+  #rest(): void {
+    if (this.#child && !this.#first && this.#asked === 0 && !this.#failure) keepAlive(this.#child, false);
   }
 
   #send(): void {
