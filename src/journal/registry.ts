@@ -9,7 +9,7 @@ export interface Session {
   identity: string;
   /** Its folder in the tree. */
   folder: string;
-  /** The git directory of the work tree it was opened in: its files are put back there and nowhere else. */
+  /** The work tree it was opened in: its files are put back there and nowhere else. */
   worktree: string;
   inherited_from: string | null;
   opened_at: string;

@@ -23,7 +23,7 @@ export async function register(
     session_id,
     identity,
     folder: `${ROOT}/sessions/${identity}/${sessionFolder(moment.at, session_id)}`,
-    worktree: repository.dirs.gitDir,
+    worktree: repository.worktree,
     inherited_from,
     opened_at: moment.at,
     opener: { pid: repository.host.pid, host: repository.host.name, boot: moment.boot },

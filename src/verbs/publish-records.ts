@@ -23,7 +23,7 @@ export async function publishRecords(
   options: PublishOptions,
 ): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
-  if (session.worktree !== repository.dirs.gitDir) {
+  if (session.worktree !== repository.worktree) {
     repository.warn(`Session ${session.session_id} is in another work tree, which gets the record with its next verb.`);
     return null;
   }
@@ -48,7 +48,7 @@ async function recover(repository: Repository, topLevel: string, own: Session): 
   const dirs = dirsOf(repository);
   const paths: string[] = [];
   for (const session of await listSessions(dirs)) {
-    if (session.worktree !== repository.dirs.gitDir || (await isCommitted(dirs, session.session_id))) continue;
+    if (session.worktree !== repository.worktree || (await isCommitted(dirs, session.session_id))) continue;
     const missing = await missingRecords(topLevel, dirs, session);
     const isOwn = session.session_id === own.session_id;
     if (missing.length === 0 || (!isOwn && (await isHeldByCommit(repository, session, missing)))) continue;

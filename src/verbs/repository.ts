@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { type GitConfig, readConfig, writeConfig } from '../git/config.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
@@ -10,6 +10,8 @@ import type { Host } from '../journal/heartbeat.ts';
 /** What a verb works with. Time, environment and the store are here, so that nothing below reaches for them. */
 export interface Repository {
   dirs: RepositoryDirs;
+  /** Which work tree of the repository this is, wherever the repository is moved: `.`, or `worktrees/<name>`. */
+  worktree: string;
   git: Git;
   store: GitStore;
   env: NodeJS.ProcessEnv;
@@ -44,6 +46,7 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
   let read = () => store.config();
   return {
     dirs,
+    worktree: relative(dirs.commonDir, dirs.gitDir) || '.',
     git,
     store,
     env: options.env,

@@ -106,7 +106,7 @@ async function sessionsHere(repository: Repository): Promise<Session[]> {
   const pointed = await pointedSessions(repository);
   const known = new Set(pointed.map(({ session_id }) => session_id));
   const all = await listSessions(dirsOf(repository));
-  const here = all.filter(({ session_id, worktree }) => worktree === repository.dirs.gitDir && !known.has(session_id));
+  const here = all.filter(({ session_id, worktree }) => worktree === repository.worktree && !known.has(session_id));
   const tips = await Promise.all(here.map(({ session_id }) => readTip(dirsOf(repository), session_id)));
   return [...pointed, ...here.filter((_, index) => tips[index] !== null)];
 }
@@ -130,9 +130,9 @@ export async function pointTo(repository: Repository, session: Session): Promise
   });
 }
 
-/** One folder per work tree; its path can be long and hold anything, so its digest names it. */
-function pointerFolder({ stateDir, dirs }: Repository): string {
-  return join(stateDirs(stateDir).current, createHash('sha256').update(dirs.gitDir).digest('hex').slice(0, 16));
+/** One folder per work tree; its name can be long and hold anything, so its digest names it. */
+function pointerFolder({ stateDir, worktree }: Repository): string {
+  return join(stateDirs(stateDir).current, createHash('sha256').update(worktree).digest('hex').slice(0, 16));
 }
 
 /** Every session this machine knows outside the tree, but for openings that died or never got anywhere. */

@@ -1,8 +1,9 @@
+import { renameSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { formatPublicKey } from '../../src/core/sshsig.ts';
 import { readPublicKey } from '../../src/core/trust.ts';
 import { nodeSuite } from '../../src/crypto.ts';
-import { emptyPlace, initialised } from '../handoff.ts';
+import { emptyPlace, initialised, openPlace } from '../handoff.ts';
 
 it('a key of small order, or with a second spelling, is signed in by nobody', () => {
   const weak = ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`, `ee${'ff'.repeat(30)}7f`];
@@ -19,4 +20,13 @@ it('a project has a name of one line', async () => {
 it('what is left out is no revision', async () => {
   const place = await initialised();
   await expect(place.handoff.verify({ rev: '^HEAD' })).rejects.toMatchObject({ code: 'usage' });
+});
+
+it('a repository that was moved is still in its session', async () => {
+  const place = await initialised();
+  const { session_id } = await place.handoff.start({ as: 'donna' });
+  renameSync(place.dir, `${place.dir}-moved`);
+  const moved = openPlace(`${place.dir}-moved`, place.keys, place.root);
+  await moved.handoff.note({ as: 'donna', text: 'here' });
+  expect((await moved.handoff.start({ as: 'donna' })).session_id).toBe(session_id);
 });
