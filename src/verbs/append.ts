@@ -143,7 +143,7 @@ async function nextClock({ repository }: Writer, tip: Entry | null): Promise<num
   return Math.max(own, await readClock(repository)) + 1;
 }
 
-export async function readClock(repository: Repository): Promise<number> {
+async function readClock(repository: Repository): Promise<number> {
   const text = await readFile(dirsOf(repository).clock, 'utf8').catch(absent);
   const clock = Number(text ?? 0);
   return Number.isSafeInteger(clock) && clock > 0 ? clock : 0;

@@ -31,7 +31,7 @@ export interface LiveSession {
   liveness: Liveness;
 }
 
-export function staleAfter({ policy }: Trust): number {
+function staleAfter({ policy }: Trust): number {
   return policy.document.fields.stale_after as number;
 }
 

@@ -18,7 +18,7 @@ interface TaskDefinition {
   priority: number;
 }
 
-export interface OpenTask {
+interface OpenTask {
   task_id: string;
   title: string;
   status: TaskStatus;
