@@ -107,7 +107,9 @@ export function gitFailure(args: readonly string[], { code, stderr }: Omit<GitRe
 // Nothing is fetched behind the caller's back (GIT_NO_LAZY_FETCH).
 const PARTIAL = { hint: 'This is a partial clone; fetch the rest: `git fetch --refetch --no-filter`.' };
 
-const LOCKED = { hint: 'Another git process is running in this repository; wait until it ends and try again.' };
+const LOCKED = {
+  hint: 'Another git process is running in this repository: wait until it ends and try again. If none is, one was killed and left that lock file behind; then remove the file.',
+};
 
 function ownershipHint(stderr: string): { hint: string } {
   const command = /git config --global --add safe\.directory .+/.exec(stderr)?.[0];

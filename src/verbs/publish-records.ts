@@ -36,11 +36,22 @@ export async function publishRecords(
   const isCommitting = message !== null && options.commit !== false;
   await stage(repository.git, [...new Set([...paths, ...own])]).catch((error) => {
     // the record is in the journal and in the work tree: whoever is told that it failed would write it twice
-    if (isCommitting || !(error instanceof HandoffError)) throw error;
-    repository.warn(`Written, but not staged: ${error.message}. Later: git add ${session.folder}`);
+    if (isCommitting || !(error instanceof HandoffError)) throw writtenAllTheSame(error, written);
+    repository.warn(`Written, but not staged: ${error.message}. The next git handoff command stages it.`);
   });
   if (!isCommitting) return null;
   return commitSession(repository, session, message);
+}
+
+/** Whoever reads that git failed should not write the same record again. */
+function writtenAllTheSame(error: unknown, written: readonly string[]): unknown {
+  if (!(error instanceof HandoffError)) return error;
+  const { code, message, hint = '', data, cause } = error;
+  return new HandoffError(code, `${written.join(', ')} is written, but not staged: ${message}`, {
+    hint: `${hint} The next git handoff command stages it; do not write it again.`.trimStart(),
+    data: { ...data, written: true },
+    cause,
+  });
 }
 
 /** Every session of this work tree that no commit is known to hold. */
