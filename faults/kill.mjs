@@ -78,7 +78,7 @@ export async function killed(name) {
 export async function gitKilled(name) {
   const verb = VERBS[name];
   const { place, before, restore } = await prepared(verb);
-  const counts = { starts: 0, hit: 0, acknowledged: 0, locked: 0 };
+  const counts = { hit: 0, acknowledged: 0, locked: 0 };
   for (const mode of ['verb-before', 'verb-after', 'git-before', 'git-locked']) {
     for (let nth = 1; ; nth++) {
       restore();
@@ -91,6 +91,7 @@ export async function gitKilled(name) {
       });
     }
   }
+  check(counts.hit > 0, 'git was never started', counts);
   return `git or the verb killed ${counts.hit} times around a start of git, ${counts.locked} left an index.lock behind; the next verb went on every time`;
 }
 

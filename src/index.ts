@@ -4,6 +4,7 @@ import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from
 import type { IdentityListing } from './verbs/identity-list.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
 import type { LogEntry, LogOptions } from './verbs/log.ts';
+import type { PendingResult } from './verbs/pending.ts';
 import type { PickupOptions, PickupResult } from './verbs/pickup.ts';
 import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
 import type { PublishOptions } from './verbs/publish.ts';
@@ -65,7 +66,7 @@ interface SessionVerbs {
   };
   signal: {
     send(options: SignalOptions): Promise<RecordResult>;
-    pending(options?: SessionChoice): Promise<{ pending_signals: object[] }>;
+    pending(options?: SessionChoice): Promise<PendingResult>;
   };
   heartbeat(options?: SessionChoice): Promise<SessionStateResult>;
   release(options: ReleaseOptions): Promise<SessionStateResult>;
@@ -125,7 +126,7 @@ function recordVerbs(repository: Repository): Pick<Handoff, 'note' | 'checkpoint
     },
     signal: {
       send: async (options) => (await load()).signalSend(repository, options),
-      pending: async (options) => (await import('./verbs/status.ts')).signalPending(repository, options),
+      pending: async (options) => (await import('./verbs/pending.ts')).signalPending(repository, options),
     },
   };
 }

@@ -1,6 +1,7 @@
 import { link, lstat, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { absent } from './absent.ts';
 import { guarded, syncFolder, temporaryName, writeSynced } from './durable.ts';
 
 export interface FileToWrite {
@@ -66,10 +67,7 @@ async function assertNoLinks(topLevel: string, path: string): Promise<void> {
   const parts = path.split('/');
   for (let depth = 1; depth <= parts.length; depth++) {
     const part = parts.slice(0, depth).join('/');
-    const stats = await lstat(join(topLevel, part)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    });
+    const stats = await lstat(join(topLevel, part)).catch(absent);
     const expected = depth === parts.length ? stats?.isFile() : stats?.isDirectory();
     if (stats && !expected) throw notPlain(part, stats.isSymbolicLink() ? 'a symbolic link' : 'something else');
   }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { absent } from './absent.ts';
 import { replaceFile } from './durable.ts';
 
 /** A moment that survives changes of the clock on the wall: which boot, and how long after it. */
@@ -36,12 +37,9 @@ export async function writeHeartbeat(path: string, moment: Moment): Promise<void
 
 /** Null when there is none, or none that can be read: then the session shows no sign of life. */
 export async function readHeartbeat(path: string): Promise<Moment | null> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = await readFile(path, 'utf8').catch(absent);
   try {
-    const beat = JSON.parse(text);
+    const beat = JSON.parse(text ?? '');
     return typeof beat?.uptime === 'number' && typeof beat.at === 'string' ? beat : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;

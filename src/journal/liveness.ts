@@ -17,6 +17,11 @@ export interface Liveness {
   dead: boolean;
 }
 
+/** Nobody has ended it, whether or not it shows signs of life. */
+export function isOpen({ state }: Liveness): boolean {
+  return state === 'active' || state === 'stale';
+}
+
 /** What a session on this machine is doing. SPEC §8.2 */
 export async function readLiveness(
   dirs: StateDirs,

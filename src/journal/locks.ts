@@ -1,6 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { absent } from './absent.ts';
 import { createFile, guarded } from './durable.ts';
 import type { Holder } from './lock-commit.ts';
 
@@ -50,10 +51,7 @@ interface Numbered {
 const FILE = /^([0-9]{8})\.(lock|released)$/;
 
 async function numbersOf(locks: string, name: LockName): Promise<Numbered[]> {
-  const entries = await readdir(join(locks, name)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const entries = (await readdir(join(locks, name)).catch(absent)) ?? [];
   return entries.flatMap((entry) => {
     const match = FILE.exec(entry);
     return match ? [{ number: Number(match[1]), released: match[2] === 'released' }] : [];
@@ -76,10 +74,7 @@ async function clearOld(locks: string, name: LockName, numbers: readonly Numbere
 
 /** Null when it was cleared away between looking and reading: then a higher number is there. */
 async function readHolder(path: string): Promise<Holder | null> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const text = await readFile(path, 'utf8').catch(absent);
   return text === null ? null : parseHolder(text, path);
 }
 

@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecordKind, type RecordKind } from '../core/kinds.ts';
+import { absent } from './absent.ts';
 import { createFile, guarded } from './durable.ts';
-import { absent, type StateDirs } from './registry.ts';
+import type { StateDirs } from './registry.ts';
 
 /**
  * A session's records outside the tree, SPEC §8.3: one file per number, made by `link`, so that two writers never get the

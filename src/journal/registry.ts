@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { absent } from './absent.ts';
 import { createFile, guarded } from './durable.ts';
 import { type Moment, writeHeartbeat } from './heartbeat.ts';
 
@@ -76,9 +77,4 @@ export async function markCommitted(dirs: StateDirs, id: string, commit: string)
 
 export async function isCommitted(dirs: StateDirs, id: string): Promise<boolean> {
   return (await readFile(join(dirs.sessions, id, 'committed')).catch(absent)) !== null;
-}
-
-export function absent(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
-  throw error;
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { HandoffError } from '../core/error.ts';
 import { attachSignatures, formatRecord } from '../core/format.ts';
 import type { RecordKind } from '../core/kinds.ts';
@@ -8,13 +7,14 @@ import type { Trust } from '../core/trust.ts';
 import { recordId, verifyRecord } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
+import { readClock, rememberClock } from '../journal/clock.ts';
 import { keepDraft } from '../journal/draft-file.ts';
-import { guarded, replaceFile } from '../journal/durable.ts';
+import { guarded } from '../journal/durable.ts';
 import { writeHeartbeat } from '../journal/heartbeat.ts';
 import type { Signer } from '../journal/keys.ts';
 import { toEnd } from '../journal/liveness.ts';
 import { appendRecord, type Entry, isWrapped, readTip } from '../journal/records.ts';
-import { absent, heartbeatFile, type Session } from '../journal/registry.ts';
+import { heartbeatFile, type Session } from '../journal/registry.ts';
 import { BOT } from './acting.ts';
 import type { Holds } from './holds.ts';
 import type { RecordDraft } from './record-draft.ts';
@@ -60,7 +60,7 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
       );
       const { bytes, id } = await signRecord(fields, draft.body ?? null, writer);
       if (!(await appendRecord(dirs, session.session_id, fields.seq, bytes))) continue;
-      await rememberClock(repository, fields.clock);
+      await rememberClock(dirs, fields.clock);
       return { delta_id: id, path: `${session.folder}/${recordName(fields.seq, draft.kind)}`, fields };
     }
   } catch (error) {
@@ -140,18 +140,7 @@ async function signRecord(fields: PlannedFields, body: string | null, { signer }
 /** SPEC §6.4: one more than the highest clock seen anywhere on this machine. */
 async function nextClock({ repository }: Writer, tip: Entry | null): Promise<number> {
   const own = tip && 'bytes' in tip ? (parseRecord(tip.bytes).fields.clock as number) : 0;
-  return Math.max(own, await readClock(repository)) + 1;
-}
-
-async function readClock(repository: Repository): Promise<number> {
-  const text = await readFile(dirsOf(repository).clock, 'utf8').catch(absent);
-  const clock = Number(text ?? 0);
-  return Number.isSafeInteger(clock) && clock > 0 ? clock : 0;
-}
-
-/** Two writers at once may leave the lower of two: within a session the chain keeps it growing all the same. */
-export async function rememberClock(repository: Repository, clock: number): Promise<void> {
-  if (clock > (await readClock(repository))) await replaceFile(dirsOf(repository).clock, `${clock}\n`);
+  return Math.max(own, await readClock(dirsOf(repository))) + 1;
 }
 
 /** Whatever stands in the way, the words are kept, and the message says where. */

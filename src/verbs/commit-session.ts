@@ -1,11 +1,10 @@
 import { find } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
-import { recordName } from '../core/paths.ts';
 import { commit } from '../journal/commit.ts';
 import { commitDirectly, identOf, isPlain } from '../journal/direct-commit.ts';
 import type { FileToWrite } from '../journal/files.ts';
-import { readEntry, recordNumbers } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
+import { recordsBeyond } from '../journal/restore.ts';
 import { readPosition } from './position.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -32,15 +31,8 @@ export async function commitSession(repository: Repository, session: Session, me
 
 /** The session's records that HEAD does not have, as they stand in the journal. */
 async function uncommitted(repository: Repository, session: Session): Promise<FileToWrite[]> {
-  const dirs = dirsOf(repository);
   const source = await openTree(repository.store, 'HEAD');
   const folder = await find(source, session.folder);
-  const there = new Set(folder ? (await source.list(folder)).map(({ name }) => Number(name.split('-', 1)[0])) : []);
-  const files: FileToWrite[] = [];
-  for (const number of await recordNumbers(dirs, session.session_id)) {
-    const entry = there.has(number) ? null : await readEntry(dirs, session.session_id, number);
-    if (entry && 'bytes' in entry)
-      files.push({ path: `${session.folder}/${recordName(number, entry.kind)}`, bytes: entry.bytes });
-  }
-  return files;
+  const names = folder ? (await source.list(folder)).map(({ name }) => name) : [];
+  return recordsBeyond(dirsOf(repository), session, names);
 }

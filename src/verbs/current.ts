@@ -5,12 +5,18 @@ import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
+import type { Position } from './position.ts';
 import { assertPinned, type Repository } from './repository.ts';
 
 /** Files as they are now, for writing the next version; in a bare repository the tree of HEAD. */
 export async function currentSource(repository: Repository): Promise<Source> {
   const { topLevel } = repository.dirs;
   return topLevel ? openWorkTree(topLevel) : openTree(repository.store, 'HEAD');
+}
+
+/** Files as the last commit has them, for reading what holds; on an unborn branch as they are now. */
+export async function committedSource(repository: Repository, { head }: Position): Promise<Source> {
+  return head ? openTree(repository.store, 'HEAD') : currentSource(repository);
 }
 
 /** Who is trusted here and now. A policy that does not hold ends every verb that writes. */

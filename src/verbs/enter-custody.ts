@@ -1,10 +1,11 @@
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
+import { isOpen } from '../journal/liveness.ts';
 import { readSession, type Session } from '../journal/registry.ts';
 import type { Predecessor } from './custody.ts';
 import { type Held, type Holds, holderOf, isElsewhere } from './holds.ts';
 import type { Known } from './known.ts';
-import { type Prior, register, releaseIdentity, takeIdentity, takeOver, takeOwn, unregister } from './open-session.ts';
+import { openSession, type Prior, takeOver } from './open-session.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf, withLiveness } from './session.ts';
 
@@ -27,26 +28,20 @@ export async function enterCustody(
   prior: Prior,
   predecessor: Predecessor | null,
 ): Promise<Entered> {
-  const session = await register(repository, identity, predecessor?.session.session_id ?? null);
-  try {
-    await takeIdentity(holds, session, prior.held);
-    await takeOwn(holds, session);
-    const victims = victimsOf(prior, predecessor);
+  const victims = victimsOf(prior, predecessor);
+  const opening = { identity, inherited_from: predecessor?.session.session_id ?? null, prior: prior.held };
+  const session = await openSession(repository, holds, opening, async (heir) => {
     for (const victim of victims) {
       const held = await holds.read(`session/${victim.session_id}`);
       if (victim.isPredecessor && (await isTaken(repository, trust, known, victim.session_id, held)))
         throw pickedUp(victim, held);
-      const holder = holderOf(repository.host.name, session, session.opened_at, victim.active ? PREEMPTED : PICKED_UP);
+      const holder = holderOf(repository.host.name, heir, heir.opened_at, victim.active ? PREEMPTED : PICKED_UP);
       // the identity's own last session only has to be out of the way, whoever put it there
       if (!(await takeOver(repository, holds, victim.session_id, held, holder)) && victim.isPredecessor)
         throw pickedUp(victim, await holds.read(`session/${victim.session_id}`));
     }
-    return { session, released: victims.filter(({ active }) => active).map(toReleased) };
-  } catch (error) {
-    await releaseIdentity(holds, session);
-    await unregister(repository, session);
-    throw error;
-  }
+  });
+  return { session, released: victims.filter(({ active }) => active).map(toReleased) };
 }
 
 interface Victim {
@@ -58,8 +53,8 @@ interface Victim {
 
 /** Whose place is taken: first the predecessor's, for which others compete; then that of the identity's last session. */
 function victimsOf(prior: Prior, predecessor: Predecessor | null): Victim[] {
-  const isOpen = prior.live ? ['active', 'stale'].includes(prior.live.liveness.state) : prior.active;
-  const own = isOpen ? prior.held!.holder : null;
+  const isInTheWay = prior.live ? isOpen(prior.live.liveness) : prior.active;
+  const own = isInTheWay ? prior.held!.holder : null;
   const victims: Victim[] = [];
   if (predecessor) {
     const { session_id, identity } = predecessor.session;

@@ -1,3 +1,4 @@
+import { isOpen } from '../journal/liveness.ts';
 import { markCommitted, removeSession } from '../journal/registry.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf, type LiveSession } from './session.ts';
@@ -14,10 +15,7 @@ export async function forgetOld(
   committed: ReadonlySet<string>,
 ): Promise<void> {
   const dirs = dirsOf(repository);
-  const over = live.filter(
-    ({ session, liveness }) =>
-      committed.has(session.session_id) && (liveness.state === 'wrapped' || liveness.state === 'released'),
-  );
+  const over = live.filter(({ session, liveness }) => committed.has(session.session_id) && !isOpen(liveness));
   over.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
   for (const { session } of over) await markCommitted(dirs, session.session_id, 'HEAD');
   for (const { session } of over.slice(KEPT)) await removeSession(dirs, session.session_id);

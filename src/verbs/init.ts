@@ -8,6 +8,7 @@ import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
 import { gitFailure, runGit } from '../git/run.ts';
+import { absent } from '../journal/absent.ts';
 import { generateKey, keyPath, toSigner, writeKey } from '../journal/keys.ts';
 import { type NamedSigner, signDocument } from '../journal/sign.ts';
 import { identityFields } from './identity-document.ts';
@@ -89,7 +90,7 @@ export async function init(repository: Repository, options: InitOptions = {}): P
 
 /** Nobody's work is overwritten: not ours, not a folder that somebody else calls .handoff. */
 async function assertFree(repository: Repository, topLevel: string): Promise<void> {
-  const stats = await lstat(join(topLevel, ROOT)).catch(missing);
+  const stats = await lstat(join(topLevel, ROOT)).catch(absent);
   const names = stats?.isDirectory() ? await readdir(join(topLevel, ROOT)) : [];
   if (names.includes('policy') || (await repository.store.resolve(`HEAD:${ROOT}/policy`))) {
     throw new HandoffError('already_initialised', 'This repository has a .handoff/policy already.', {
@@ -169,16 +170,11 @@ const ATTRIBUTES = [
 
 /** Signed bytes must survive autocrlf and filters. Null when the lines are there. */
 async function attributesFile(topLevel: string): Promise<{ path: string; bytes: Uint8Array } | null> {
-  const text = await readFile(join(topLevel, '.gitattributes'), 'utf8').catch((error) => missing(error) ?? '');
+  const text = (await readFile(join(topLevel, '.gitattributes'), 'utf8').catch(absent)) ?? '';
   const lines = ATTRIBUTES.filter((line) => !text.split('\n').includes(line));
   if (lines.length === 0) return null;
   const separator = text === '' || text.endsWith('\n') ? '' : '\n';
   return { path: '.gitattributes', bytes: new TextEncoder().encode(`${text}${separator}${lines.join('\n')}\n`) };
-}
-
-function missing(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null;
-  throw error;
 }
 
 function foreign(message: string, hint: string): HandoffError {

@@ -8,9 +8,9 @@ import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId, verifyRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
+import { rememberClock } from '../journal/clock.ts';
 import { readEntry, readTip, recordNumbers } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
-import { rememberClock } from './append.ts';
 import { forgetOld } from './forget.ts';
 import { cachePath, type Repository } from './repository.ts';
 import { dirsOf, type LiveSession, liveSessions } from './session.ts';
@@ -30,7 +30,7 @@ export async function readKnown(repository: Repository, trust: Trust): Promise<K
     else await addJournal(repository, trust, history, session);
   }
   await forgetOld(repository, live, committed);
-  await rememberClock(repository, history.clock);
+  await rememberClock(dirsOf(repository), history.clock);
   return { history, live };
 }
 

@@ -11,12 +11,31 @@ import { type Held, type Holds, holderOf, isElsewhere } from './holds.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf, type LiveSession, momentOf, withLiveness } from './session.ts';
 
-/** A session that is about to open: registered, so that whoever meets its locks finds it alive. */
-export async function register(
+/**
+ * Opens a session of an identity: its locks come before its records, so whoever loses a race has written nothing. When
+ * anything fails, `takePlaces` included, it is as if nothing had been tried.
+ */
+export async function openSession(
   repository: Repository,
-  identity: string,
-  inherited_from: string | null,
+  holds: Holds,
+  opening: { identity: string; inherited_from: string | null; prior: Held | null },
+  takePlaces: (session: Session) => Promise<void>,
 ): Promise<Session> {
+  const session = await register(repository, opening.identity, opening.inherited_from);
+  try {
+    await takeIdentity(holds, session, opening.prior);
+    await takeOwn(holds, session);
+    await takePlaces(session);
+    return session;
+  } catch (error) {
+    await releaseIdentity(holds, session);
+    await removeSession(dirsOf(repository), session.session_id);
+    throw error;
+  }
+}
+
+/** Registered, so that whoever meets its locks finds it alive. */
+async function register(repository: Repository, identity: string, inherited_from: string | null): Promise<Session> {
   const moment = await momentOf(repository);
   const session_id = randomUUID();
   const session: Session = {
@@ -30,11 +49,6 @@ export async function register(
   };
   await createSession(dirsOf(repository), session, moment);
   return session;
-}
-
-/** As if it had never been tried. */
-export async function unregister(repository: Repository, session: Session): Promise<void> {
-  await removeSession(dirsOf(repository), session.session_id);
 }
 
 /** The last session of an identity. */
@@ -62,7 +76,7 @@ export async function identityHolder(
 }
 
 /** Takes the identity for a session, or says who was faster. */
-export async function takeIdentity(holds: Holds, session: Session, prior: Held | null): Promise<void> {
+async function takeIdentity(holds: Holds, session: Session, prior: Held | null): Promise<void> {
   if (session.identity === BOT) return;
   const name = `identity/${session.identity}` as const;
   if (await holds.take(name, prior, own(session))) return;
@@ -96,7 +110,7 @@ export async function takeOver(
 }
 
 /** The session's own lock: number 1, which nobody else can want before the session is known. */
-export async function takeOwn(holds: Holds, session: Session): Promise<void> {
+async function takeOwn(holds: Holds, session: Session): Promise<void> {
   await holds.take(`session/${session.session_id}`, null, own(session));
 }
 

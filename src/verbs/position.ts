@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { absent } from '../journal/registry.ts';
+import { absent } from '../journal/absent.ts';
 import type { Repository } from './repository.ts';
 
 /** Where the work tree stands. */

@@ -1,5 +1,5 @@
 import { HandoffError } from '../core/error.ts';
-import type { SessionState } from '../journal/liveness.ts';
+import { isOpen, type SessionState } from '../journal/liveness.ts';
 import { readSession } from '../journal/registry.ts';
 import { BOT, namedIdentity, requireSigner } from './acting.ts';
 import { append } from './append.ts';
@@ -30,13 +30,12 @@ export async function release(repository: Repository, options: ReleaseOptions): 
     throw new HandoffError('usage', 'A release needs a reason.', { hint: '--reason TEXT' });
   const trust = await requireTrust(repository);
   const { session: target, liveness } = await requireSession(repository, trust, { session: options.target });
-  if (liveness.state === 'wrapped' || liveness.state === 'released')
-    return { session_id: target.session_id, state: liveness.state };
+  if (!isOpen(liveness)) return { session_id: target.session_id, state: liveness.state };
   const actor = await currentSession(repository, trust, options.as);
   const identity = (await namedIdentity(repository, options.as)) ?? actor?.identity ?? BOT;
   const holds = await openHolds(repository, options);
   const own = actor && actor.session_id !== target.session_id ? await withLiveness(repository, trust, actor) : null;
-  if (own && (own.liveness.state === 'active' || own.liveness.state === 'stale')) {
+  if (own && isOpen(own.liveness)) {
     const signer = await requireSigner(repository, trust, own.session.identity);
     const fields = {
       released_session_id: target.session_id,

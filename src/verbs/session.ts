@@ -3,12 +3,12 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
+import { absent } from '../journal/absent.ts';
 import { guarded, replaceFile } from '../journal/durable.ts';
 import { type Moment, readMoment } from '../journal/heartbeat.ts';
-import { type Liveness, readLiveness } from '../journal/liveness.ts';
+import { isOpen, type Liveness, readLiveness } from '../journal/liveness.ts';
 import { type End, readTip } from '../journal/records.ts';
 import {
-  absent,
   listSessions,
   readSession,
   removeSession,
@@ -94,7 +94,7 @@ export async function currentSession(
   const candidates = opened.filter((session) => identity === null || session.identity === identity);
   const open = await Promise.all(candidates.map((session) => withLiveness(repository, trust, session)));
   const byAge = open.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
-  const alive = byAge.find(({ liveness }) => liveness.state === 'active' || liveness.state === 'stale');
+  const alive = byAge.find(({ liveness }) => isOpen(liveness));
   return (alive ?? byAge[0])?.session ?? null;
 }
 

@@ -1,27 +1,18 @@
-import { openTree } from '../audit/tree-source.ts';
 import { newestBaton } from '../core/history-queries.ts';
 import { parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
+import { isOpen } from '../journal/liveness.ts';
 import { readEntry } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { BOT, namedIdentity, requireSigner } from './acting.ts';
 import { append, assertDraft, beat, type Writer } from './append.ts';
 import { type Bundle, type Delta, readBundle, toDelta, type Warning } from './bundle.ts';
-import { currentSource, requireTrust } from './current.ts';
+import { committedSource, requireTrust } from './current.ts';
 import { type HoldOptions, type Holds, holderOf, openHolds } from './holds.ts';
 import { type Known, readKnown } from './known.ts';
-import {
-  identityConflict,
-  identityHolder,
-  register,
-  releaseIdentity,
-  takeIdentity,
-  takeOver,
-  takeOwn,
-  unregister,
-} from './open-session.ts';
+import { identityConflict, identityHolder, openSession, takeOver } from './open-session.ts';
 import { positionFields, readPosition } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
@@ -52,7 +43,7 @@ export async function start(repository: Repository, options: StartOptions = {}):
   const trust = await requireTrust(repository);
   const identity = (await namedIdentity(repository, options.as)) ?? BOT;
   const signer = await requireSigner(repository, trust, identity);
-  const resumed = await openSession(repository, trust, identity);
+  const resumed = await resume(repository, trust, identity);
   const known = await readKnown(repository, trust);
   if (resumed) return answer(repository, trust, known, resumed, await firstId(repository, resumed), true);
   const holds = await openHolds(repository, options);
@@ -69,34 +60,25 @@ export async function start(repository: Repository, options: StartOptions = {}):
 }
 
 /** The session of this identity that is open in this work tree. */
-async function openSession(repository: Repository, trust: Trust, identity: string): Promise<Session | null> {
+async function resume(repository: Repository, trust: Trust, identity: string): Promise<Session | null> {
   const session = await currentSession(repository, trust, identity);
   if (!session) return null;
   const { liveness } = await withLiveness(repository, trust, session);
-  if (!liveness.opened || (liveness.state !== 'active' && liveness.state !== 'stale')) return null;
+  if (!liveness.opened || !isOpen(liveness)) return null;
   await beat(repository, session);
   return session;
 }
 
-/** Locks come before records: whoever loses a race has written nothing. */
+/** One of its own that has gone stale elsewhere makes way. */
 async function enter(repository: Repository, trust: Trust, holds: Holds, identity: string): Promise<Session> {
   const { held, live, active } = await identityHolder(repository, trust, holds, identity);
   if (active) throw identityConflict(identity, held!.holder);
-  const session = await register(repository, identity, null);
-  try {
-    await takeIdentity(holds, session, held);
-    await takeOwn(holds, session);
+  return openSession(repository, holds, { identity, inherited_from: null, prior: held }, async (session) => {
+    if (live?.liveness.state !== 'stale') return;
+    const { session_id } = live.session;
     const holder = holderOf(repository.host.name, session, session.opened_at, 'superseded_while_stale');
-    if (live?.liveness.state === 'stale') {
-      const { session_id } = live.session;
-      await takeOver(repository, holds, session_id, await holds.read(`session/${session_id}`), holder);
-    }
-    return session;
-  } catch (error) {
-    await releaseIdentity(holds, session);
-    await unregister(repository, session);
-    throw error;
-  }
+    await takeOver(repository, holds, session_id, await holds.read(`session/${session_id}`), holder);
+  });
 }
 
 async function firstId(repository: Repository, { session_id }: Session): Promise<string> {
@@ -114,7 +96,7 @@ async function answer(
   resumed: boolean,
 ): Promise<StartResult> {
   const position = await readPosition(repository);
-  const source = position.head ? await openTree(repository.store, 'HEAD') : await currentSource(repository);
+  const source = await committedSource(repository, position);
   const bundle = await readBundle(repository, source, trust, known, session, [], position);
   const baton = newestBaton(known.history);
   return {

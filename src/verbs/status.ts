@@ -1,16 +1,15 @@
-import { openTree } from '../audit/tree-source.ts';
 import { newestBaton, pendingSignals } from '../core/history-queries.ts';
 import type { Baton } from '../core/record-summary.ts';
 import type { SessionState } from '../journal/liveness.ts';
 import { BOT, namedIdentity } from './acting.ts';
 import { type Delta, reminders, toDelta, type Warning } from './bundle.ts';
-import { currentSource, requireTrust } from './current.ts';
+import { committedSource, requireTrust } from './current.ts';
 import { nearestBaton } from './custody.ts';
 import { type Known, readKnown } from './known.ts';
 import { readPosition } from './position.ts';
 import { readProject } from './project.ts';
 import type { Repository } from './repository.ts';
-import { chosenSession, currentSession, type SessionChoice } from './session.ts';
+import { chosenSession, type SessionChoice } from './session.ts';
 import { readTodos, type Todos } from './todos.ts';
 
 export interface StatusResult {
@@ -37,7 +36,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
   const identity = session?.identity ?? (await namedIdentity(repository, options.as)) ?? BOT;
   const live = known.live.find((each) => each.session.session_id === session?.session_id) ?? null;
   const position = await readPosition(repository);
-  const source = position.head ? await openTree(repository.store, 'HEAD') : await currentSource(repository);
+  const source = await committedSource(repository, position);
   const baton = session ? batonInHand(known, session.inherited_from) : newestBaton(known.history);
   const tasks = await readTodos(repository, source, trust, known.history, baton?.focus ?? []);
   const { project, phase } = await readProject(repository, source, trust);
@@ -71,15 +70,4 @@ function batonInHand(known: Known, predecessor: string | null): Baton | null {
 
 function endWarnings(end: { identity: string; reason: string } | null): Warning[] {
   return end ? [{ kind: 'session_released', message: `Released by ${end.identity}: ${end.reason}. Stop here.` }] : [];
-}
-
-export async function signalPending(
-  repository: Repository,
-  options: SessionChoice = {},
-): Promise<{ pending_signals: object[] }> {
-  const trust = await requireTrust(repository);
-  const { history } = await readKnown(repository, trust);
-  const session = await currentSession(repository, trust, options.as);
-  const identity = (await namedIdentity(repository, options.as)) ?? session?.identity ?? BOT;
-  return { pending_signals: pendingSignals(history, identity).map(({ clock: _, ...signal }) => signal) };
 }

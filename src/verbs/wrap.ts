@@ -1,18 +1,13 @@
-import { readFile, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { HandoffError } from '../core/error.ts';
-import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { assertIdentityName } from '../core/names.ts';
 import { recordName } from '../core/paths.ts';
-import { assertSize, parseRecord } from '../core/record.ts';
+import { parseRecord } from '../core/record.ts';
 import { missingSections } from '../core/sections.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { DraftFields } from '../journal/draft.ts';
 import { readTip } from '../journal/records.ts';
 import { isCommitted, type Session } from '../journal/registry.ts';
 import { append, type Writer } from './append.ts';
+import { type BatonInput, batonFields, firstLine, readBaton } from './baton.ts';
 import type { Warning } from './bundle.ts';
 import { releaseIdentity } from './open-session.ts';
 import { positionFields, readPosition } from './position.ts';
@@ -21,17 +16,8 @@ import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { dirsOf } from './session.ts';
-import { assertTask } from './task-name.ts';
 
-export interface WrapOptions extends RecordOptions {
-  /** The baton as somebody wrote it: Markdown, with front matter or without. */
-  draft?: Uint8Array;
-  message?: string;
-  summary?: string;
-  reason?: string;
-  nextAgent?: string;
-  focus?: string[];
-}
+export interface WrapOptions extends RecordOptions, BatonInput {}
 
 export interface WrapResult {
   session_id: string;
@@ -53,13 +39,7 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
   const position = positionFields(await readPosition(repository));
   const { delta_id, path } = await append(writer, {
     kind: 'baton',
-    fields: withoutAbsent({
-      summary,
-      reason,
-      next_agent,
-      focus,
-      ...position,
-    }),
+    fields: withoutAbsent({ summary, reason, next_agent, focus, ...position }),
     body,
     ...allowedSecret(options),
   });
@@ -105,68 +85,7 @@ async function unfinishedBaton(
   return { delta_id: recordId(record.signedBytes, nodeSuite), path, summary: record.fields.summary as string };
 }
 
-/** The file that somebody wrote the baton in. */
-export async function readBatonFile(directory: string, file: string): Promise<Uint8Array> {
-  const path = resolve(directory, file);
-  const size = await stat(path).then(({ size }) => size, missing(path));
-  assertSize(size, MAX_RECORD_BYTES, 'baton');
-  return readFile(path).catch(missing(path));
-}
-
-function missing(path: string): (cause: NodeJS.ErrnoException) => never {
-  return (cause) => {
-    throw new HandoffError('baton_missing', `The baton ${path} cannot be read: ${cause.message}`, {
-      hint: 'The session is still open. Write the file, then wrap again.',
-      data: { path },
-      cause,
-    });
-  };
-}
-
-/** What reads drafts is loaded for drafts alone: it takes longer than all the rest. */
-async function readBaton({ draft, message }: WrapOptions): Promise<{ fields: DraftFields; body: string }> {
-  if (draft && message !== undefined) {
-    const hint = 'Leave one of them out; a summary of the file goes in --summary.';
-    throw new HandoffError('usage', 'Expected a baton from a file or with --message, found both.', { hint });
-  }
-  const read = draft ? (await import('../journal/draft.ts')).readDraft(draft) : { fields: {}, body: message ?? '' };
-  if (read.body.trim() !== '') return read;
-  throw new HandoffError('baton_empty', 'The baton is empty, and an empty baton hands over nothing.', {
-    hint: 'Write what was done, what was decided and what comes next: git handoff wrap FILE, or --message TEXT.',
-  });
-}
-
-/** Flags come before what the draft's front matter says. */
-function batonFields(given: DraftFields, { summary, reason, nextAgent, focus }: WrapOptions): DraftFields {
-  const fields: DraftFields = {
-    ...given,
-    ...(summary === undefined ? {} : { summary }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(nextAgent === undefined ? {} : { next_agent: nextAgent }),
-    ...(focus === undefined ? {} : { focus }),
-  };
-  if (fields.next_agent !== undefined) assertIdentityName(fields.next_agent);
-  for (const task of fields.focus ?? []) assertTask(task);
-  return fields;
-}
-
 /** The keys that were given, in the order of the schema. */
 function withoutAbsent(fields: Record<string, YamlMap[string]>): YamlMap {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-const SUMMARY = 200;
-
-/** The first line of prose; where there are only headings, the first of them. */
-function firstLine(body: string): string {
-  const lines = body.split('\n').filter((line) => words(line) !== '');
-  const first = lines.find((line) => !line.startsWith('#')) ?? lines[0] ?? body.trim().split('\n', 1)[0]!;
-  return (words(first) || first)
-    .slice(0, SUMMARY)
-    .toWellFormed()
-    .replace(/\ufffd$/, '');
-}
-
-function words(line: string): string {
-  return line.replace(/^#+\s*/, '').trim();
 }

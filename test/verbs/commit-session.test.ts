@@ -60,6 +60,8 @@ describe('the commit of a session', () => {
     expect(subjects(place)[0]).toBe('handoff: donna, note');
     git(place.dir, 'checkout', '--quiet', '-b', 'feature/a.b/c');
     await place.handoff.note({ text: 'branch', commit: true });
+    expect(subjects(place).slice(0, 2)).toEqual(['handoff: donna, note', 'handoff: donna, note']);
+    expect(git(place.dir, 'rev-parse', 'feature/a.b/c')).toBe(git(place.dir, 'rev-parse', 'HEAD'));
     git(place.dir, 'checkout', '--quiet', '--orphan', 'fresh');
     await place.handoff.note({ text: 'unborn', commit: true });
     expect(subjects(place)).toEqual(['handoff: donna, note']);

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Place } from '../handoff.ts';
@@ -105,6 +105,7 @@ describe('what was recorded is not lost', () => {
     const { handoff, warnings } = open(place);
     await handoff.note({ text: 'next' });
     expect(warnings).toEqual([]);
+    expect(readFileSync(join(place.dir, path), 'utf8')).toBe('somebody edited this\n');
     git(place.dir, 'reset', '--quiet', '--hard');
     await handoff.note({ text: 'and one more' });
     expect(recordsOf(place, session_id).map(({ fields }) => fields.text)).toEqual([

@@ -197,7 +197,7 @@ describe('a wrap that is refused leaves the session open', () => {
   });
 
   it('a file that is not there is baton_missing', async () => {
-    const { readBatonFile } = await import('../../src/verbs/wrap.ts');
+    const { readBatonFile } = await import('../../src/verbs/baton.ts');
     const { dir } = await fresh();
     for (const file of ['none.md', 'none/none.md', '.handoff']) {
       await expect(readBatonFile(dir, file), file).rejects.toMatchObject({ code: 'baton_missing', exitCode: 2 });

@@ -1,3 +1,4 @@
+import type { PendingResult } from '../../verbs/pending.ts';
 import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from '../../verbs/record-verbs.ts';
 import { defineVerb, type Family, RECORD_FLAGS, TEXT_FLAG, textArgument } from '../command.ts';
 import { readText, type TextInput } from '../input.ts';
@@ -112,14 +113,14 @@ const send = defineVerb<WithText<SignalOptions>, RecordResult>({
   text,
 });
 
-const pending = defineVerb<{ as?: string }, { pending_signals: object[] }>({
+const pending = defineVerb<{ as?: string }, PendingResult>({
   name: 'pending',
   summary: 'messages that wait for you',
   purpose: 'Lists the signals that your next pickup would hand over. They stay pending.',
   examples: [{ run: 'git handoff signal pending --as lola', does: 'what lola would be told' }],
   run: async (context, options) =>
-    (await import('../../verbs/status.ts')).signalPending(await context.repository(), options),
-  text: async (result, paint) => (await import('../text/sessions.ts')).formatSignals(result, paint),
+    (await import('../../verbs/pending.ts')).signalPending(await context.repository(), options),
+  text: async (result) => (await import('../text/sessions.ts')).formatSignals(result),
 });
 
 export const signal: Family = {

@@ -80,7 +80,8 @@ export const wrap = defineVerb<WrapFlags, WrapResult>({
   ],
   async run(context, { file, focus, ...options }) {
     const tasks = parseList(focus);
-    const { readBatonFile, wrap: wrapSession } = await import('../../verbs/wrap.ts');
+    const { readBatonFile } = await import('../../verbs/baton.ts');
+    const { wrap: wrapSession } = await import('../../verbs/wrap.ts');
     const draft = file === '-' ? await context.readInput() : file && (await readBatonFile(context.directory, file));
     return wrapSession(await context.repository(), {
       ...options,

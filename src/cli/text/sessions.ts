@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fenceText, makeFence } from '../../core/fence.ts';
 import type { Bundle, Warning } from '../../verbs/bundle.ts';
+import type { PendingResult } from '../../verbs/pending.ts';
 import type { PickupResult } from '../../verbs/pickup.ts';
 import type { RecordResult } from '../../verbs/record-verbs.ts';
 import type { SessionStateResult } from '../../verbs/release.ts';
@@ -115,10 +116,9 @@ export function formatSessions({ sessions }: { sessions: SessionEntry[] }, paint
   return lines(table(rows, (cell, column) => (column === 2 ? paintState(cell, paint) : cell)));
 }
 
-export function formatSignals({ pending_signals }: { pending_signals: object[] }, _paint: Paint): string {
+export function formatSignals({ pending_signals }: PendingResult): string {
   if (pending_signals.length === 0) return 'No messages.\n';
-  const signals = pending_signals as { from: string; type: string | null; at: string; text: string }[];
-  return lines(table(signals.map(({ from, type, at, text }) => [from, type ?? '-', time(at), text])));
+  return lines(table(pending_signals.map(({ from, type, at, text }) => [from, type ?? '-', time(at), text])));
 }
 
 function contextRows({ context }: Bundle): [string, string][] {

@@ -1,0 +1,80 @@
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { assertIdentityName } from '../core/names.ts';
+import { assertSize } from '../core/record.ts';
+import type { DraftFields } from '../journal/draft.ts';
+import { assertTask } from './task-name.ts';
+
+/** A baton as somebody gives it. */
+export interface BatonInput {
+  /** Markdown, with front matter or without. */
+  draft?: Uint8Array;
+  message?: string;
+  summary?: string;
+  reason?: string;
+  nextAgent?: string;
+  focus?: string[];
+}
+
+/** What reads drafts is loaded for drafts alone: it takes longer than all the rest. */
+export async function readBaton({ draft, message }: BatonInput): Promise<{ fields: DraftFields; body: string }> {
+  if (draft && message !== undefined) {
+    const hint = 'Leave one of them out; a summary of the file goes in --summary.';
+    throw new HandoffError('usage', 'Expected a baton from a file or with --message, found both.', { hint });
+  }
+  const read = draft ? (await import('../journal/draft.ts')).readDraft(draft) : { fields: {}, body: message ?? '' };
+  if (read.body.trim() !== '') return read;
+  throw new HandoffError('baton_empty', 'The baton is empty, and an empty baton hands over nothing.', {
+    hint: 'Write what was done, what was decided and what comes next: git handoff wrap FILE, or --message TEXT.',
+  });
+}
+
+/** Flags come before what the draft's front matter says. */
+export function batonFields(given: DraftFields, { summary, reason, nextAgent, focus }: BatonInput): DraftFields {
+  const fields: DraftFields = {
+    ...given,
+    ...(summary === undefined ? {} : { summary }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(nextAgent === undefined ? {} : { next_agent: nextAgent }),
+    ...(focus === undefined ? {} : { focus }),
+  };
+  if (fields.next_agent !== undefined) assertIdentityName(fields.next_agent);
+  for (const task of fields.focus ?? []) assertTask(task);
+  return fields;
+}
+
+const SUMMARY = 200;
+
+/** The first line of prose; where there are only headings, the first of them. */
+export function firstLine(body: string): string {
+  const lines = body.split('\n').filter((line) => words(line) !== '');
+  const first = lines.find((line) => !line.startsWith('#')) ?? lines[0] ?? body.trim().split('\n', 1)[0]!;
+  return (words(first) || first)
+    .slice(0, SUMMARY)
+    .toWellFormed()
+    .replace(/\ufffd$/, '');
+}
+
+function words(line: string): string {
+  return line.replace(/^#+\s*/, '').trim();
+}
+
+/** The file that somebody wrote the baton in. */
+export async function readBatonFile(directory: string, file: string): Promise<Uint8Array> {
+  const path = resolve(directory, file);
+  const size = await stat(path).then(({ size }) => size, missing(path));
+  assertSize(size, MAX_RECORD_BYTES, 'baton');
+  return readFile(path).catch(missing(path));
+}
+
+function missing(path: string): (cause: NodeJS.ErrnoException) => never {
+  return (cause) => {
+    throw new HandoffError('baton_missing', `The baton ${path} cannot be read: ${cause.message}`, {
+      hint: 'The session is still open. Write the file, then wrap again.',
+      data: { path },
+      cause,
+    });
+  };
+}

@@ -1,0 +1,27 @@
+import { pendingSignals } from '../core/history-queries.ts';
+import type { Signal } from '../core/signals.ts';
+import { BOT, namedIdentity } from './acting.ts';
+import { requireTrust } from './current.ts';
+import { readKnown } from './known.ts';
+import type { Repository } from './repository.ts';
+import { currentSession, type SessionChoice } from './session.ts';
+
+/** A signal as verbs show it: its place in the order of records is nobody's business. */
+export type PendingSignal = Omit<Signal, 'clock'>;
+
+export interface PendingResult {
+  pending_signals: PendingSignal[];
+}
+
+/** What the next pickup would hand over. It stays pending. */
+export async function signalPending(repository: Repository, options: SessionChoice = {}): Promise<PendingResult> {
+  const trust = await requireTrust(repository);
+  const { history } = await readKnown(repository, trust);
+  const session = await currentSession(repository, trust, options.as);
+  const identity = (await namedIdentity(repository, options.as)) ?? session?.identity ?? BOT;
+  return { pending_signals: pendingSignals(history, identity).map(toPendingSignal) };
+}
+
+export function toPendingSignal({ clock: _, ...signal }: Signal): PendingSignal {
+  return signal;
+}
