@@ -14,10 +14,10 @@ export interface Provenance {
 export const MAX_SHOWN_BYTES = 64 * 1024;
 
 /** Text that someone else wrote, between two lines that they could not have known when they wrote it. */
-export function fenceText(text: string, provenance: Provenance, fence: string): string {
+export function fenceText(text: string, provenance: Provenance, fence: string, most = MAX_SHOWN_BYTES): string {
   if (!TOKEN.test(fence)) throw new Error('A fence is a token of at least 22 letters and digits.');
   if (text.includes(fence)) throw new Error('The text contains its own fence; draw another with makeFence.');
-  const { shown, left } = cutText(text);
+  const { shown, left } = cutText(text, most);
   const body = shown === '' || shown.endsWith('\n') ? shown : `${shown}\n`;
   const lines = `${headerLine(provenance, fence)}\n----- BEGIN ${fence} -----\n${body}----- END ${fence} -----\n`;
   return left === 0 ? lines : `${lines}${leftOutLine(left, provenance)}\n`;
@@ -50,11 +50,11 @@ function leftOutLine(left: number, { delta_id }: Provenance): string {
 }
 
 /** As much as fits after escaping, which can make a text six times as long; and how many bytes of it do not. */
-function cutText(text: string): { shown: string; left: number } {
+function cutText(text: string, most: number): { shown: string; left: number } {
   const whole = escapeInvisible(text);
-  if (utf8(whole).length <= MAX_SHOWN_BYTES) return { shown: whole, left: 0 };
+  if (utf8(whole).length <= most) return { shown: whole, left: 0 };
   let shown = '';
-  let room = MAX_SHOWN_BYTES;
+  let room = most;
   let end = 0;
   for (const character of text) {
     const escaped = escapeInvisible(character);

@@ -48,7 +48,11 @@ export function findSession({ sessions }: History, prefix: string): SessionSumma
   return found.length === 1 ? found[0]! : null;
 }
 
-/** The session that picked this one up, the newest if several did; its id alone where the session is long past. */
-export function successorOf({ pickups }: History, sessionId: string): string | null {
-  return pickups.find((pickup) => pickup.predecessor_session_id === sessionId)?.session_id ?? null;
+/**
+ * The session that picked this one up, the newest if several did; its id alone where the session is long past. Whoever
+ * picked it up before its baton was written (`after` is the baton's clock) does not hold that baton.
+ */
+export function successorOf({ pickups }: History, sessionId: string, after = 0): string | null {
+  const heir = pickups.find((pickup) => pickup.predecessor_session_id === sessionId && pickup.clock > after);
+  return heir?.session_id ?? null;
 }

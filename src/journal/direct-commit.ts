@@ -66,7 +66,7 @@ export function isPlain(dirs: RepositoryDirs, config: GitConfig): boolean {
     !UNDER_WAY.some((name) => existsSync(join(dirs.gitDir, name))) &&
     !OTHERWISE.some((key) => config.get(key) !== undefined) &&
     !config.keys().some((key) => /^(?:hook|author|committer)\./.test(key)) &&
-    !/^(?:true|yes|on|1)$/i.test(config.get('commit.gpgsign') ?? '')
+    /^(?:false|no|off|0|)$/i.test(config.get('commit.gpgsign') ?? '')
   );
 }
 

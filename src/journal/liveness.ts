@@ -46,7 +46,7 @@ export async function readLiveness(
   if (tip && 'end' in tip) return answer('released', tip.end);
   if (await isWrapped(dirs, session_id)) return answer('wrapped');
   const hold = await readHold(dirs.locks, `session/${session_id}`);
-  if (hold && hold.holder.session_id !== session_id) return answer('released', toEnd(hold.holder));
+  if (hold && !hold.released && hold.holder.session_id !== session_id) return answer('released', toEnd(hold.holder));
   return answer(!dead && heartbeat_age !== null && heartbeat_age <= staleAfter ? 'active' : 'stale');
 }
 

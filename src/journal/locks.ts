@@ -16,13 +16,18 @@ export interface Hold {
 export type LockName = `identity/${string}` | `session/${string}` | `task/${string}`;
 
 export async function readHold(locks: string, name: LockName): Promise<Hold | null> {
-  for (;;) {
+  for (let look = 0; ; look++) {
     const { number, released } = highest(await numbersOf(locks, name));
     if (number === 0) return null;
-    const holder = await readHolder(lockFile(locks, name, number));
+    const path = lockFile(locks, name, number);
+    const holder = await readHolder(path);
     if (holder) return { number, holder, released };
+    if (look === LOOKS) throw unreadable(path);
   }
 }
+
+/** A number is cleared away only when far higher ones are there: a name that leads nowhere again and again is spoilt. */
+const LOOKS = 3;
 
 /**
  * Takes number n of a lock. False when somebody else has it: `link` lets one through, and what is there already is never
@@ -81,14 +86,11 @@ async function readHolder(path: string): Promise<Holder | null> {
 function parseHolder(text: string, path: string): Holder {
   try {
     const holder = JSON.parse(text);
-    if (typeof holder.session_id === 'string' && typeof holder.identity === 'string') return holder;
+    if (isHolder(holder)) return holder;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new HandoffError('io', `The lock ${path} does not say who holds it.`, {
-    hint: 'Make sure that nobody works with it, then move the file away.',
-    data: { path },
-  });
+  throw unreadable(path);
 }
 
 function lockFile(locks: string, name: LockName, number: number): string {
@@ -97,4 +99,16 @@ function lockFile(locks: string, name: LockName, number: number): string {
 
 function releasedFile(locks: string, name: LockName, number: number): string {
   return join(locks, name, `${String(number).padStart(8, '0')}.released`);
+}
+
+function isHolder(value: unknown): value is Holder {
+  const { session_id, identity, reason = '' } = (value ?? {}) as Partial<Record<keyof Holder, unknown>>;
+  return [session_id, identity, reason].every((text) => typeof text === 'string');
+}
+
+function unreadable(path: string): HandoffError {
+  return new HandoffError('io', `The lock ${path} does not say who holds it.`, {
+    hint: 'Make sure that nobody works with it, then move the file away.',
+    data: { path },
+  });
 }

@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
 import { isRecordKind, type RecordKind } from '../core/kinds.ts';
 import { absent } from './absent.ts';
 import { createFile, guarded } from './durable.ts';
-import type { StateDirs } from './registry.ts';
+import { parseState, type StateDirs } from './registry.ts';
 
 /**
  * A session's records outside the tree, SPEC §8.3: one file per number, made by `link`, so that two writers never get the
@@ -27,8 +28,12 @@ export async function readTip(dirs: StateDirs, id: string): Promise<Entry | null
 
 export async function readEntry(dirs: StateDirs, id: string, number: number): Promise<Entry> {
   const bytes = await readFile(recordFile(dirs, id, number));
-  if (bytes[0] === BRACE) return { number, end: JSON.parse(bytes.toString('utf8')) };
-  return { number, bytes, kind: kindOf(bytes) };
+  if (bytes[0] === BRACE)
+    return {
+      number,
+      end: parseState<End>(bytes.toString('utf8'), recordFile(dirs, id, number), ['identity', 'reason']),
+    };
+  return { number, bytes, kind: kindOf(bytes, recordFile(dirs, id, number)) };
 }
 
 const BRACE = 0x7b;
@@ -68,10 +73,13 @@ export async function isWrapped(dirs: StateDirs, id: string): Promise<boolean> {
   return false;
 }
 
-function kindOf(bytes: Buffer): RecordKind {
+function kindOf(bytes: Buffer, path: string): RecordKind {
   const kind = /^(?:---\n)?handoff: 1\nkind: ([a-z]+)\n/.exec(bytes.toString('latin1', 0, 64))?.[1] ?? '';
   if (isRecordKind(kind)) return kind;
-  throw new Error(`The journal holds something that is no record: ${JSON.stringify(kind)}`);
+  throw new HandoffError('io', `${path} is no record: the journal of this session was damaged.`, {
+    hint: 'Compare it with the file of that number in the work tree or in git, and put that in its place.',
+    data: { path },
+  });
 }
 
 function recordFile(dirs: StateDirs, id: string, number: number): string {

@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
 import { absent } from './absent.ts';
 import { createFile, guarded } from './durable.ts';
 import { type Moment, writeHeartbeat } from './heartbeat.ts';
@@ -57,7 +58,8 @@ export async function removeSession(dirs: StateDirs, id: string): Promise<void> 
 /** Null for an unknown session, and for one whose opening was cut off before it could be described. */
 export async function readSession(dirs: StateDirs, id: string): Promise<Session | null> {
   const text = await readFile(join(dirs.sessions, id, 'session.json'), 'utf8').catch(absent);
-  return text === null ? null : JSON.parse(text);
+  const path = join(dirs.sessions, id, 'session.json');
+  return text === null ? null : parseState<Session>(text, path, ['session_id', 'identity', 'folder', 'opened_at']);
 }
 
 export async function listSessions(dirs: StateDirs): Promise<Session[]> {
@@ -77,4 +79,18 @@ export async function markCommitted(dirs: StateDirs, id: string, commit: string)
 
 export async function isCommitted(dirs: StateDirs, id: string): Promise<boolean> {
   return (await readFile(join(dirs.sessions, id, 'committed')).catch(absent)) !== null;
+}
+
+/** A state file that a fault of the disk, or a hand, has spoilt. It is not taken for none: it may be what holds a session. */
+export function parseState<T>(text: string, path: string, texts: readonly (keyof T)[]): T {
+  try {
+    const value = JSON.parse(text);
+    if (texts.every((key) => typeof value?.[key] === 'string')) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new HandoffError('io', `${path} cannot be read: it is not what git-handoff wrote.`, {
+    hint: 'Look at it. If nobody works in that session any more, move its folder away.',
+    data: { path },
+  });
 }

@@ -9,7 +9,7 @@ export const BOT = 'bot';
 
 /** Flag, environment, configuration: null when none of them names anybody. */
 export async function namedIdentity(repository: Repository, as: string | undefined): Promise<string | null> {
-  return as ?? (repository.env.HANDOFF_IDENTITY || (await repository.config()).get('handoff.identity')) ?? null;
+  return as ?? (repository.env.HANDOFF_IDENTITY || (await repository.config()).get('handoff.identity') || null);
 }
 
 /** The key an identity writes records with: an active one, so never one that was retired. SPEC §5.5 */

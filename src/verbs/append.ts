@@ -120,7 +120,7 @@ async function assertHolds({ repository, session, holds }: Writer, tip: Entry | 
   const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
   for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
     const hold = await holds.read(name);
-    if (!hold || hold.holder.session_id !== session.session_id) {
+    if (!hold || hold.released || hold.holder.session_id !== session.session_id) {
       throw released(session, hold ? toEnd(hold.holder) : { ...NOBODY, at: session.opened_at });
     }
   }
@@ -156,7 +156,7 @@ async function withDraft(error: unknown, { repository, session }: Writer, draft:
     },
   );
   if (path === null) return error;
-  return new HandoffError(error.code, `${error.message} Your text is kept in ${path}.`, {
+  return new HandoffError(error.code, `${error.message.replace(/\.?$/, '.')} Your text is kept in ${path}.`, {
     ...(error.hint ? { hint: error.hint } : {}),
     data: { ...error.data, draft: path },
     cause: error,

@@ -64,8 +64,9 @@ function words(line: string): string {
 /** The file that somebody wrote the baton in. */
 export async function readBatonFile(directory: string, file: string): Promise<Uint8Array> {
   const path = resolve(directory, file);
-  const size = await stat(path).then(({ size }) => size, missing(path));
-  assertSize(size, MAX_RECORD_BYTES, 'baton');
+  const stats = await stat(path).catch(missing(path));
+  if (!stats.isFile()) missing(path)(new Error('it is no file'));
+  assertSize(stats.size, MAX_RECORD_BYTES, 'baton');
   return readFile(path).catch(missing(path));
 }
 

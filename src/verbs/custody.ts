@@ -71,7 +71,7 @@ function liveEnd({ history }: Known, start: SessionSummary): SessionSummary {
   const seen = new Set<string>();
   let session = start;
   for (;;) {
-    const id = successorOf(history, session.session_id);
+    const id = successorOf(history, session.session_id, session.baton?.clock);
     const next = history.sessions.find(({ session_id }) => session_id === id);
     if (!next || seen.has(next.session_id)) return session;
     seen.add(next.session_id);
@@ -99,7 +99,7 @@ export function predecessorActive({ session, live }: Predecessor): HandoffError 
     'predecessor_active',
     `${session.identity} is still at work in session ${session.session_id} (${sign}).`,
     {
-      hint: 'Wait until it wraps, or take it over: git handoff pickup --force --reason TEXT',
+      hint: 'Wait until it wraps, or take it over: the same command with --force --reason TEXT',
       data: { session_id: session.session_id, identity: session.identity, heartbeat_age: age },
     },
   );

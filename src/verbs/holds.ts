@@ -37,8 +37,7 @@ export async function openHolds(repository: Repository, { local }: HoldOptions):
 function createHolds(locks: string, remote: Remote | null): Holds {
   return {
     async read(name) {
-      const both = [readHold(locks, name), remote && readRemoteHold(remote, name)] as const;
-      return combine(await both[0], await both[1]);
+      return combine(...(await Promise.all([readHold(locks, name), remote && readRemoteHold(remote, name)])));
     },
     async take(name, prior, holder) {
       const number = (prior?.local?.number ?? 0) + 1;

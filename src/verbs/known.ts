@@ -62,7 +62,9 @@ async function addJournal(repository: Repository, trust: Trust, history: History
 
 async function journalled(repository: Repository, trust: Trust, session: Session): Promise<PlacedRecord[]> {
   const dirs = dirsOf(repository);
-  const keys = trust.identities.get(session.identity)?.keys.filter(({ state }) => state !== 'revoked') ?? [];
+  const identity = trust.identities.get(session.identity);
+  if (!identity) throw notHere(session.identity);
+  const keys = identity.keys.filter(({ state }) => state !== 'revoked');
   const records: PlacedRecord[] = [];
   for (const number of await recordNumbers(dirs, session.session_id)) {
     const entry = await readEntry(dirs, session.session_id, number);
@@ -79,4 +81,9 @@ async function tipId(repository: Repository, { session_id }: Session): Promise<s
   const tip = await readTip(dirs, session_id);
   const last = tip && 'end' in tip && tip.number > 1 ? await readEntry(dirs, session_id, tip.number - 1) : tip;
   return last && 'bytes' in last ? recordId(parseRecord(last.bytes).signedBytes, nodeSuite) : null;
+}
+
+/** Its identity came on another branch. */
+function notHere(identity: string): HandoffError {
+  return new HandoffError('signer_unknown', `${identity} is not signed in on this branch; merge the one where it is.`);
 }

@@ -28,10 +28,19 @@ export async function openSession(
     await takePlaces(session);
     return session;
   } catch (error) {
-    await releaseIdentity(holds, session);
+    await giveBack(holds, session, opening.prior);
     await removeSession(dirsOf(repository), session.session_id);
     throw error;
   }
+}
+
+/** Whoever had the identity before has it again, with a number of its own; where nobody had it, it is free. */
+async function giveBack(holds: Holds, session: Session, prior: Held | null): Promise<void> {
+  const name = `identity/${session.identity}` as const;
+  const held = session.identity === BOT ? null : await holds.read(name);
+  if (held?.holder.session_id !== session.session_id || held.released) return;
+  if (prior && !prior.released) await holds.take(name, held, prior.holder);
+  else await holds.release(name, held, own(session));
 }
 
 /** Registered, so that whoever meets its locks finds it alive. */
@@ -86,7 +95,7 @@ async function takeIdentity(holds: Holds, session: Session, prior: Held | null):
 export function identityConflict(identity: string, holder: Holder | null): HandoffError {
   const who = holder ? `session ${holder.session_id} on ${holder.host}, since ${holder.at}` : 'another session';
   return new HandoffError('identity_conflict', `${identity} is active in ${who}.`, {
-    hint: 'Let it wrap, act as somebody else (--as NAME), or take over: git handoff pickup --force',
+    hint: `Let it wrap, act as somebody else (--as NAME), or take over: git handoff pickup --as ${identity} --force --reason TEXT`,
     data: { identity, session_id: holder?.session_id ?? null },
   });
 }

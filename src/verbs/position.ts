@@ -5,16 +5,22 @@ import type { Repository } from './repository.ts';
 
 /** Where the work tree stands. */
 export interface Position {
-  /** Null when HEAD is detached. */
+  /** Null when HEAD is detached, or its branch has a name that cannot be written down. */
   branch: string | null;
   /** Null on an unborn branch. */
   head: string | null;
 }
 
 export async function readPosition({ dirs, store }: Repository): Promise<Position> {
-  const text = (await readFile(join(dirs.gitDir, 'HEAD'), 'utf8').catch(absent)) ?? '';
+  const bytes = (await readFile(join(dirs.gitDir, 'HEAD')).catch(absent)) ?? Buffer.alloc(0);
+  return { branch: branchOf(bytes), head: await store.resolve('HEAD') };
+}
+
+/** A name that is no UTF-8 cannot be written down; where refs are kept in another form, HEAD names `.invalid`. */
+function branchOf(bytes: Buffer): string | null {
+  const text = bytes.toString('utf8');
   const branch = /^ref: refs\/heads\/(.+)\n$/.exec(text)?.[1] ?? null;
-  return { branch, head: await store.resolve('HEAD') };
+  return branch !== '.invalid' && Buffer.from(text).equals(bytes) ? branch : null;
 }
 
 /** As records hold it. */

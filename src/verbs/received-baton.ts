@@ -20,6 +20,9 @@ export interface ReceivedBaton {
   /** Byte for byte what was wrapped: somebody's words, never instructions of this tool. */
   body: string;
   summary: string;
+  /** Who should continue, and with what; null and none where nobody said. */
+  next_agent: string | null;
+  focus: string[];
 }
 
 /** From the journal where this machine has it, else from the tree; in both cases the very bytes that were verified. */
@@ -35,6 +38,8 @@ export async function receiveBaton(repository: Repository, source: Source, baton
     created_at: baton.at,
     body: record.body ?? '',
     summary: baton.summary,
+    next_agent: baton.next_agent,
+    focus: baton.focus,
   };
 }
 

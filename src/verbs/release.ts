@@ -9,6 +9,7 @@ import { takeOver } from './open-session.ts';
 import { publishRecords } from './publish-records.ts';
 import type { RecordOptions } from './record-verbs.ts';
 import type { Repository } from './repository.ts';
+import { refuseSecrets } from './secret.ts';
 import { currentSession, dirsOf, requireSession, withLiveness } from './session.ts';
 
 export interface SessionStateResult {
@@ -28,6 +29,7 @@ export interface ReleaseOptions extends Omit<RecordOptions, 'session'> {
 export async function release(repository: Repository, options: ReleaseOptions): Promise<SessionStateResult> {
   if (options.reason.trim() === '')
     throw new HandoffError('usage', 'A release needs a reason.', { hint: '--reason TEXT' });
+  refuseSecrets({ kind: 'release', fields: { reason: options.reason } });
   const trust = await requireTrust(repository);
   const { session: target, liveness } = await requireSession(repository, trust, { session: options.target });
   if (!isOpen(liveness)) return { session_id: target.session_id, state: liveness.state };

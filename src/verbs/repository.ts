@@ -1,4 +1,4 @@
-import { join, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { type GitConfig, readConfig, writeConfig } from '../git/config.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
@@ -58,11 +58,20 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
     },
     now: options.now ?? (() => new Date()),
     host: options.host,
-    stateDir: options.env.HANDOFF_STATE ? resolve(options.env.HANDOFF_STATE) : join(dirs.commonDir, 'handoff'),
+    stateDir: stateDirectory(dirs, options.env),
     build: options.build ?? null,
     warn: options.warn ?? (() => {}),
     progress: options.progress ?? (() => {}),
   };
+}
+
+/** A relative path would be another place in every directory, and so another set of locks. */
+function stateDirectory({ commonDir }: RepositoryDirs, { HANDOFF_STATE }: NodeJS.ProcessEnv): string {
+  if (!HANDOFF_STATE) return join(commonDir, 'handoff');
+  if (isAbsolute(HANDOFF_STATE)) return HANDOFF_STATE;
+  throw new HandoffError('usage', `HANDOFF_STATE must be an absolute path, and is ${JSON.stringify(HANDOFF_STATE)}.`, {
+    hint: 'Locks only hold if everybody finds them: name the directory from the root.',
+  });
 }
 
 /** A file that may be deleted at any time; only the build that wrote it reads it. */

@@ -4,12 +4,17 @@ import type { RecordDraft } from './record-draft.ts';
 
 /** Before anything is signed: what is committed is published, and a signature makes it harder to take back. */
 export function refuseSecrets({ fields, body, allowSecret }: RecordDraft): void {
-  const texts = [body, ...Object.values(fields)].filter((text) => typeof text === 'string');
-  const found = findSecrets(texts.join('\n'));
+  const found = findSecrets([body ?? '', ...textsIn(fields)].join('\n'));
   if (found.length === 0 || allowSecret) return;
   const places = found.slice(0, 5).map(({ rule, line }) => `line ${line} (${rule})`);
   throw new HandoffError('secret_found', `The text seems to hold a secret: ${places.join(', ')}.`, {
     hint: 'Take it out, and change it if it was ever shared. If it is none, a person may pass --allow-secret.',
     data: { secrets: found },
   });
+}
+
+/** Every text in a value, however deep. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

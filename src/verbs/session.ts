@@ -94,7 +94,8 @@ export async function currentSession(
   const candidates = opened.filter((session) => identity === null || session.identity === identity);
   const open = await Promise.all(candidates.map((session) => withLiveness(repository, trust, session)));
   const byAge = open.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
-  const alive = byAge.find(({ liveness }) => isOpen(liveness));
+  // whoever was taken over, and names nobody, must not go on in somebody else's session
+  const alive = identity === null ? undefined : byAge.find(({ liveness }) => isOpen(liveness));
   return (alive ?? byAge[0])?.session ?? null;
 }
 
