@@ -107,8 +107,8 @@ async function afterGit(place, verb, run, mode, before, counts) {
   if (existsSync(lock)) {
     counts.locked++;
     const again = await attempt(place, ['note', 'locked']);
-    if (again.json?.error.code === 'io')
-      check(/index\.lock.*left that lock file behind/.test(again.stdout), 'The lock is not explained', again);
+    const said = again.json?.error ? /left that lock file behind/.test(again.stdout) : /not staged/.test(again.stderr);
+    check(said && /index\.lock/.test(again.stdout + again.stderr), 'The lock is not explained', again);
     rmSync(lock); // as git tells a person to
   }
   await survive(place, verb, run, before, counts);

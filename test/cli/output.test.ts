@@ -74,7 +74,7 @@ describe('log, show and lists', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^✓ signed by donna SHA256:/);
     expect(stdout).toMatch(/\nsummary +half way\n/);
-    expect(stdout).toMatch(/\n# Current work\n\nHalf way there\.\n$/);
+    expect(stdout).toMatch(/\n----- BEGIN (\w{32}) -----\n# Current work\n\nHalf way there\.\n----- END \1 -----\n$/);
   });
 
   it('identity export is a file that ssh-keygen reads, and nothing else', async () => {

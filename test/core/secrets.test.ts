@@ -211,7 +211,7 @@ describe('clean text', () => {
       fc.property(fc.array(PUBLIC, { minLength: 1, maxLength: 5 }), (lines) => {
         expect(rules(lines.join('\n'))).toEqual([]);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 

@@ -555,7 +555,7 @@ describe('writeYaml', () => {
         expect(readYaml(text)).toEqual(value);
         expect(core(text)).toEqual(value);
       }),
-      { numRuns: 1500 },
+      { numRuns: 700 },
     );
   });
 

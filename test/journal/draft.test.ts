@@ -173,7 +173,7 @@ describe('code in front matter', () => {
         }
         expect(globalThis).not.toHaveProperty('canary');
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 

@@ -161,7 +161,7 @@ describe('tasks', () => {
     });
     expect(rules_reminders).toEqual([
       '4 tasks are open; work on one of them.',
-      '3 records of work since the last thought: write one before the task is done.',
+      'Records of work since the last thought: 3.',
       'In focus and not begun: P0.2.',
       expect.stringContaining('git handoff wrap'),
     ]);

@@ -20,6 +20,8 @@ describe('SPEC-040 §5.1 the baton is what was wrapped', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       body: BATON,
       summary: 'The reader is strict;\tthe writer is *next*. 🏁',
+      next_agent: null,
+      focus: [],
     });
     expect(result).toMatchObject({ predecessor_session_id: session_id, warnings: [] });
   });
