@@ -107,8 +107,13 @@ async function afterGit(place, verb, run, mode, before, counts) {
   if (existsSync(lock)) {
     counts.locked++;
     const again = await attempt(place, ['note', 'locked']);
-    const said = again.json?.error ? /left that lock file behind/.test(again.stdout) : /not staged/.test(again.stderr);
-    check(said && /index\.lock/.test(again.stdout + again.stderr), 'The lock is not explained', again);
+    const code = again.json?.error?.code;
+    const said = code === 'io' ? /left that lock file behind/.test(again.stdout) : /not staged/.test(again.stderr);
+    check(
+      code === 'session_ended' || (said && /index\.lock/.test(again.stdout + again.stderr)),
+      'It is not said',
+      again,
+    );
     rmSync(lock); // as git tells a person to
   }
   await survive(place, verb, run, before, counts);
