@@ -206,7 +206,9 @@ describe('text output', () => {
     says(/^donna {2}question {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}which port\?\n$/, 'signal', 'pending', '--as', 'erin');
     says(new RegExp(`^✓ session ${id} is active\n$`), 'heartbeat');
     says(
-      new RegExp(`^donna\n {2}session {3}${id}, active\n {2}baton {5}none\n[^]*Remember\n {2}Records of work since the last thought: 2`),
+      new RegExp(
+        `^donna\n {2}session {3}${id}, active\n {2}baton {5}none\n[^]*Remember\n {2}Records of work since the last thought: 2`,
+      ),
       'status',
     );
     const wrapped = says(
