@@ -95,7 +95,9 @@ export async function currentSession(
   const open = await Promise.all(candidates.map((session) => withLiveness(repository, trust, session)));
   const byAge = open.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
   // whoever was taken over, and names nobody, must not go on in somebody else's session
-  const alive = identity === null ? undefined : byAge.find(({ liveness }) => isOpen(liveness));
+  const isNext = ({ liveness }: LiveSession) =>
+    isOpen(liveness) || (identity === null && liveness.state === 'released');
+  const alive = byAge.find(isNext);
   return (alive ?? byAge[0])?.session ?? null;
 }
 
