@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { kill, pid } from 'node:process';
 import type { Host } from './journal/heartbeat.ts';
@@ -17,10 +17,11 @@ function isRunning(other: number): boolean {
 }
 
 /** Linux tells; elsewhere nobody does. */
-async function bootId(): Promise<string | null> {
-  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === undefined) throw error;
-    return '';
-  });
-  return text.trim() || null;
+function bootId(): string | null {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() || null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return null;
+  }
 }

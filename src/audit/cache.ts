@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SessionAudit } from './session.ts';
 
@@ -13,12 +13,12 @@ export interface Cache<T> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;
   /** Writes it back if anything was added. */
-  save(): Promise<void>;
+  save(): void;
 }
 
 /** `keep`: how many entries, the newest, outlive a save. */
-export async function openCache<T>(path: string, keep = Number.POSITIVE_INFINITY): Promise<Cache<T>> {
-  const entries = await readEntries<T>(path);
+export function openCache<T>(path: string, keep = Number.POSITIVE_INFINITY): Cache<T> {
+  const entries = readEntries<T>(path);
   let changed = false;
   return {
     get: (key) => entries.get(key),
@@ -26,15 +26,15 @@ export async function openCache<T>(path: string, keep = Number.POSITIVE_INFINITY
       entries.set(key, value);
       changed = true;
     },
-    async save() {
-      if (changed) await writeCached(path, JSON.stringify([...entries].slice(-keep)));
+    save() {
+      if (changed) writeCached(path, JSON.stringify([...entries].slice(-keep)));
     },
   };
 }
 
 /** A cache that cannot be read is an empty one. */
-async function readEntries<T>(path: string): Promise<Map<string, T>> {
-  const text = await readCached(path);
+function readEntries<T>(path: string): Map<string, T> {
+  const text = readCached(path);
   try {
     return new Map(JSON.parse(text));
   } catch (error) {
@@ -44,20 +44,22 @@ async function readEntries<T>(path: string): Promise<Map<string, T>> {
 }
 
 /** Whatever else is wrong with it, a cache is no reason to fail: it is read as an empty one and written anew. */
-export async function readCached(path: string): Promise<string> {
-  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === undefined) throw error;
+export function readCached(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return '';
-  });
+  }
 }
 
 /** A repository that may not be written to is verified all the same, only slower next time. */
-export async function writeCached(path: string, text: string): Promise<void> {
+export function writeCached(path: string, text: string): void {
   const temporary = `${path}.${Math.random().toString(36).slice(2)}`;
   try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(temporary, text);
-    await rename(temporary, path);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(temporary, text);
+    renameSync(temporary, path);
   } catch (error) {
     if (!UNWRITABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }

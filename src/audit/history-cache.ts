@@ -43,15 +43,15 @@ export interface HistoryCache {
   get(sessions: Oid): HistoryState | null;
   /** The newest first. */
   all(): Iterable<HistoryState>;
-  save(state: HistoryState): Promise<void>;
+  save(state: HistoryState): void;
 }
 
 /** A branch or two, and where they were before. */
 const STATES = 4;
 
 /** One state a line, after the oid that names it: whoever looks for one parses no other. */
-export async function openHistoryCache(path: string | null): Promise<HistoryCache> {
-  const lines = path ? (await readCached(path)).split('\n') : [];
+export function openHistoryCache(path: string | null): HistoryCache {
+  const lines = path ? readCached(path).split('\n') : [];
   return {
     get: (sessions) => parse(lines.find((line) => line.startsWith(`${sessions} `)) ?? ''),
     *all() {
@@ -60,10 +60,10 @@ export async function openHistoryCache(path: string | null): Promise<HistoryCach
         if (state) yield state;
       }
     },
-    async save(state) {
+    save(state) {
       const others = lines.filter((line) => line !== '' && !line.startsWith(`${state.sessions} `));
       const kept = [`${state.sessions} ${JSON.stringify(state)}`, ...others].slice(0, STATES);
-      if (path) await writeCached(path, `${kept.join('\n')}\n`);
+      if (path) writeCached(path, `${kept.join('\n')}\n`);
     },
   };
 }

@@ -32,13 +32,13 @@ export async function readHistory(
   const report: Report = (found) => findings.push(found);
   const now = await findSessions(source, report);
   if (!now) return { history: emptyHistory(), findings };
-  const cache = await openHistoryCache(now.oid ? options.cacheFile : null);
+  const cache = openHistoryCache(now.oid ? options.cacheFile : null);
   const known = now.oid ? cache.get(now.oid) : null;
   if (known && isStillTrusted(known, trust)) return { history: known.history, findings };
   const { state, folders } =
     (await findBase(source, now, trust, cache, report)) ?? (await fromNothing(source, now, trust, report));
   await foldSessions(state.history, folders, { source, trust, ...options, onSession: noting(state, trust) }, report);
-  if (now.oid && findings.length === 0) await cache.save({ ...state, sessions: now.oid, recordBytes: maxBytes(trust) });
+  if (now.oid && findings.length === 0) cache.save({ ...state, sessions: now.oid, recordBytes: maxBytes(trust) });
   findings.sort((a, b) => ((a.path ?? '') < (b.path ?? '') ? -1 : 1));
   return { history: state.history, findings };
 }

@@ -1,5 +1,4 @@
-import { constants, type Stats } from 'node:fs';
-import { lstat, open, readdir } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { asHandoffError } from '../core/error.ts';
 import { assertSize } from '../core/record.ts';
@@ -7,28 +6,30 @@ import type { Entry, Source } from './source.ts';
 
 /** Files on disk, for writing the next record. Judging reads blobs. */
 export function openWorkTree(topLevel: string): Source {
-  const list = (path: string): Promise<Entry[]> => listFolder(topLevel, path);
+  const read = async (file: Entry, limit: number) => readFile(join(topLevel, file.path), limit);
   return {
     oid: null,
-    root: () => list(''),
-    list: (folder) => list(`${folder.path}/`),
-    read: (file, limit) => readFile(join(topLevel, file.path), limit),
-    readAll: (files, limit) =>
-      Promise.all(files.map((file) => readFile(join(topLevel, file.path), limit).catch(asHandoffError))),
+    root: async () => listFolder(topLevel, ''),
+    list: async (folder) => listFolder(topLevel, `${folder.path}/`),
+    read,
+    readAll: (files, limit) => Promise.all(files.map((file) => read(file, limit).catch(asHandoffError))),
   };
 }
 
-async function listFolder(topLevel: string, prefix: string): Promise<Entry[]> {
-  const names = await readdir(join(topLevel, prefix)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
+function listFolder(topLevel: string, prefix: string): Entry[] {
+  return namesIn(join(topLevel, prefix)).map((name) => {
+    const path = prefix + name;
+    return { path, name, mode: modeOf(lstatSync(join(topLevel, path))), oid: null };
   });
-  return Promise.all(
-    names.sort().map(async (name) => {
-      const path = prefix + name;
-      return { path, name, mode: modeOf(await lstat(join(topLevel, path))), oid: null };
-    }),
-  );
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 function modeOf(stats: Stats): string {
@@ -38,12 +39,12 @@ function modeOf(stats: Stats): string {
 }
 
 /** O_NOFOLLOW: the last component cannot be swapped for a link between looking and reading. */
-async function readFile(path: string, limit: number): Promise<Uint8Array> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+function readFile(path: string, limit: number): Uint8Array {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    assertSize((await file.stat()).size, limit, 'record');
-    return await file.readFile();
+    assertSize(fstatSync(file).size, limit, 'record');
+    return readFileSync(file);
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }

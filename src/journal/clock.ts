@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { absent } from './absent.ts';
+import { readFileSync } from 'node:fs';
 import { replaceFile } from './durable.ts';
+import { ifThere } from './if-there.ts';
 import type { StateDirs } from './registry.ts';
 
 /** The highest clock seen anywhere on this machine, SPEC §6.4; 0 where nothing, or nothing that is one, is written. */
-export async function readClock({ clock: path }: StateDirs): Promise<number> {
-  const clock = Number((await readFile(path, 'utf8').catch(absent)) ?? 0);
+export function readClock({ clock: path }: StateDirs): number {
+  const clock = Number(ifThere(() => readFileSync(path, 'utf8')) ?? 0);
   return Number.isSafeInteger(clock) && clock > 0 && clock < SANE ? clock : 0;
 }
 
@@ -13,6 +13,6 @@ export async function readClock({ clock: path }: StateDirs): Promise<number> {
 const SANE = 2 ** 48;
 
 /** Two writers at once may leave the lower of two: within a session the chain keeps it growing all the same. */
-export async function rememberClock(dirs: StateDirs, clock: number): Promise<void> {
-  if (clock < SANE && clock > (await readClock(dirs))) await replaceFile(dirs.clock, `${clock}\n`);
+export function rememberClock(dirs: StateDirs, clock: number): void {
+  if (clock < SANE && clock > readClock(dirs)) replaceFile(dirs.clock, `${clock}\n`);
 }

@@ -1,64 +1,86 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 
+// Everything here and in the journal is synchronous: the files are small and each step waits for the last, and a promise
+// costs several times what such a file does.
+
 /** Creates a file whole, so that a power cut right after keeps it. False when the name is taken: then nothing changed. */
-export async function createFile(path: string, bytes: Uint8Array | string): Promise<boolean> {
+export function createFile(path: string, bytes: Uint8Array | string): boolean {
   const temporary = temporaryName(path);
-  await mkdir(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true });
   try {
-    await writeSynced(temporary, bytes);
-    await link(temporary, path);
+    writeSynced(temporary, bytes);
+    linkSync(temporary, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
-    await rm(temporary, { force: true });
+    rmSync(temporary, { force: true });
   }
-  await syncFolder(dirname(path)).catch((cause: Error) => {
-    throw new HandoffError('io', `${path} is written, but the disk does not confirm it: ${cause.message}`, {
+  confirm(path);
+  return true;
+}
+
+/** The name itself is on disk for good only when its folder is. */
+function confirm(path: string): void {
+  try {
+    syncFolder(dirname(path));
+  } catch (cause) {
+    throw new HandoffError('io', `${path} is written, but the disk does not confirm it: ${(cause as Error).message}`, {
       hint: 'It counts as written, and only a power cut could lose it. Check the disk, and git handoff status, before you go on.',
       data: { path, written: true },
       cause,
     });
-  });
-  return true;
+  }
 }
 
 /** Replaces a file in one step. Not synced: for what may be lost with the power, such as a heartbeat. */
-export async function replaceFile(path: string, text: string): Promise<void> {
+export function replaceFile(path: string, text: string): void {
   const temporary = temporaryName(path);
-  await mkdir(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true });
   try {
-    const file = await open(temporary, EXCLUSIVE, 0o644);
-    await file.writeFile(text).finally(() => file.close());
-    await rename(temporary, path);
+    writeNew(temporary, text);
+    renameSync(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }
 
 const EXCLUSIVE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW;
 
-export async function writeSynced(path: string, bytes: Uint8Array | string): Promise<void> {
-  const file = await open(path, EXCLUSIVE, 0o644);
+export function writeSynced(path: string, bytes: Uint8Array | string): void {
+  writeNew(path, bytes, fsyncSync);
+}
+
+function writeNew(path: string, bytes: Uint8Array | string, settle?: (file: number) => void): void {
+  const file = openSync(path, EXCLUSIVE, 0o644);
   try {
-    await file.writeFile(bytes);
-    await file.sync();
+    writeFileSync(file, bytes);
+    settle?.(file);
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, constants.O_RDONLY);
+export function syncFolder(path: string): void {
+  const folder = openSync(path, constants.O_RDONLY);
   try {
-    await folder.sync();
+    fsyncSync(folder);
   } finally {
-    await folder.close();
+    closeSync(folder);
   }
 }
 
@@ -68,9 +90,9 @@ export function temporaryName(path: string): string {
 }
 
 /** What the file system refuses is the environment's fault: exit 4, and the old state is intact. */
-export async function guarded<T>(path: string, write: () => Promise<T>): Promise<T> {
+export function guarded<T>(path: string, write: () => T): T {
   try {
-    return await write();
+    return write();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (cause instanceof HandoffError || code === undefined) throw cause;

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { absent } from './absent.ts';
+import { readFileSync } from 'node:fs';
 import { replaceFile } from './durable.ts';
+import { ifThere } from './if-there.ts';
 
 /** A moment that survives changes of the clock on the wall: which boot, and how long after it. */
 export interface Moment {
@@ -18,11 +18,11 @@ export interface Host {
   /** Seconds since it was started. */
   uptime(): number;
   /** Another one after every start; null where the system does not tell. */
-  bootId(): Promise<string | null>;
+  bootId(): string | null;
 }
 
-export async function readMoment(host: Host, now: Date): Promise<Moment> {
-  return { boot: await host.bootId(), uptime: host.uptime(), at: now.toISOString() };
+export function readMoment(host: Host, now: Date): Moment {
+  return { boot: host.bootId(), uptime: host.uptime(), at: now.toISOString() };
 }
 
 /** Seconds since a heartbeat. Wall time decides only between boots, where nothing else is known. SPEC §8.2 */
@@ -31,13 +31,13 @@ export function heartbeatAge(beat: Moment, now: Moment): number {
   return Math.abs(Date.parse(now.at) - Date.parse(beat.at)) / 1000;
 }
 
-export async function writeHeartbeat(path: string, moment: Moment): Promise<void> {
-  await replaceFile(path, `${JSON.stringify(moment)}\n`);
+export function writeHeartbeat(path: string, moment: Moment): void {
+  replaceFile(path, `${JSON.stringify(moment)}\n`);
 }
 
 /** Null when there is none, or none that can be read: then the session shows no sign of life. */
-export async function readHeartbeat(path: string): Promise<Moment | null> {
-  const text = await readFile(path, 'utf8').catch(absent);
+export function readHeartbeat(path: string): Moment | null {
+  const text = ifThere(() => readFileSync(path, 'utf8'));
   try {
     const beat = JSON.parse(text ?? '');
     return typeof beat?.uptime === 'number' && typeof beat.at === 'string' ? beat : null;

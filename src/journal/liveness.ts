@@ -23,16 +23,10 @@ export function isOpen({ state }: Liveness): boolean {
 }
 
 /** What a session on this machine is doing. SPEC §8.2 */
-export async function readLiveness(
-  dirs: StateDirs,
-  session: Session,
-  host: Host,
-  now: Moment,
-  staleAfter: number,
-): Promise<Liveness> {
+export function readLiveness(dirs: StateDirs, session: Session, host: Host, now: Moment, staleAfter: number): Liveness {
   const { session_id } = session;
-  const tip = await readTip(dirs, session_id);
-  const beat = await readHeartbeat(heartbeatFile(dirs, session_id));
+  const tip = readTip(dirs, session_id);
+  const beat = readHeartbeat(heartbeatFile(dirs, session_id));
   const heartbeat_age = beat && heartbeatAge(beat, now);
   const opened = tip !== null;
   const dead = !opened && !isOpening(session, host, now);
@@ -44,8 +38,8 @@ export async function readLiveness(
     dead,
   });
   if (tip && 'end' in tip) return answer('released', tip.end);
-  if (await isWrapped(dirs, session_id)) return answer('wrapped');
-  const hold = await readHold(dirs.locks, `session/${session_id}`);
+  if (isWrapped(dirs, session_id)) return answer('wrapped');
+  const hold = readHold(dirs.locks, `session/${session_id}`);
   if (hold && !hold.released && hold.holder.session_id !== session_id) return answer('released', toEnd(hold.holder));
   return answer(!dead && heartbeat_age !== null && heartbeat_age <= staleAfter ? 'active' : 'stale');
 }

@@ -1,8 +1,8 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import { absent } from './absent.ts';
 import { createFile, guarded } from './durable.ts';
+import { ifThere } from './if-there.ts';
 import type { Holder } from './lock-commit.ts';
 
 /** The highest number of a lock: it holds, and the number is the fencing token. SPEC §8.1 */
@@ -15,12 +15,12 @@ export interface Hold {
 /** `identity/donna`, `session/<id>`, `task/P0.1`: what can be held. Names are valid file names by SPEC §2.1. */
 export type LockName = `identity/${string}` | `session/${string}` | `task/${string}`;
 
-export async function readHold(locks: string, name: LockName): Promise<Hold | null> {
+export function readHold(locks: string, name: LockName): Hold | null {
   for (let look = 0; ; look++) {
-    const { number, released } = highest(await numbersOf(locks, name));
+    const { number, released } = highest(numbersOf(locks, name));
     if (number === 0) return null;
     const path = lockFile(locks, name, number);
-    const holder = await readHolder(path);
+    const holder = readHolder(path);
     if (holder) return { number, holder, released };
     if (look === LOOKS) throw unreadable(path);
   }
@@ -33,19 +33,19 @@ const LOOKS = 3;
  * Takes number n of a lock. False when somebody else has it: `link` lets one through, and what is there already is never
  * touched. Whoever slept so long that its number was cleared away meanwhile sees a higher one, and has lost as well.
  */
-export async function takeHold(locks: string, name: LockName, number: number, holder: Holder): Promise<boolean> {
+export function takeHold(locks: string, name: LockName, number: number, holder: Holder): boolean {
   const path = lockFile(locks, name, number);
-  if (!(await guarded(path, () => createFile(path, `${JSON.stringify(holder)}\n`)))) return false;
-  const numbers = await numbersOf(locks, name);
+  if (!guarded(path, () => createFile(path, `${JSON.stringify(holder)}\n`))) return false;
+  const numbers = numbersOf(locks, name);
   if (highest(numbers).number !== number) return false;
-  await clearOld(locks, name, numbers, number);
+  clearOld(locks, name, numbers, number);
   return true;
 }
 
 /** Ends a hold; the next number may be taken at once. */
-export async function releaseHold(locks: string, name: LockName, number: number, by: Holder): Promise<void> {
+export function releaseHold(locks: string, name: LockName, number: number, by: Holder): void {
   const path = releasedFile(locks, name, number);
-  await guarded(path, () => createFile(path, `${JSON.stringify(by)}\n`));
+  guarded(path, () => createFile(path, `${JSON.stringify(by)}\n`));
 }
 
 interface Numbered {
@@ -55,8 +55,8 @@ interface Numbered {
 
 const FILE = /^([0-9]{8})\.(lock|released)$/;
 
-async function numbersOf(locks: string, name: LockName): Promise<Numbered[]> {
-  const entries = (await readdir(join(locks, name)).catch(absent)) ?? [];
+function numbersOf(locks: string, name: LockName): Numbered[] {
+  const entries = ifThere(() => readdirSync(join(locks, name))) ?? [];
   return entries.flatMap((entry) => {
     const match = FILE.exec(entry);
     return match ? [{ number: Number(match[1]), released: match[2] === 'released' }] : [];
@@ -71,15 +71,15 @@ function highest(numbers: readonly Numbered[]): Numbered {
 const KEPT = 32;
 
 /** Only numbers far below the one that holds: no reader looks at them, and no writer can win with one (see takeHold). */
-async function clearOld(locks: string, name: LockName, numbers: readonly Numbered[], held: number): Promise<void> {
+function clearOld(locks: string, name: LockName, numbers: readonly Numbered[], held: number): void {
   for (const { number, released } of numbers.filter((entry) => entry.number < held - KEPT)) {
-    await rm((released ? releasedFile : lockFile)(locks, name, number), { force: true });
+    rmSync((released ? releasedFile : lockFile)(locks, name, number), { force: true });
   }
 }
 
 /** Null when it was cleared away between looking and reading: then a higher number is there. */
-async function readHolder(path: string): Promise<Holder | null> {
-  const text = await readFile(path, 'utf8').catch(absent);
+function readHolder(path: string): Holder | null {
+  const text = ifThere(() => readFileSync(path, 'utf8'));
   return text === null ? null : parseHolder(text, path);
 }
 

@@ -1,9 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { isRecordKind, type RecordKind } from '../core/kinds.ts';
-import { absent } from './absent.ts';
 import { createFile, guarded } from './durable.ts';
+import { ifThere } from './if-there.ts';
 import { parseState, type StateDirs } from './registry.ts';
 
 /**
@@ -21,13 +21,13 @@ export interface End {
   at: string;
 }
 
-export async function readTip(dirs: StateDirs, id: string): Promise<Entry | null> {
-  const numbers = await recordNumbers(dirs, id);
+export function readTip(dirs: StateDirs, id: string): Entry | null {
+  const numbers = recordNumbers(dirs, id);
   return numbers.length === 0 ? null : readEntry(dirs, id, numbers.at(-1)!);
 }
 
-export async function readEntry(dirs: StateDirs, id: string, number: number): Promise<Entry> {
-  const bytes = await readFile(recordFile(dirs, id, number));
+export function readEntry(dirs: StateDirs, id: string, number: number): Entry {
+  const bytes = readFileSync(recordFile(dirs, id, number));
   if (bytes[0] === BRACE)
     return {
       number,
@@ -39,8 +39,8 @@ export async function readEntry(dirs: StateDirs, id: string, number: number): Pr
 const BRACE = 0x7b;
 
 /** In order. Numbers are only ever added, so a listing is enough. */
-export async function recordNumbers(dirs: StateDirs, id: string): Promise<number[]> {
-  const names = (await readdir(join(dirs.sessions, id, 'records')).catch(absent)) ?? [];
+export function recordNumbers(dirs: StateDirs, id: string): number[] {
+  const names = ifThere(() => readdirSync(join(dirs.sessions, id, 'records'))) ?? [];
   return names
     .filter((name) => /^[0-9]{6}$/.test(name))
     .map(Number)
@@ -48,26 +48,26 @@ export async function recordNumbers(dirs: StateDirs, id: string): Promise<number
 }
 
 /** True once it is on disk for good; false when another writer has the number. */
-export async function appendRecord(dirs: StateDirs, id: string, number: number, bytes: Uint8Array): Promise<boolean> {
+export function appendRecord(dirs: StateDirs, id: string, number: number, bytes: Uint8Array): boolean {
   const path = recordFile(dirs, id, number);
   return guarded(path, () => createFile(path, bytes));
 }
 
 /** Nobody can write a record of this session any more, not even a writer that was asleep and has checked everything. */
-export async function endSession(dirs: StateDirs, id: string, end: End): Promise<void> {
+export function endSession(dirs: StateDirs, id: string, end: End): void {
   for (;;) {
-    const tip = await readTip(dirs, id);
+    const tip = readTip(dirs, id);
     if (tip && 'end' in tip) return;
     const path = recordFile(dirs, id, (tip?.number ?? 0) + 1);
-    if (await guarded(path, () => createFile(path, JSON.stringify(end)))) return;
+    if (guarded(path, () => createFile(path, JSON.stringify(end)))) return;
   }
 }
 
 /** Whether the session was wrapped: a baton, and nothing after it but seals. */
-export async function isWrapped(dirs: StateDirs, id: string): Promise<boolean> {
-  const numbers = await recordNumbers(dirs, id);
+export function isWrapped(dirs: StateDirs, id: string): boolean {
+  const numbers = recordNumbers(dirs, id);
   for (const number of numbers.reverse()) {
-    const entry = await readEntry(dirs, id, number);
+    const entry = readEntry(dirs, id, number);
     if (!('kind' in entry) || entry.kind !== 'seal') return 'kind' in entry && entry.kind === 'baton';
   }
   return false;

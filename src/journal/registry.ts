@@ -1,9 +1,9 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import { absent } from './absent.ts';
 import { createFile, guarded } from './durable.ts';
 import { type Moment, writeHeartbeat } from './heartbeat.ts';
+import { ifThere } from './if-there.ts';
 
 /** A session that was opened on this machine. Never changed once it is written: what changes stands beside it. */
 export interface Session {
@@ -42,29 +42,29 @@ export function stateDirs(stateDir: string): StateDirs {
 }
 
 /** The heartbeat comes first: whoever sees the lock of a session sees that it is alive. */
-export async function createSession(dirs: StateDirs, session: Session, moment: Moment): Promise<void> {
+export function createSession(dirs: StateDirs, session: Session, moment: Moment): void {
   const folder = join(dirs.sessions, session.session_id);
-  await guarded(folder, async () => {
-    await writeHeartbeat(heartbeatFile(dirs, session.session_id), moment);
-    await createFile(join(folder, 'session.json'), `${JSON.stringify(session)}\n`);
+  guarded(folder, () => {
+    writeHeartbeat(heartbeatFile(dirs, session.session_id), moment);
+    createFile(join(folder, 'session.json'), `${JSON.stringify(session)}\n`);
   });
 }
 
-export async function removeSession(dirs: StateDirs, id: string): Promise<void> {
-  await rm(join(dirs.sessions, id), { recursive: true, force: true });
-  await rm(join(dirs.locks, 'session', id), { recursive: true, force: true });
+export function removeSession(dirs: StateDirs, id: string): void {
+  rmSync(join(dirs.sessions, id), { recursive: true, force: true });
+  rmSync(join(dirs.locks, 'session', id), { recursive: true, force: true });
 }
 
 /** Null for an unknown session, and for one whose opening was cut off before it could be described. */
-export async function readSession(dirs: StateDirs, id: string): Promise<Session | null> {
-  const text = await readFile(join(dirs.sessions, id, 'session.json'), 'utf8').catch(absent);
+export function readSession(dirs: StateDirs, id: string): Session | null {
+  const text = ifThere(() => readFileSync(join(dirs.sessions, id, 'session.json'), 'utf8'));
   const path = join(dirs.sessions, id, 'session.json');
   return text === null ? null : parseState<Session>(text, path, ['session_id', 'identity', 'folder', 'opened_at']);
 }
 
-export async function listSessions(dirs: StateDirs): Promise<Session[]> {
-  const ids = (await readdir(dirs.sessions).catch(absent)) ?? [];
-  const sessions = await Promise.all(ids.map((id) => readSession(dirs, id)));
+export function listSessions(dirs: StateDirs): Session[] {
+  const ids = ifThere(() => readdirSync(dirs.sessions)) ?? [];
+  const sessions = ids.map((id) => readSession(dirs, id));
   return sessions.filter((session) => session !== null);
 }
 
@@ -73,12 +73,12 @@ export function heartbeatFile(dirs: StateDirs, id: string): string {
 }
 
 /** A commit holds the whole session: its journal may go when others need the room. */
-export async function markCommitted(dirs: StateDirs, id: string, commit: string): Promise<void> {
-  await createFile(join(dirs.sessions, id, 'committed'), `${commit}\n`);
+export function markCommitted(dirs: StateDirs, id: string, commit: string): void {
+  createFile(join(dirs.sessions, id, 'committed'), `${commit}\n`);
 }
 
-export async function isCommitted(dirs: StateDirs, id: string): Promise<boolean> {
-  return (await readFile(join(dirs.sessions, id, 'committed')).catch(absent)) !== null;
+export function isCommitted(dirs: StateDirs, id: string): boolean {
+  return existsSync(join(dirs.sessions, id, 'committed'));
 }
 
 /** A state file that a fault of the disk, or a hand, has spoilt. It is not taken for none: it may be what holds a session. */

@@ -47,20 +47,13 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
   refuseSecrets(draft);
   try {
     for (;;) {
-      const tip = await readTip(dirs, session.session_id);
+      const tip = readTip(dirs, session.session_id);
       await assertHolds(writer, tip);
-      await beat(repository, session);
-      const fields = planRecord(
-        session,
-        writer.trust.repoId,
-        tip,
-        draft,
-        await nextClock(writer, tip),
-        repository.now(),
-      );
+      beat(repository, session);
+      const fields = planRecord(session, writer.trust.repoId, tip, draft, nextClock(writer, tip), repository.now());
       const { bytes, id } = await signRecord(fields, draft.body ?? null, writer);
-      if (!(await appendRecord(dirs, session.session_id, fields.seq, bytes))) continue;
-      await rememberClock(dirs, fields.clock);
+      if (!appendRecord(dirs, session.session_id, fields.seq, bytes)) continue;
+      rememberClock(dirs, fields.clock);
       return { delta_id: id, path: `${session.folder}/${recordName(fields.seq, draft.kind)}`, fields };
     }
   } catch (error) {
@@ -79,9 +72,9 @@ export function assertDraft({ repoId }: Trust, identity: string, draft: RecordDr
 
 const SOME_ID = '00000000-0000-4000-8000-000000000000';
 
-export async function beat(repository: Repository, { session_id }: Session): Promise<void> {
+export function beat(repository: Repository, { session_id }: Session): void {
   const path = heartbeatFile(dirsOf(repository), session_id);
-  await guarded(path, async () => writeHeartbeat(path, await momentOf(repository)));
+  guarded(path, () => writeHeartbeat(path, momentOf(repository)));
 }
 
 type PlannedFields = YamlMap & { kind: RecordKind; seq: number; clock: number };
@@ -116,7 +109,7 @@ function planRecord(
 /** SPEC §8.4: the session's own end, then whether anybody has taken it or its identity over. */
 async function assertHolds({ repository, session, holds }: Writer, tip: Entry | null): Promise<void> {
   if (tip && 'end' in tip) throw released(session, tip.end);
-  if (tip && (await isWrapped(dirsOf(repository), session.session_id))) throw ended(session);
+  if (tip && isWrapped(dirsOf(repository), session.session_id)) throw ended(session);
   const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
   for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
     const hold = await holds.read(name);
@@ -138,9 +131,9 @@ async function signRecord(fields: PlannedFields, body: string | null, { signer }
 }
 
 /** SPEC §6.4: one more than the highest clock seen anywhere on this machine. */
-async function nextClock({ repository }: Writer, tip: Entry | null): Promise<number> {
+function nextClock({ repository }: Writer, tip: Entry | null): number {
   const own = tip && 'bytes' in tip ? (parseRecord(tip.bytes).fields.clock as number) : 0;
-  return Math.max(own, await readClock(dirsOf(repository))) + 1;
+  return Math.max(own, readClock(dirsOf(repository))) + 1;
 }
 
 /** Whatever stands in the way, the words are kept, and the message says where. */
@@ -149,16 +142,21 @@ async function withDraft(error: unknown, { repository, session }: Writer, draft:
   if (!(error instanceof HandoffError) || typeof text !== 'string' || text === '') return error;
   if (!['session_released', 'session_ended', 'io'].includes(error.code)) return error;
   if (error.data?.written) return error; // it is in the chain, and a draft would say that it is not
-  const path = await keepDraft(dirsOf(repository), `${session.session_id.slice(0, 8)}-${draft.kind}`, text).catch(
-    (cause: unknown) => {
-      if (cause instanceof HandoffError) return null; // the disk is what failed
-      throw cause;
-    },
-  );
+  const path = tryKeepDraft(repository, `${session.session_id.slice(0, 8)}-${draft.kind}`, text);
   if (path === null) return error;
   return new HandoffError(error.code, `${error.message.replace(/\.?$/, '.')} Your text is kept in ${path}.`, {
     ...(error.hint ? { hint: error.hint } : {}),
     data: { ...error.data, draft: path },
     cause: error,
   });
+}
+
+/** Null where the disk is what failed. */
+function tryKeepDraft(repository: Repository, name: string, text: string): string | null {
+  try {
+    return keepDraft(dirsOf(repository), name, text);
+  } catch (error) {
+    if (error instanceof HandoffError) return null;
+    throw error;
+  }
 }

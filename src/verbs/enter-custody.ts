@@ -79,9 +79,9 @@ async function isTaken(
   const { session_id = victim, reason } = held?.holder ?? {};
   const isSeen = live.some(({ session, liveness }) => session.session_id === session_id && liveness.opened);
   if (session_id === victim || isSeen) return false;
-  const heir = await readSession(dirsOf(repository), session_id);
+  const heir = readSession(dirsOf(repository), session_id);
   if (heir) {
-    const { liveness } = await withLiveness(repository, trust, heir);
+    const { liveness } = withLiveness(repository, trust, heir);
     return heir.inherited_from === victim && (liveness.opened || liveness.state === 'active');
   }
   if (!held || !isElsewhere(held) || (reason !== PREEMPTED && reason !== PICKED_UP)) return false;

@@ -9,14 +9,10 @@ const KEPT = 16;
  * Sessions that ended and that a commit holds need no journal. The newest stay, so that another work tree, whose branch
  * does not have them yet, can pick them up; what no commit holds always stays.
  */
-export async function forgetOld(
-  repository: Repository,
-  live: readonly LiveSession[],
-  committed: ReadonlySet<string>,
-): Promise<void> {
+export function forgetOld(repository: Repository, live: readonly LiveSession[], committed: ReadonlySet<string>): void {
   const dirs = dirsOf(repository);
   const over = live.filter(({ session, liveness }) => committed.has(session.session_id) && !isOpen(liveness));
   over.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
-  for (const { session } of over) await markCommitted(dirs, session.session_id, 'HEAD');
-  for (const { session } of over.slice(KEPT)) await removeSession(dirs, session.session_id);
+  for (const { session } of over) markCommitted(dirs, session.session_id, 'HEAD');
+  for (const { session } of over.slice(KEPT)) removeSession(dirs, session.session_id);
 }

@@ -9,6 +9,6 @@ export async function heartbeat(repository: Repository, options: SessionChoice =
   const trust = await requireTrust(repository);
   const live = await requireSession(repository, trust, options);
   assertWritable(live);
-  await beat(repository, live.session);
+  beat(repository, live.session);
   return { session_id: live.session.session_id, state: 'active' };
 }

@@ -41,16 +41,16 @@ function createHolds(locks: string, remote: Remote | null): Holds {
     },
     async take(name, prior, holder) {
       const number = (prior?.local?.number ?? 0) + 1;
-      if (!(await takeHold(locks, name, number, holder))) return false;
+      if (!takeHold(locks, name, number, holder)) return false;
       if (!remote) return true;
       const taken = await takeRemote(remote, name, (prior?.remote?.number ?? 0) + 1, holder);
       if (taken === true) return true;
-      await releaseHold(locks, name, number, holder);
+      releaseHold(locks, name, number, holder);
       if (taken === false) return false;
       throw taken;
     },
     async release(name, held, by) {
-      if (held.local) await releaseHold(locks, name, held.local.number, by);
+      if (held.local) releaseHold(locks, name, held.local.number, by);
       if (remote && held.remote) await releaseRemoteHold(remote, name, held.remote.number, by);
     },
   };

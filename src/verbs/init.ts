@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { assertIdentityName } from '../core/names.ts';
@@ -8,7 +8,7 @@ import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
 import { gitFailure, runGit } from '../git/run.ts';
-import { absent } from '../journal/absent.ts';
+import { ifThere } from '../journal/if-there.ts';
 import { generateKey, keyPath, toSigner, writeKey } from '../journal/keys.ts';
 import { type NamedSigner, signDocument } from '../journal/sign.ts';
 import { identityFields } from './identity-document.ts';
@@ -90,8 +90,8 @@ export async function init(repository: Repository, options: InitOptions = {}): P
 
 /** Nobody's work is overwritten: not ours, not a folder that somebody else calls .handoff. */
 async function assertFree(repository: Repository, topLevel: string): Promise<void> {
-  const stats = await lstat(join(topLevel, ROOT)).catch(absent);
-  const names = stats?.isDirectory() ? await readdir(join(topLevel, ROOT)) : [];
+  const stats = lstatSync(join(topLevel, ROOT), { throwIfNoEntry: false });
+  const names = stats?.isDirectory() ? readdirSync(join(topLevel, ROOT)) : [];
   if (names.includes('policy') || (await repository.store.resolve(`HEAD:${ROOT}/policy`))) {
     throw new HandoffError('already_initialised', 'This repository has a .handoff/policy already.', {
       hint: 'See git handoff policy show. To join as another identity: git handoff identity keygen NAME',
@@ -151,7 +151,7 @@ function genesis({ identity, signer }: NamedSigner, at: string, branch: string):
 
 /** The branch work is merged into: the current one if it is called so, else main. */
 async function protectedRef({ dirs }: Repository): Promise<string> {
-  const head = await readFile(join(dirs.gitDir, 'HEAD'), 'utf8');
+  const head = readFileSync(join(dirs.gitDir, 'HEAD'), 'utf8');
   const branch = /^ref: refs\/heads\/(main|master|trunk)\n?$/.exec(head)?.[1] ?? 'main';
   return `refs/heads/${branch}`;
 }
@@ -170,7 +170,7 @@ const ATTRIBUTES = [
 
 /** Signed bytes must survive autocrlf and filters. Null when the lines are there. */
 async function attributesFile(topLevel: string): Promise<{ path: string; bytes: Uint8Array } | null> {
-  const text = (await readFile(join(topLevel, '.gitattributes'), 'utf8').catch(absent)) ?? '';
+  const text = ifThere(() => readFileSync(join(topLevel, '.gitattributes'), 'utf8')) ?? '';
   const lines = ATTRIBUTES.filter((line) => !text.split('\n').includes(line));
   if (lines.length === 0) return null;
   const separator = text === '' || text.endsWith('\n') ? '' : '\n';

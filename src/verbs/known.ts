@@ -23,14 +23,14 @@ export interface Known {
 
 export async function readKnown(repository: Repository, trust: Trust): Promise<Known> {
   const history = await committedHistory(repository, trust);
-  const live = await liveSessions(repository, trust);
+  const live = liveSessions(repository, trust);
   const committed = new Set<string>();
   for (const { session } of live) {
-    if (isHeld(history, session, await tipId(repository, session))) committed.add(session.session_id);
+    if (isHeld(history, session, tipId(repository, session))) committed.add(session.session_id);
     else await addJournal(repository, trust, history, session);
   }
-  await forgetOld(repository, live, committed);
-  await rememberClock(dirsOf(repository), history.clock);
+  forgetOld(repository, live, committed);
+  rememberClock(dirsOf(repository), history.clock);
   return { history, live };
 }
 
@@ -66,8 +66,8 @@ async function journalled(repository: Repository, trust: Trust, session: Session
   if (!identity) throw notHere(session.identity);
   const keys = identity.keys.filter(({ state }) => state !== 'revoked');
   const records: PlacedRecord[] = [];
-  for (const number of await recordNumbers(dirs, session.session_id)) {
-    const entry = await readEntry(dirs, session.session_id, number);
+  for (const number of recordNumbers(dirs, session.session_id)) {
+    const entry = readEntry(dirs, session.session_id, number);
     if (!('bytes' in entry)) continue;
     const record = await verifyRecord(parseRecord(entry.bytes), keys, nodeSuite);
     records.push({ path: `${session.folder}/${recordName(number, entry.kind)}`, record });
@@ -76,10 +76,10 @@ async function journalled(repository: Repository, trust: Trust, session: Session
 }
 
 /** The id of the last record, whether or not somebody has put an end to the session. */
-async function tipId(repository: Repository, { session_id }: Session): Promise<string | null> {
+function tipId(repository: Repository, { session_id }: Session): string | null {
   const dirs = dirsOf(repository);
-  const tip = await readTip(dirs, session_id);
-  const last = tip && 'end' in tip && tip.number > 1 ? await readEntry(dirs, session_id, tip.number - 1) : tip;
+  const tip = readTip(dirs, session_id);
+  const last = tip && 'end' in tip && tip.number > 1 ? readEntry(dirs, session_id, tip.number - 1) : tip;
   return last && 'bytes' in last ? recordId(parseRecord(last.bytes).signedBytes, nodeSuite) : null;
 }
 

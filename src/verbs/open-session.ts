@@ -21,7 +21,7 @@ export async function openSession(
   opening: { identity: string; inherited_from: string | null; prior: Held | null },
   takePlaces: (session: Session) => Promise<void>,
 ): Promise<Session> {
-  const session = await register(repository, opening.identity, opening.inherited_from);
+  const session = register(repository, opening.identity, opening.inherited_from);
   try {
     await takeIdentity(holds, session, opening.prior);
     await takeOwn(holds, session);
@@ -29,7 +29,7 @@ export async function openSession(
     return session;
   } catch (error) {
     await giveBack(holds, session, opening.prior);
-    await removeSession(dirsOf(repository), session.session_id);
+    removeSession(dirsOf(repository), session.session_id);
     throw error;
   }
 }
@@ -44,8 +44,8 @@ async function giveBack(holds: Holds, session: Session, prior: Held | null): Pro
 }
 
 /** Registered, so that whoever meets its locks finds it alive. */
-async function register(repository: Repository, identity: string, inherited_from: string | null): Promise<Session> {
-  const moment = await momentOf(repository);
+function register(repository: Repository, identity: string, inherited_from: string | null): Session {
+  const moment = momentOf(repository);
   const session_id = randomUUID();
   const session: Session = {
     session_id,
@@ -56,7 +56,7 @@ async function register(repository: Repository, identity: string, inherited_from
     opened_at: moment.at,
     opener: { pid: repository.host.pid, host: repository.host.name, boot: moment.boot },
   };
-  await createSession(dirsOf(repository), session, moment);
+  createSession(dirsOf(repository), session, moment);
   return session;
 }
 
@@ -77,8 +77,8 @@ export async function identityHolder(
 ): Promise<Prior> {
   const held = identity === BOT ? null : await holds.read(`identity/${identity}`);
   if (!held || held.released) return { held, live: null, active: false };
-  const session = await readSession(dirsOf(repository), held.holder.session_id);
-  const live = session && (await withLiveness(repository, trust, session));
+  const session = readSession(dirsOf(repository), held.holder.session_id);
+  const live = session && withLiveness(repository, trust, session);
   // a holder on another machine cannot be asked for a heartbeat
   const active = live ? live.liveness.state === 'active' : isElsewhere(held);
   return { held, live, active };
@@ -113,8 +113,8 @@ export async function takeOver(
 ): Promise<boolean> {
   if (!(await holds.take(`session/${victim}`, held, holder))) return false;
   const dirs = dirsOf(repository);
-  const known = await readSession(dirs, victim);
-  if (known && !(await isWrapped(dirs, victim))) await endSession(dirs, victim, toEnd(holder));
+  const known = readSession(dirs, victim);
+  if (known && !isWrapped(dirs, victim)) endSession(dirs, victim, toEnd(holder));
   return true;
 }
 

@@ -3,6 +3,7 @@ import { HandoffError } from '../core/error.ts';
 import { pendingSignals } from '../core/history-queries.ts';
 import type { Signal } from '../core/signals.ts';
 import { nodeSuite } from '../crypto.ts';
+import { pointTo } from '../journal/pointers.ts';
 import { BOT, namedIdentity, requireSigner } from './acting.ts';
 import { append, assertDraft, type Writer } from './append.ts';
 import { type Bundle, readBundle, type Warning } from './bundle.ts';
@@ -19,7 +20,7 @@ import { publishRecords } from './publish-records.ts';
 import { type ReceivedBaton, receiveBaton } from './received-baton.ts';
 import type { RecordDraft } from './record-draft.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
-import { pointTo } from './session.ts';
+import { dirsOf } from './session.ts';
 import { assertTask } from './task-name.ts';
 
 export interface PickupOptions extends PublishOptions, HoldOptions {
@@ -68,7 +69,7 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   const entered = await enterCustody(repository, trust, known, holds, identity, prior, predecessor);
   const writer: Writer = { repository, session: entered.session, trust, signer, holds };
   const { delta_id, path } = await append(writer, draft(entered.released));
-  await pointTo(repository, entered.session);
+  pointTo(dirsOf(repository), entered.session);
   const message = `handoff: ${identity} picks up ${predecessor?.session.session_id.slice(0, 8) ?? 'fresh work'}`;
   const published = await settle(publishRecords(repository, entered.session, [path], message, options));
   const focus = predecessor?.baton?.focus ?? [];

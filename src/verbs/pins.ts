@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { find, type Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
@@ -6,6 +6,7 @@ import { type Finding, HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { identityPath, parsePolicyName, ROOT } from '../core/paths.ts';
 import type { Oid } from '../git/store.ts';
+import { ifThere } from '../journal/if-there.ts';
 import type { Repository } from './repository.ts';
 
 interface Version {
@@ -62,7 +63,7 @@ export async function checkRollbacks(
   staged: boolean,
 ): Promise<Finding[]> {
   const path = join(repository.stateDir, 'pins.json');
-  const known = await readPins(path);
+  const known = readPins(path);
   const commit = await repository.store.resolve(`${rev}^{commit}`);
   const pins = known?.root === seen.root ? known : null;
   const findings: Finding[] = [];
@@ -74,7 +75,7 @@ export async function checkRollbacks(
   }
   const newest = merge(seen, pins, commit);
   if (!staged && findings.length === 0 && JSON.stringify(newest) !== JSON.stringify(known))
-    await writePins(repository, path, newest);
+    writePins(repository, path, newest);
   return findings;
 }
 
@@ -157,11 +158,8 @@ function rollback(place: string, pin: Pin, seen: Version): Finding {
   };
 }
 
-async function readPins(path: string): Promise<Pins | null> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+function readPins(path: string): Pins | null {
+  const text = ifThere(() => readFileSync(path, 'utf8'));
   return text === null ? null : parsePins(path, text);
 }
 
@@ -185,12 +183,12 @@ function parseJson(text: string): Pins | null {
 }
 
 /** Where the repository may not be written to, it is verified all the same; the next run compares with what there was. */
-async function writePins(repository: Repository, path: string, pins: Pins): Promise<void> {
+function writePins(repository: Repository, path: string, pins: Pins): void {
   const temporary = `${path}.${Math.random().toString(36).slice(2)}`;
   try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(temporary, `${JSON.stringify(pins)}\n`);
-    await rename(temporary, path);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(temporary, `${JSON.stringify(pins)}\n`);
+    renameSync(temporary, path);
   } catch (error) {
     if (!isReadOnly(error)) throw error;
     repository.warn(`What was seen cannot be remembered: ${(error as Error).message}`);

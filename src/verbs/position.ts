@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { absent } from '../journal/absent.ts';
+import { ifThere } from '../journal/if-there.ts';
 import type { Repository } from './repository.ts';
 
 /** Where the work tree stands. */
@@ -12,7 +12,7 @@ export interface Position {
 }
 
 export async function readPosition({ dirs, store }: Repository): Promise<Position> {
-  const bytes = (await readFile(join(dirs.gitDir, 'HEAD')).catch(absent)) ?? Buffer.alloc(0);
+  const bytes = ifThere(() => readFileSync(join(dirs.gitDir, 'HEAD'))) ?? Buffer.alloc(0);
   return { branch: branchOf(bytes), head: await store.resolve('HEAD') };
 }
 

@@ -32,7 +32,7 @@ export async function publishRecords(
   if (lost.length > 0) repository.warn(restored(lost));
   if (options.stage === false) return null;
   // some may have been written with --no-stage, or taken out of the index since
-  const own = await writtenRecords(topLevel, dirsOf(repository), session);
+  const own = writtenRecords(topLevel, dirsOf(repository), session);
   const isCommitting = message !== null && options.commit !== false;
   await stage(repository.git, [...new Set([...paths, ...own])]).catch((error) => {
     // the record is in the journal and in the work tree: whoever is told that it failed would write it twice
@@ -58,12 +58,12 @@ function writtenAllTheSame(error: unknown, written: readonly string[]): unknown 
 async function recover(repository: Repository, topLevel: string, own: Session): Promise<string[]> {
   const dirs = dirsOf(repository);
   const paths: string[] = [];
-  for (const session of await listSessions(dirs)) {
-    if (session.worktree !== repository.worktree || (await isCommitted(dirs, session.session_id))) continue;
-    const missing = await missingRecords(topLevel, dirs, session);
+  for (const session of listSessions(dirs)) {
+    if (session.worktree !== repository.worktree || isCommitted(dirs, session.session_id)) continue;
+    const missing = missingRecords(topLevel, dirs, session);
     const isOwn = session.session_id === own.session_id;
     if (missing.length === 0 || (!isOwn && (await isHeldByCommit(repository, session, missing)))) continue;
-    await writeFiles(topLevel, missing, dirs.scratch);
+    writeFiles(topLevel, missing, dirs.scratch);
     paths.push(...missing.map(({ path }) => path));
   }
   return paths;
@@ -79,17 +79,17 @@ async function isHeldByCommit(
   missing: readonly FileToWrite[],
 ): Promise<boolean> {
   const dirs = dirsOf(repository);
-  const tip = await readTip(dirs, session_id);
-  const isOver = tip !== null && ('end' in tip || (await isWrapped(dirs, session_id)));
+  const tip = readTip(dirs, session_id);
+  const isOver = tip !== null && ('end' in tip || isWrapped(dirs, session_id));
   if (!isOver) return false;
   const found = await readGit(repository.git, ['rev-list', '--all', '-1', '--', missing.at(-1)!.path]);
   const commit = found.toString('latin1').trim();
-  if (commit !== '') await markCommitted(dirs, session_id, commit);
+  if (commit !== '') markCommitted(dirs, session_id, commit);
   return commit !== '';
 }
 
-export async function rememberCommitted(repository: Repository, session: Session, oid: string | null): Promise<void> {
-  if (oid !== null) await markCommitted(dirsOf(repository), session.session_id, oid);
+export function rememberCommitted(repository: Repository, session: Session, oid: string | null): void {
+  if (oid !== null) markCommitted(dirsOf(repository), session.session_id, oid);
 }
 
 function restored(paths: readonly string[]): string {

@@ -26,13 +26,13 @@ export async function publish(repository: Repository, plan: Plan, options: Publi
   const written = files.map(({ path }) => path);
   const before = await readBefore(topLevel, written);
   try {
-    await writeFiles(topLevel, files, scratch);
+    writeFiles(topLevel, files, scratch);
     if (options.stage !== false) await stage(repository.git, written);
   } catch (error) {
     await putBack(topLevel, before, scratch); // as if nothing had been tried, so that it can be tried again
     throw error;
   }
-  for (const path of removed) await removeFile(topLevel, path);
+  for (const path of removed) removeFile(topLevel, path);
   if (options.stage === false) return null;
   if (options.commit !== false) return commit(repository.git, await repository.config(), { ...plan, written });
   await stage(repository.git, removed);
@@ -61,6 +61,6 @@ async function readIfThere(path: string): Promise<Uint8Array | 'nothing' | 'othe
 async function putBack(topLevel: string, before: Before, scratch: string): Promise<void> {
   for (const [path, bytes] of before) {
     if (bytes === 'nothing') await rm(join(topLevel, path), { force: true });
-    else if (bytes !== 'other') await writeFiles(topLevel, [{ path, bytes, replaces: true }], scratch);
+    else if (bytes !== 'other') writeFiles(topLevel, [{ path, bytes, replaces: true }], scratch);
   }
 }

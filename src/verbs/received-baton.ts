@@ -46,8 +46,8 @@ export async function receiveBaton(repository: Repository, source: Source, baton
 async function journalledBaton(repository: Repository, baton: Baton): Promise<Uint8Array | null> {
   const dirs = dirsOf(repository);
   const { seq } = parseRecordName(basename(baton.path))!;
-  if (!(await readSession(dirs, baton.session_id))) return null;
-  const entry = await readEntry(dirs, baton.session_id, seq);
+  if (!readSession(dirs, baton.session_id)) return null;
+  const entry = readEntry(dirs, baton.session_id, seq);
   return 'bytes' in entry ? entry.bytes : null;
 }
 

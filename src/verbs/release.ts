@@ -36,7 +36,7 @@ export async function release(repository: Repository, options: ReleaseOptions): 
   const actor = await currentSession(repository, trust, options.as);
   const identity = (await namedIdentity(repository, options.as)) ?? actor?.identity ?? BOT;
   const holds = await openHolds(repository, options);
-  const own = actor && actor.session_id !== target.session_id ? await withLiveness(repository, trust, actor) : null;
+  const own = actor && actor.session_id !== target.session_id ? withLiveness(repository, trust, actor) : null;
   if (own && isOpen(own.liveness)) {
     const signer = await requireSigner(repository, trust, own.session.identity);
     const fields = {
@@ -58,8 +58,8 @@ export async function release(repository: Repository, options: ReleaseOptions): 
     await holds.read(`session/${target.session_id}`),
     holderOf(repository.host.name, by, repository.now().toISOString(), options.reason),
   );
-  const after = await readSession(dirsOf(repository), target.session_id);
-  return { session_id: target.session_id, state: (await withLiveness(repository, trust, after!)).liveness.state };
+  const after = readSession(dirsOf(repository), target.session_id);
+  return { session_id: target.session_id, state: withLiveness(repository, trust, after!).liveness.state };
 }
 
 /** A person without a session of their own. */

@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
-import { absent } from '../journal/absent.ts';
-import { guarded, replaceFile } from '../journal/durable.ts';
 import { type Moment, readMoment } from '../journal/heartbeat.ts';
+import { ifThere } from '../journal/if-there.ts';
 import { isOpen, type Liveness, readLiveness } from '../journal/liveness.ts';
+import { pointedSessions } from '../journal/pointers.ts';
 import { type End, readTip } from '../journal/records.ts';
 import {
   listSessions,
@@ -56,21 +54,21 @@ export async function chosenSession(
   return named === undefined ? currentSession(repository, trust, as) : byId(repository, named);
 }
 
-export async function withLiveness(repository: Repository, trust: Trust, session: Session): Promise<LiveSession> {
-  const moment = await momentOf(repository);
-  const liveness = await readLiveness(dirsOf(repository), session, repository.host, moment, staleAfter(trust));
+export function withLiveness(repository: Repository, trust: Trust, session: Session): LiveSession {
+  const moment = momentOf(repository);
+  const liveness = readLiveness(dirsOf(repository), session, repository.host, moment, staleAfter(trust));
   return { session, liveness };
 }
 
-export function momentOf(repository: Repository): Promise<Moment> {
+export function momentOf(repository: Repository): Moment {
   return readMoment(repository.host, repository.now());
 }
 
 /** By id or unique beginning, among the sessions of this machine. */
-async function byId(repository: Repository, prefix: string): Promise<Session> {
+function byId(repository: Repository, prefix: string): Session {
   const dirs = stateDirs(repository.stateDir);
-  const ids = ((await readdir(dirs.sessions).catch(absent)) ?? []).filter((id) => id.startsWith(prefix));
-  const session = ids.length === 1 ? await readSession(dirs, ids[0]!) : null;
+  const ids = (ifThere(() => readdirSync(dirs.sessions)) ?? []).filter((id) => id.startsWith(prefix));
+  const session = ids.length === 1 ? readSession(dirs, ids[0]!) : null;
   if (session && prefix !== '') return session;
   throw unknownSession(prefix, ids.length);
 }
@@ -90,9 +88,9 @@ export async function currentSession(
   as: string | undefined,
 ): Promise<Session | null> {
   const identity = await namedIdentity(repository, as);
-  const opened = await sessionsHere(repository);
+  const opened = sessionsHere(repository);
   const candidates = opened.filter((session) => identity === null || session.identity === identity);
-  const open = await Promise.all(candidates.map((session) => withLiveness(repository, trust, session)));
+  const open = candidates.map((session) => withLiveness(repository, trust, session));
   const byAge = open.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
   // whoever was taken over, and names nobody, must not go on in somebody else's session
   const isNext = ({ liveness }: LiveSession) =>
@@ -105,45 +103,21 @@ export async function currentSession(
  * Those that this work tree points to, and those that were opened in it by a process that was killed before it could
  * point: whose identity is held by them would otherwise be locked out by a session that nobody can find.
  */
-async function sessionsHere(repository: Repository): Promise<Session[]> {
-  const pointed = await pointedSessions(repository);
+function sessionsHere(repository: Repository): Session[] {
+  const dirs = dirsOf(repository);
+  const pointed = pointedSessions(dirs, repository.worktree);
   const known = new Set(pointed.map(({ session_id }) => session_id));
-  const all = await listSessions(dirsOf(repository));
-  const here = all.filter(({ session_id, worktree }) => worktree === repository.worktree && !known.has(session_id));
-  const tips = await Promise.all(here.map(({ session_id }) => readTip(dirsOf(repository), session_id)));
-  return [...pointed, ...here.filter((_, index) => tips[index] !== null)];
-}
-
-async function pointedSessions(repository: Repository): Promise<Session[]> {
-  const folder = pointerFolder(repository);
-  const names = (await readdir(folder).catch(absent)) ?? [];
-  const dirs = stateDirs(repository.stateDir);
-  const sessions = names
-    .filter((name) => !name.startsWith('.tmp-'))
-    .map(async (name) => readSession(dirs, (await readFile(join(folder, name), 'utf8')).trim()));
-  return (await Promise.all(sessions)).filter((session) => session !== null);
-}
-
-/** From now on this work tree is in that session, for that identity. */
-export async function pointTo(repository: Repository, session: Session): Promise<void> {
-  const folder = pointerFolder(repository);
-  await guarded(folder, async () => {
-    await mkdir(folder, { recursive: true });
-    await replaceFile(join(folder, session.identity), `${session.session_id}\n`);
-  });
-}
-
-/** One folder per work tree; its name can be long and hold anything, so its digest names it. */
-function pointerFolder({ stateDir, worktree }: Repository): string {
-  return join(stateDirs(stateDir).current, createHash('sha256').update(worktree).digest('hex').slice(0, 16));
+  const here = listSessions(dirs).filter((session) => session.worktree === repository.worktree);
+  const others = here.filter(({ session_id }) => !known.has(session_id) && readTip(dirs, session_id) !== null);
+  return [...pointed, ...others];
 }
 
 /** Every session this machine knows outside the tree, but for openings that died or never got anywhere. */
-export async function liveSessions(repository: Repository, trust: Trust): Promise<LiveSession[]> {
-  const sessions = await listSessions(stateDirs(repository.stateDir));
-  const live = await Promise.all(sessions.map((session) => withLiveness(repository, trust, session)));
+export function liveSessions(repository: Repository, trust: Trust): LiveSession[] {
+  const sessions = listSessions(stateDirs(repository.stateDir));
+  const live = sessions.map((session) => withLiveness(repository, trust, session));
   for (const { session } of live.filter(({ liveness }) => liveness.dead))
-    await removeSession(dirsOf(repository), session.session_id);
+    removeSession(dirsOf(repository), session.session_id);
   return live.filter(({ liveness }) => liveness.opened || liveness.state === 'active');
 }
 

@@ -4,6 +4,7 @@ import type { Trust } from '../core/trust.ts';
 import { recordId } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
 import { isOpen } from '../journal/liveness.ts';
+import { pointTo } from '../journal/pointers.ts';
 import { readEntry } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { BOT, namedIdentity, requireSigner } from './acting.ts';
@@ -17,7 +18,7 @@ import { positionFields, readPosition } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
-import { currentSession, dirsOf, pointTo, withLiveness } from './session.ts';
+import { currentSession, dirsOf, withLiveness } from './session.ts';
 import { assertTask } from './task-name.ts';
 
 export interface StartOptions extends PublishOptions, HoldOptions {
@@ -45,7 +46,7 @@ export async function start(repository: Repository, options: StartOptions = {}):
   const signer = await requireSigner(repository, trust, identity);
   const resumed = await resume(repository, trust, identity);
   const known = await readKnown(repository, trust);
-  if (resumed) return answer(repository, trust, known, resumed, await firstId(repository, resumed), true);
+  if (resumed) return answer(repository, trust, known, resumed, firstId(repository, resumed), true);
   const holds = await openHolds(repository, options);
   const position = await readPosition(repository);
   const { intent, task } = options;
@@ -54,7 +55,7 @@ export async function start(repository: Repository, options: StartOptions = {}):
   const session = await enter(repository, trust, holds, identity);
   const writer: Writer = { repository, session, trust, signer, holds };
   const { delta_id, path } = await append(writer, { kind: 'start', fields });
-  await pointTo(repository, session);
+  pointTo(dirsOf(repository), session);
   await publishRecords(repository, session, [path], options.commit ? `handoff: ${identity} starts` : null, options);
   return answer(repository, trust, known, session, delta_id, false);
 }
@@ -63,9 +64,9 @@ export async function start(repository: Repository, options: StartOptions = {}):
 async function resume(repository: Repository, trust: Trust, identity: string): Promise<Session | null> {
   const session = await currentSession(repository, trust, identity);
   if (!session) return null;
-  const { liveness } = await withLiveness(repository, trust, session);
+  const { liveness } = withLiveness(repository, trust, session);
   if (!liveness.opened || !isOpen(liveness)) return null;
-  await beat(repository, session);
+  beat(repository, session);
   return session;
 }
 
@@ -81,8 +82,8 @@ async function enter(repository: Repository, trust: Trust, holds: Holds, identit
   });
 }
 
-async function firstId(repository: Repository, { session_id }: Session): Promise<string> {
-  const entry = await readEntry(dirsOf(repository), session_id, 1);
+function firstId(repository: Repository, { session_id }: Session): string {
+  const entry = readEntry(dirsOf(repository), session_id, 1);
   if (!('bytes' in entry)) throw new Error(`Session ${session_id} has no first record.`);
   return recordId(parseRecord(entry.bytes).signedBytes, nodeSuite);
 }

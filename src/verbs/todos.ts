@@ -51,8 +51,7 @@ export async function readTodos(
 async function readTasks(repository: Repository, source: Source, trust: Trust): Promise<TaskDefinition[]> {
   const folder = await find(source, `${ROOT}/tasks`);
   if (!folder) return [];
-  const cache =
-    repository.build && folder.oid ? await openCache<TaskDefinition[]>(cachePath(repository, 'tasks'), 8) : null;
+  const cache = repository.build && folder.oid ? openCache<TaskDefinition[]>(cachePath(repository, 'tasks'), 8) : null;
   const key = `${folder.oid} ${maintainerKeys(trust)}`;
   const known = cache?.get(key);
   if (known) return known;
@@ -69,7 +68,7 @@ async function readTasks(repository: Repository, source: Source, trust: Trust): 
     }
   }
   cache?.set(key, tasks);
-  await cache?.save();
+  cache?.save();
   return tasks;
 }
 

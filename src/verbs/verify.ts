@@ -69,7 +69,7 @@ interface Verdict {
 
 /** A tree that held last time holds again: its oid covers every byte and mode in it. SPEC §7.4 */
 async function judge(repository: Repository, source: Source, root: string | undefined): Promise<Verdict> {
-  const verdicts = repository.build ? await openCache<Verdict>(cachePath(repository, 'trees'), 32) : null;
+  const verdicts = repository.build ? openCache<Verdict>(cachePath(repository, 'trees'), 32) : null;
   const known = source.oid ? verdicts?.get(source.oid) : undefined;
   if (known?.trust) {
     await assertPinned(repository, known.trust.root, root);
@@ -77,13 +77,12 @@ async function judge(repository: Repository, source: Source, root: string | unde
   }
   const verdict = await audit(repository, source, root);
   if (source.oid && verdict.trust && verdict.findings.length === 0) verdicts?.set(source.oid, verdict);
-  await verdicts?.save();
+  verdicts?.save();
   return verdict;
 }
 
 async function audit(repository: Repository, source: Source, root: string | undefined): Promise<Verdict> {
-  const sessions =
-    repository.build && source.oid ? await openCache<SessionAudit>(cachePath(repository, 'sessions')) : null;
+  const sessions = repository.build && source.oid ? openCache<SessionAudit>(cachePath(repository, 'sessions')) : null;
   // Loaded only when something has to be judged: a warm run spends most of its time loading code.
   const [{ auditTree }, { nodeSuite }] = await Promise.all([import('../audit/tree.ts'), import('../crypto.ts')]);
   const { trust, checked, records, findings } = await auditTree(source, {
@@ -92,7 +91,7 @@ async function audit(repository: Repository, source: Source, root: string | unde
     onProgress: repository.progress,
     onTrust: (found) => assertPinned(repository, found.repoId, root),
   });
-  await sessions?.save();
+  sessions?.save();
   return { checked, records, findings, trust: trust && seenTrust(trust) };
 }
 

@@ -57,7 +57,7 @@ async function finish(
   await releaseIdentity(holds, session);
   const message = `handoff: ${session.identity} wraps\n\n${baton.summary}`;
   const commit = await publishRecords(repository, session, [baton.path], message, options);
-  await rememberCommitted(repository, session, commit);
+  rememberCommitted(repository, session, commit);
   const sections = trust.policy.document.fields.sections as string[];
   return {
     session_id: session.session_id,
@@ -77,8 +77,8 @@ async function unfinishedBaton(
   body: string,
 ): Promise<WrapResult['baton'] | null> {
   const dirs = dirsOf(repository);
-  const tip = await readTip(dirs, session_id);
-  if (!tip || !('kind' in tip) || tip.kind !== 'baton' || (await isCommitted(dirs, session_id))) return null;
+  const tip = readTip(dirs, session_id);
+  if (!tip || !('kind' in tip) || tip.kind !== 'baton' || isCommitted(dirs, session_id)) return null;
   const record = parseRecord(tip.bytes);
   if (record.body !== body) return null;
   const path = `${folder}/${recordName(tip.number, 'baton')}`;

@@ -17,7 +17,7 @@ function machines(leftHost = 'left', rightHost = 'right'): [Place, Place] {
     const dir = join(place.dir, '..', clone);
     git('/', 'clone', '--quiet', bare, dir);
     git(dir, 'config', 'handoff.remote', 'origin');
-    return open(place, { dir, host: { ...nodeHost, name, bootId: async () => `boot of ${name}` } });
+    return open(place, { dir, host: { ...nodeHost, name, bootId: () => `boot of ${name}` } });
   };
   return [at('a', leftHost), at('b', rightHost)];
 }
