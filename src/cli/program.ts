@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { type Family, type Flag, GLOBAL_FLAGS, isFamily, type Verb } from './command.ts';
+import { Argument, Command as Commander, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { type Command, type Family, type Flag, GLOBAL_FLAGS, isFamily, type Verb } from './command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { formatFamilyHelp, formatMainHelp, formatVerbHelp } from './help.ts';
 import { wrongUsage } from './usage.ts';
@@ -14,9 +14,26 @@ export type Parsed =
 /** Throws `usage` when the words make no sense. No words at all ask for help. */
 export function parse(args: readonly string[], cwd: string): Parsed {
   if (args.length === 0) return { help: formatMainHelp(COMMANDS) };
+  const named = COMMANDS.filter(({ name, alias }) => args.includes(name) || (alias && args.includes(alias)));
+  try {
+    return parseFor(named, args, cwd);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+  }
+  // Whoever misspells a verb is shown the nearest of all; whoever does not need not wait until all are described.
+  try {
+    return parseFor(COMMANDS, args, cwd);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    throw wrongUsage(error, args);
+  }
+}
+
+function parseFor(commands: readonly Command[], args: readonly string[], cwd: string): Parsed {
   let help = '';
   let call: { verb: Verb; options: Record<string, unknown> } | undefined;
   const program = createProgram(
+    commands,
     (text) => {
       help += text;
     },
@@ -27,8 +44,7 @@ export function parse(args: readonly string[], cwd: string): Parsed {
   try {
     program.parse(args, { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw wrongUsage(error, args);
+    if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
     return error.code === 'commander.version' ? { version: true } : { help };
   }
   const directory = resolve(cwd, program.opts().C ?? '.');
@@ -38,28 +54,28 @@ export function parse(args: readonly string[], cwd: string): Parsed {
 
 type Call = (verb: Verb, options: Record<string, unknown>) => void;
 
-function createProgram(writeOut: (text: string) => void, call: Call): Command {
-  const program = new Command('git-handoff')
+function createProgram(commands: readonly Command[], writeOut: (text: string) => void, call: Call): Commander {
+  const program = new Commander('git-handoff')
     .exitOverride()
     .configureOutput({ writeOut, writeErr: () => {}, outputError: () => {} })
     .version('', '-V, --version')
     .helpCommand('help [verb]');
   program.helpInformation = () => formatMainHelp(COMMANDS);
   for (const flag of GLOBAL_FLAGS) program.addOption(toOption(flag));
-  for (const command of COMMANDS) {
+  for (const command of commands) {
     if (isFamily(command)) addFamily(program, command, call);
     else addVerb(program, command, '', call);
   }
   return program;
 }
 
-function addFamily(program: Command, family: Family, call: Call): void {
+function addFamily(program: Commander, family: Family, call: Call): void {
   const parent = program.command(family.name).helpCommand(false);
   parent.helpInformation = () => formatFamilyHelp(family);
   for (const verb of family.verbs) addVerb(parent, verb, family.name, call);
 }
 
-function addVerb(parent: Command, verb: Verb, family: string, call: Call): void {
+function addVerb(parent: Commander, verb: Verb, family: string, call: Call): void {
   const command = parent.command(verb.name);
   command.helpInformation = () => formatVerbHelp(verb, family);
   if (verb.alias) command.alias(verb.alias);
@@ -73,7 +89,7 @@ function addVerb(parent: Command, verb: Verb, family: string, call: Call): void 
 }
 
 /** Positional values and flags as one object, with only the keys that were given. */
-function optionsOf(verb: Verb, command: Command): Record<string, unknown> {
+function optionsOf(verb: Verb, command: Commander): Record<string, unknown> {
   const named = verb.args.map(({ name }, i) => [name.toLowerCase(), command.processedArgs[i]]);
   const { C: _, json: __, ...flags } = command.optsWithGlobals();
   const entries = [...named, ...Object.entries(flags)].filter(([, value]) => value !== undefined);

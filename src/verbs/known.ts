@@ -9,8 +9,8 @@ import type { Trust } from '../core/trust.ts';
 import { recordId, verifyRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
 import { rememberClock } from '../journal/clock.ts';
-import { readEntry, readTip, recordNumbers } from '../journal/records.ts';
-import type { Session } from '../journal/registry.ts';
+import { type Entry, readEntry, readTip, recordNumbers } from '../journal/records.ts';
+import { isCommitted, type Session } from '../journal/registry.ts';
 import { forgetOld } from './forget.ts';
 import { cachePath, type Repository } from './repository.ts';
 import { dirsOf, type LiveSession, liveSessions } from './session.ts';
@@ -26,7 +26,7 @@ export async function readKnown(repository: Repository, trust: Trust): Promise<K
   const live = liveSessions(repository, trust);
   const committed = new Set<string>();
   for (const { session } of live) {
-    if (isHeld(history, session, tipId(repository, session))) committed.add(session.session_id);
+    if (isHeld(repository, history, session)) committed.add(session.session_id);
     else await addJournal(repository, trust, history, session);
   }
   forgetOld(repository, live, committed);
@@ -46,8 +46,13 @@ async function committedHistory(repository: Repository, trust: Trust): Promise<H
   return history;
 }
 
-function isHeld({ sessions }: History, { session_id }: Session, tip: string | null): boolean {
-  return sessions.some((known) => known.session_id === session_id && known.last_id === tip);
+/** Whether HEAD has all that the journal has. What was found to be committed need not be compared byte for byte again. */
+function isHeld(repository: Repository, { sessions }: History, session: Session): boolean {
+  const known = sessions.find(({ session_id }) => session_id === session.session_id);
+  if (!known) return false;
+  const last = lastRecord(repository, session);
+  if (known.last_seq !== last?.number) return false;
+  return isCommitted(dirsOf(repository), session.session_id) || known.last_id === idOf(last);
 }
 
 async function addJournal(repository: Repository, trust: Trust, history: History, session: Session): Promise<void> {
@@ -75,12 +80,15 @@ async function journalled(repository: Repository, trust: Trust, session: Session
   return records;
 }
 
-/** The id of the last record, whether or not somebody has put an end to the session. */
-function tipId(repository: Repository, { session_id }: Session): string | null {
+/** The last record, whether or not somebody has put an end to the session. */
+function lastRecord(repository: Repository, { session_id }: Session): Entry | null {
   const dirs = dirsOf(repository);
   const tip = readTip(dirs, session_id);
-  const last = tip && 'end' in tip && tip.number > 1 ? readEntry(dirs, session_id, tip.number - 1) : tip;
-  return last && 'bytes' in last ? recordId(parseRecord(last.bytes).signedBytes, nodeSuite) : null;
+  return tip && 'end' in tip && tip.number > 1 ? readEntry(dirs, session_id, tip.number - 1) : tip;
+}
+
+function idOf(entry: Entry): string | null {
+  return 'bytes' in entry ? recordId(parseRecord(entry.bytes).signedBytes, nodeSuite) : null;
 }
 
 /** Its identity came on another branch. */
