@@ -4,6 +4,7 @@ import { HandoffError } from '../core/error.ts';
 import { CatFile, type GitObject } from './cat-file.ts';
 import { type GitConfig, readConfig } from './config.ts';
 import { discoverRepository } from './discover.ts';
+import { type ObjectFormat, type ObjectType, objectFormat, writeLooseObject } from './loose-object.ts';
 import { formatCommit, formatTree, parseCommit, parseTree } from './object.ts';
 import { type Git, gitFailure, readGit, runGit } from './run.ts';
 import {
@@ -23,20 +24,35 @@ import {
   type TreeEntry,
   wrongType,
 } from './store.ts';
+import { folderIn, type RawEntry, withEntry } from './tree-bytes.ts';
 
 /** The store on the git binary: one process for everything read, started when first needed. */
 export interface NativeGitStore extends GitStore {
+  /** The tree with more files in one of its folders, once `choose` has seen what is there; null when it wants none. */
+  addToFolder(tree: Oid, folder: string, choose: (present: string[]) => readonly NewFile[]): Promise<Oid | null>;
   /** All scopes, as git sees them; read by the process that reads objects. */
   config(): Promise<GitConfig>;
+}
+
+export interface NewFile {
+  name: string;
+  bytes: Uint8Array;
 }
 
 export function openNativeStore(git: Git): NativeGitStore {
   return new NativeStore(git);
 }
 
+/** Where objects are written. */
+interface Place {
+  objects: string;
+  format: ObjectFormat;
+}
+
 class NativeStore implements NativeGitStore {
   readonly #git: Git;
   readonly #catFile: CatFile;
+  #place: Promise<Place | null> | undefined;
 
   constructor(git: Git) {
     this.#git = git;
@@ -126,9 +142,53 @@ class NativeStore implements NativeGitStore {
     return this.#catFile.close();
   }
 
-  async #write(type: string, bytes: Uint8Array): Promise<Oid> {
+  addToFolder(tree: Oid, folder: string, choose: (present: string[]) => readonly NewFile[]): Promise<Oid | null> {
+    return this.#graft(tree, folder.split('/'), choose, tree.length / 2);
+  }
+
+  async #graft(
+    tree: Oid | null,
+    [name, ...below]: readonly string[],
+    choose: (present: string[]) => readonly NewFile[],
+    width: number,
+  ): Promise<Oid | null> {
+    let bytes = tree === null ? new Uint8Array() : await this.#treeBytes(tree);
+    const entries: RawEntry[] = [];
+    if (name === undefined) {
+      const present = tree === null ? [] : parseTree(tree, bytes).map((entry) => entry.name);
+      for (const file of choose(present))
+        entries.push({ mode: '100644', name: file.name, oid: await this.writeBlob(file.bytes) });
+    } else {
+      const oid = await this.#graft(folderIn(bytes, name, width), below, choose, width);
+      if (oid !== null) entries.push({ mode: '40000', name, oid });
+    }
+    if (entries.length === 0) return null;
+    for (const entry of entries) bytes = withEntry(bytes, entry, width);
+    return this.#write('tree', bytes);
+  }
+
+  async #treeBytes(oid: Oid): Promise<Uint8Array> {
+    const tree = await this.#catFile.contents(oid);
+    if (tree?.type === 'tree') return tree.bytes;
+    throw tree ? wrongType(oid, 'tree', tree.type) : missingObject(oid);
+  }
+
+  async #write(type: ObjectType, bytes: Uint8Array): Promise<Oid> {
+    this.#place ??= this.#findPlace();
+    const place = await this.#place;
+    if (place) return writeLooseObject(place.objects, place.format, type, bytes);
     const args = ['hash-object', '-t', type, '-w', '--stdin'];
     return (await readGit(this.#git, args, { input: bytes })).toString('latin1').trim();
+  }
+
+  /** Null where how objects are written was configured: then git writes them. */
+  async #findPlace(): Promise<Place | null> {
+    const config = await this.config();
+    if (config.keys().some((key) => /^core\.(?:sharedrepository|fsync|fsyncmethod|fsyncobjectfiles)$/.test(key)))
+      return null;
+    const { commonDir } = discoverRepository(this.#git.dir, this.#git.env);
+    const objects = this.#git.set?.GIT_OBJECT_DIRECTORY ?? join(commonDir, 'objects');
+    return { objects, format: objectFormat(commonDir) };
   }
 
   async #mergeBase(...args: string[]) {

@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 import { type GitConfig, toConfig } from './config.ts';
 
 /** What is asked for: more would be more to read at every start. */
-const KEYS = 'handoff.*,user.*,author.*,committer.*,hook.*,core.hookspath,commit.gpgsign,i18n.commitencoding';
+const KEYS =
+  'handoff.*,user.*,author.*,committer.*,hook.*,core.hookspath,core.sharedrepository,core.fsync*,commit.gpgsign,i18n.commitencoding';
 const MARK = 'GIT_HANDOFF_MARK';
 
 /** The number of the pipe that TRACE_CONFIG makes git write to. */

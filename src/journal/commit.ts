@@ -1,6 +1,7 @@
 import { HandoffError } from '../core/error.ts';
 import type { GitConfig } from '../git/config.ts';
-import { type Git, type GitResult, gitFailure, readGit, runGit } from '../git/run.ts';
+import { type Git, gitFailure, readGit, runGit } from '../git/run.ts';
+import { untilUnlocked } from './index-file.ts';
 
 export interface Change {
   written: string[];
@@ -8,27 +9,6 @@ export interface Change {
   message: string;
   /** Who to name as author where git knows nobody. */
   identity: string;
-}
-
-/** update-index, because `git add` would refuse what .gitignore names and obey pathspec magic. */
-export async function stage(git: Git, paths: readonly string[]): Promise<void> {
-  const args = ['update-index', '--add', '--remove', '-z', '--stdin'];
-  const result = await untilUnlocked(() => runGit(git, args, { input: paths.map((path) => `${path}\0`).join('') }));
-  if (result.code !== 0) throw gitFailure(args, result);
-}
-
-const ATTEMPTS = 40;
-
-/**
- * Another git process holds the index for a moment: it is asked again for about six seconds. At odd times, so that a
- * hundred who wait do not meet again each time.
- */
-async function untilUnlocked(run: () => Promise<GitResult>): Promise<GitResult> {
-  for (let attempt = 1; ; attempt++) {
-    const result = await run();
-    if (result.code === 0 || attempt === ATTEMPTS || !/\.lock': File exists/.test(result.stderr)) return result;
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
-  }
 }
 
 /** Commits these paths and nothing else (`--only`: what else is staged stays staged). Returns the commit's id. */

@@ -3,55 +3,26 @@ import { join } from 'node:path';
 import type { GitConfig } from '../git/config.ts';
 import type { RepositoryDirs } from '../git/discover.ts';
 import { type Git, gitFailure, runGit } from '../git/run.ts';
-import type { FileToWrite } from './files.ts';
 
-/** Who a commit is by, and when: as commit objects have it. */
-interface Ident {
-  name: string;
-  email: string;
-  date: string;
-}
-
-export interface DirectCommit {
+/** A commit that nothing names yet. */
+export interface Draft {
   branch: string;
   head: string;
-  files: readonly FileToWrite[];
-  message: string;
-  author: Ident;
-  committer: Ident;
+  oid: string;
+  subject: string;
 }
 
 /**
- * A commit that adds files to a branch, at a cost that does not depend on how many files the repository has: `git commit`
- * looks at every one of them. The index is not read: whoever calls this has staged the same files, so that what else is
- * staged stays staged. Null when the branch has moved on: then nothing was done.
+ * Moves a branch on to a commit that was made for it, at a cost that does not depend on how many files the repository has:
+ * `git commit` looks at every one of them. The index is not read: whoever calls this has staged the same files, so that
+ * what else is staged stays staged. False when the branch has moved on: then nothing was done.
  */
-export async function commitDirectly(git: Git, commit: DirectCommit): Promise<string | null> {
-  const args = ['fast-import', '--quiet', '--date-format=raw'];
-  const result = await runGit(git, args, { input: importStream(commit) });
-  const oid = /^[0-9a-f]{40,64}$/m.exec(result.stdout.toString('latin1'))?.[0];
-  if (result.code === 0 && oid) return oid;
-  if (/Not updating|cannot lock ref|Failed to update/i.test(result.stderr)) return null;
+export async function moveBranch(git: Git, { branch, head, oid, subject }: Draft): Promise<boolean> {
+  const args = ['update-ref', '-m', `commit: ${subject}`, `refs/heads/${branch}`, oid, head];
+  const result = await runGit(git, args);
+  if (result.code === 0) return true;
+  if (/cannot lock ref/.test(result.stderr)) return false;
   throw gitFailure(args, result);
-}
-
-function importStream({ branch, head, files, message, author, committer }: DirectCommit): Buffer {
-  const parts: (string | Uint8Array)[] = [
-    `commit refs/heads/${branch}\nmark :1\nauthor ${formatIdent(author)}\ncommitter ${formatIdent(committer)}\n`,
-    ...data(Buffer.from(message)),
-    `from ${head}\n`,
-    ...files.flatMap(({ path, bytes }) => [`M 100644 inline ${path}\n`, ...data(bytes)]),
-    'get-mark :1\n',
-  ];
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
-}
-
-function data(bytes: Uint8Array): (string | Uint8Array)[] {
-  return [`data ${bytes.length}\n`, bytes, '\n'];
-}
-
-function formatIdent({ name, email, date }: Ident): string {
-  return `${name} <${email}> ${date}`;
 }
 
 const HOOKS = ['pre-commit', 'prepare-commit-msg', 'commit-msg', 'post-commit'];
@@ -79,21 +50,21 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** As git would sign the commit; null where that cannot be said for sure, and git must be asked. */
+/** As git would sign the commit, in the form commit objects have it; null where that cannot be said for sure, and git must be asked. */
 export function identOf(
   role: 'AUTHOR' | 'COMMITTER',
   env: NodeJS.ProcessEnv,
   config: GitConfig,
   identity: string,
   now: Date,
-): Ident | null {
+): string | null {
   const email = env[`GIT_${role}_EMAIL`] ?? config.get('user.email') ?? env.EMAIL;
   const name = env[`GIT_${role}_NAME`] ?? config.get('user.name');
   const date = formatDate(env[`GIT_${role}_DATE`], now);
   if (date === null) return null;
-  if (email === undefined) return { name: identity, email: `${identity}@git-handoff.invalid`, date };
+  if (email === undefined) return `${identity} <${identity}@git-handoff.invalid> ${date}`;
   if (name === undefined || /[<>\n\0]/.test(name + email) || name.trim() === '') return null;
-  return { name: name.trim(), email: email.trim(), date };
+  return `${name.trim()} <${email.trim()}> ${date}`;
 }
 
 /** Only times that have one reading: `@seconds +zone`, and ISO 8601 in UTC. */

@@ -1,4 +1,5 @@
 import { equalBytes } from '../core/bytes.ts';
+import type { ObjectFormat } from '../git/loose-object.ts';
 import { formatCommit } from '../git/object.ts';
 import type { Oid } from '../git/store.ts';
 
@@ -18,8 +19,6 @@ interface LockCommit {
   nonce: string;
   holder: Holder;
 }
-
-export type ObjectFormat = 'sha1' | 'sha256';
 
 const EMPTY_TREE: Record<ObjectFormat, Oid> = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',

@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { CatFile, type GitObject } from '../git/cat-file.ts';
-import { parseConfigFile } from '../git/config-file.ts';
 import { discoverRepository } from '../git/discover.ts';
+import { objectFormat } from '../git/loose-object.ts';
 import { fetchObjects, type Remote, remoteFailure } from '../git/remote.ts';
 import { type Git, readGit } from '../git/run.ts';
 import type { Oid, Ref } from '../git/store.ts';
-import { formatLockCommit, type Holder, type ObjectFormat, parseLockCommit } from './lock-commit.ts';
+import { formatLockCommit, type Holder, parseLockCommit } from './lock-commit.ts';
 
 const LIMIT = 16_384;
 
 /** The commit for a ref of the namespace, in this repository only. The empty tree needs no writing: git knows it. */
 export async function writeLock(git: Git, ref: string, holder: Holder): Promise<Oid> {
-  const bytes = formatLockCommit(objectFormat(git), { ref, nonce: randomUUID(), holder });
+  const bytes = formatLockCommit(objectFormat(discoverRepository(git.dir, git.env).commonDir), {
+    ref,
+    nonce: randomUUID(),
+    holder,
+  });
   if (bytes.length > LIMIT) throw new HandoffError('usage', `A lock may have ${LIMIT} bytes, this one ${bytes.length}`);
   const out = await readGit(git, ['hash-object', '-t', 'commit', '-w', '--stdin'], { input: bytes });
   return out.toString('latin1').trim();
@@ -39,12 +41,6 @@ export async function readLocks(remote: Remote, refs: readonly Ref[]): Promise<H
 
 export function foreignRef(remote: Remote, ref: string): HandoffError {
   return remoteFailure(remote, `${ref} is not a lock of git-handoff: someone else uses its namespace`);
-}
-
-function objectFormat(git: Git): ObjectFormat {
-  const { commonDir } = discoverRepository(git.dir, git.env);
-  const config = parseConfigFile(readFileSync(join(commonDir, 'config'), 'utf8'));
-  return config.get('extensions.objectformat') === 'sha256' ? 'sha256' : 'sha1';
 }
 
 async function readObject(remote: Remote, catFile: CatFile, ref: Ref): Promise<GitObject | null> {

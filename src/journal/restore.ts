@@ -11,20 +11,22 @@ import type { Session, StateDirs } from './registry.ts';
  * another branch or a crash took away. What is there is never touched.
  */
 export function missingRecords(topLevel: string, dirs: StateDirs, session: Session): FileToWrite[] {
-  return recordsBeyond(dirs, session, namesIn(topLevel, session));
+  const missing = recordsBeyond(dirs, session, namesIn(topLevel, session));
+  return missing.map(({ name, bytes }) => ({ path: `${session.folder}/${name}`, bytes }));
 }
 
 /** The journalled records whose numbers none of these file names has. */
-export function recordsBeyond(dirs: StateDirs, session: Session, names: readonly string[]): FileToWrite[] {
+export function recordsBeyond(
+  dirs: StateDirs,
+  { session_id }: Session,
+  names: readonly string[],
+): { name: string; bytes: Uint8Array }[] {
   const present = new Set(names.map((name) => parseRecordName(name)?.seq));
-  const files: FileToWrite[] = [];
-  for (const number of recordNumbers(dirs, session.session_id)) {
-    if (present.has(number)) continue;
-    const entry = readEntry(dirs, session.session_id, number);
-    if ('bytes' in entry)
-      files.push({ path: `${session.folder}/${recordName(number, entry.kind)}`, bytes: entry.bytes });
-  }
-  return files;
+  const absent = recordNumbers(dirs, session_id).filter((number) => !present.has(number));
+  return absent.flatMap((number) => {
+    const entry = readEntry(dirs, session_id, number);
+    return 'bytes' in entry ? [{ name: recordName(number, entry.kind), bytes: entry.bytes }] : [];
+  });
 }
 
 /** The paths of the journalled records that the work tree has. Other files in the folder are none of ours. */

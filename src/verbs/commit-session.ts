@@ -1,8 +1,6 @@
-import { find } from '../audit/source.ts';
-import { openTree } from '../audit/tree-source.ts';
+import type { GitConfig } from '../git/config.ts';
 import { commit } from '../journal/commit.ts';
-import { commitDirectly, identOf, isPlain } from '../journal/direct-commit.ts';
-import type { FileToWrite } from '../journal/files.ts';
+import { type Draft, identOf, isPlain, moveBranch } from '../journal/direct-commit.ts';
 import type { Session } from '../journal/registry.ts';
 import { recordsBeyond } from '../journal/restore.ts';
 import { readPosition } from './position.ts';
@@ -11,28 +9,43 @@ import { dirsOf } from './session.ts';
 
 const ATTEMPTS = 5;
 
-/** Commits a session's records, which are staged, and nothing else. By `git commit` where that could make a difference. */
-export async function commitSession(repository: Repository, session: Session, message: string): Promise<string> {
+/**
+ * Commits a session's records and nothing else, once they are staged; the commit is made meanwhile. By `git commit` where
+ * that could make a difference.
+ */
+export async function commitSession(
+  repository: Repository,
+  session: Session,
+  message: string,
+  staged: Promise<void>,
+): Promise<string> {
   const config = await repository.config();
   for (let attempt = 0; attempt < ATTEMPTS && isPlain(repository.dirs, config); attempt++) {
-    const { branch, head } = await readPosition(repository);
-    const [author, committer] = (['AUTHOR', 'COMMITTER'] as const).map((role) =>
-      identOf(role, repository.env, config, session.identity, repository.now()),
-    );
-    if (branch === null || head === null || !author || !committer) break;
-    const files = await uncommitted(repository, session);
-    if (files.length === 0) break;
-    const draft = { branch, head, files, message: `${message}\n`, author, committer };
-    const oid = await commitDirectly(repository.git, draft);
-    if (oid !== null) return oid;
+    const draft = await draftCommit(repository, config, session, message);
+    await staged;
+    if (!draft) break;
+    if (await moveBranch(repository.git, draft)) return draft.oid;
   }
+  await staged;
   return commit(repository.git, config, { written: [session.folder], message, identity: session.identity });
 }
 
-/** The session's records that HEAD does not have, as they stand in the journal. */
-async function uncommitted(repository: Repository, session: Session): Promise<FileToWrite[]> {
-  const source = await openTree(repository.store, 'HEAD');
-  const folder = await find(source, session.folder);
-  const names = folder ? (await source.list(folder)).map(({ name }) => name) : [];
-  return recordsBeyond(dirsOf(repository), session, names);
+/** Null where there is no branch to commit to, nobody to commit as, or nothing to commit: git has to say it. */
+async function draftCommit(
+  repository: Repository,
+  config: GitConfig,
+  session: Session,
+  message: string,
+): Promise<Draft | null> {
+  const { store, env } = repository;
+  const { branch, head } = await readPosition(repository);
+  const ident = (role: 'AUTHOR' | 'COMMITTER') => identOf(role, env, config, session.identity, repository.now());
+  const [author, committer] = [ident('AUTHOR'), ident('COMMITTER')];
+  if (branch === null || head === null || !author || !committer) return null;
+  const { tree: before } = await store.readCommit(head);
+  const choose = (present: string[]) => recordsBeyond(dirsOf(repository), session, present);
+  const tree = await store.addToFolder(before, session.folder, choose);
+  if (tree === null) return null;
+  const oid = await store.writeCommit({ tree, parents: [head], author, committer, message: `${message}\n` });
+  return { branch, head, oid, subject: message.split('\n')[0]! };
 }

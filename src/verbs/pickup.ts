@@ -2,7 +2,9 @@ import { readOldSession } from '../audit/old-session.ts';
 import { HandoffError } from '../core/error.ts';
 import { pendingSignals } from '../core/history-queries.ts';
 import type { Signal } from '../core/signals.ts';
+import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
+import type { Signer } from '../journal/keys.ts';
 import { pointTo } from '../journal/pointers.ts';
 import { BOT, namedIdentity, requireSigner } from './acting.ts';
 import { append, assertDraft, type Writer } from './append.ts';
@@ -10,9 +12,9 @@ import { type Bundle, readBundle, type Warning } from './bundle.ts';
 import { committedSource, requireTrust } from './current.ts';
 import { findPredecessor, type Predecessor, predecessorActive, requireKnown } from './custody.ts';
 import { type Entered, enterCustody } from './enter-custody.ts';
-import { type HoldOptions, openHolds } from './holds.ts';
+import { type HoldOptions, type Holds, openHolds } from './holds.ts';
 import { readKnown } from './known.ts';
-import { identityConflict, identityHolder } from './open-session.ts';
+import { identityConflict, identityHolder, type Prior } from './open-session.ts';
 import { type PendingSignal, toPendingSignal } from './pending.ts';
 import { type Position, positionFields, readPosition } from './position.ts';
 import type { PublishOptions } from './publish.ts';
@@ -53,6 +55,25 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   const holds = await openHolds(repository, options);
   const prior = await identityHolder(repository, trust, holds, identity);
   if (prior.active && !options.force) throw identityConflict(identity, prior.held!.holder);
+  if (options.stage !== false) repository.index.prepare();
+  try {
+    return await takeUp(repository, options, { trust, identity, signer, holds, prior });
+  } finally {
+    await repository.index.rest();
+  }
+}
+
+/** Who picks up, and what stands in the way. */
+interface Heir {
+  trust: Trust;
+  identity: string;
+  signer: Signer;
+  holds: Holds;
+  prior: Prior;
+}
+
+async function takeUp(repository: Repository, options: PickupOptions, heir: Heir): Promise<PickupResult> {
+  const { trust, identity, signer, holds, prior } = heir;
   const known = await readKnown(repository, trust);
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);
@@ -71,15 +92,17 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   const { delta_id, path } = await append(writer, draft(entered.released));
   pointTo(dirsOf(repository), entered.session);
   const message = `handoff: ${identity} picks up ${predecessor?.session.session_id.slice(0, 8) ?? 'fresh work'}`;
-  const published = await settle(publishRecords(repository, entered.session, [path], message, options));
+  const publishing = settle(publishRecords(repository, entered.session, [path], message, options));
   const focus = predecessor?.baton?.focus ?? [];
+  const bundle = await readBundle(repository, source, trust, known, entered.session, focus, position);
+  const published = await publishing;
   return {
     session_id: entered.session.session_id,
     predecessor_session_id: predecessor?.session.session_id ?? null,
     inherited_from: entered.session.inherited_from,
     baton,
     pickup_delta_id: delta_id,
-    ...(await readBundle(repository, source, trust, known, entered.session, focus, position)),
+    ...bundle,
     pending_signals: signals.map(toPendingSignal),
     instruction: baton ? WITH_BATON : WITHOUT_BATON,
     warnings: [...warningsOf(predecessor, baton, entered.released), ...published.warnings],

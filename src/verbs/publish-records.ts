@@ -1,7 +1,6 @@
 import { basename } from 'node:path/posix';
 import { HandoffError } from '../core/error.ts';
 import { readGit } from '../git/run.ts';
-import { stage } from '../journal/commit.ts';
 import { type FileToWrite, writeFiles } from '../journal/files.ts';
 import { isWrapped, readTip } from '../journal/records.ts';
 import { isCommitted, listSessions, markCommitted, type Session } from '../journal/registry.ts';
@@ -27,28 +26,47 @@ export async function publishRecords(
     repository.warn(`Session ${session.session_id} is in another work tree, which gets the record with its next verb.`);
     return null;
   }
-  const paths = [...new Set([...(await recover(repository, topLevel, session)), ...written])];
-  const lost = paths.filter((path) => !written.includes(path));
-  if (lost.length > 0) repository.warn(restored(lost));
+  const paths = await restore(repository, topLevel, session, written);
   if (options.stage === false) return null;
   // some may have been written with --no-stage, or taken out of the index since
   const own = writtenRecords(topLevel, dirsOf(repository), session);
-  const isCommitting = message !== null && options.commit !== false;
-  await stage(repository.git, [...new Set([...paths, ...own])]).catch((error) => {
+  const staged = repository.index.add([...new Set([...paths, ...own])]);
+  if (message !== null && options.commit !== false) {
+    const told = staged.catch((error) => Promise.reject(writtenAllTheSame(error, written, 'staged')));
+    told.catch(() => {}); // whoever waits for it is told
+    return commitSession(repository, session, message, told);
+  }
+  await staged.catch((error) => {
     // the record is in the journal and in the work tree: whoever is told that it failed would write it twice
-    if (isCommitting || !(error instanceof HandoffError)) throw writtenAllTheSame(error, written);
+    if (!(error instanceof HandoffError)) throw error;
     repository.warn(`Written, but not staged: ${error.message}. The next git handoff command stages it.`);
   });
-  if (!isCommitting) return null;
-  return commitSession(repository, session, message);
+  return null;
 }
 
-/** Whoever reads that git failed should not write the same record again. */
-function writtenAllTheSame(error: unknown, written: readonly string[]): unknown {
+/** The records just written, and any that went missing, which is said. Returns the paths of all of them. */
+async function restore(
+  repository: Repository,
+  topLevel: string,
+  session: Session,
+  written: readonly string[],
+): Promise<string[]> {
+  try {
+    const paths = new Set([...(await recover(repository, topLevel, session)), ...written]);
+    const lost = [...paths].filter((path) => !written.includes(path));
+    if (lost.length > 0) repository.warn(restored(lost));
+    return [...paths];
+  } catch (error) {
+    throw writtenAllTheSame(error, written, 'in the work tree');
+  }
+}
+
+/** The journal has it: whoever reads that something failed should not write the same record again. */
+function writtenAllTheSame(error: unknown, written: readonly string[], where: string): unknown {
   if (!(error instanceof HandoffError)) return error;
   const { code, message, hint = '', data, cause } = error;
-  return new HandoffError(code, `${written.join(', ')} is written, but not staged: ${message}`, {
-    hint: `${hint} The next git handoff command stages it; do not write it again.`.trimStart(),
+  return new HandoffError(code, `${written.join(', ')} is written, but not ${where}: ${message}`, {
+    hint: `${hint} The next git handoff command puts it there; do not write it again.`.trimStart(),
     data: { ...data, written: true },
     cause,
   });

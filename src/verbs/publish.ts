@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commit, stage } from '../journal/commit.ts';
+import { commit } from '../journal/commit.ts';
 import { type FileToWrite, removeFile, writeFiles } from '../journal/files.ts';
 import { stateDirs } from '../journal/registry.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
@@ -27,7 +27,7 @@ export async function publish(repository: Repository, plan: Plan, options: Publi
   const before = await readBefore(topLevel, written);
   try {
     writeFiles(topLevel, files, scratch);
-    if (options.stage !== false) await stage(repository.git, written);
+    if (options.stage !== false) await repository.index.add(written);
   } catch (error) {
     await putBack(topLevel, before, scratch); // as if nothing had been tried, so that it can be tried again
     throw error;
@@ -35,7 +35,7 @@ export async function publish(repository: Repository, plan: Plan, options: Publi
   for (const path of removed) removeFile(topLevel, path);
   if (options.stage === false) return null;
   if (options.commit !== false) return commit(repository.git, await repository.config(), { ...plan, written });
-  await stage(repository.git, removed);
+  await repository.index.add(removed);
   return null;
 }
 

@@ -2,10 +2,10 @@ import { isAbsolute, join, relative } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { type GitConfig, readConfig, writeConfig } from '../git/config.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
-import { openNativeStore } from '../git/native-store.ts';
+import { type NativeGitStore, openNativeStore } from '../git/native-store.ts';
 import type { Git } from '../git/run.ts';
-import type { GitStore } from '../git/store.ts';
 import type { Host } from '../journal/heartbeat.ts';
+import { type IndexFile, openIndexFile } from '../journal/index-file.ts';
 
 /** What a verb works with. Time, environment and the store are here, so that nothing below reaches for them. */
 export interface Repository {
@@ -13,7 +13,8 @@ export interface Repository {
   /** Which work tree of the repository this is, wherever the repository is moved: `.`, or `worktrees/<name>`. */
   worktree: string;
   git: Git;
-  store: GitStore;
+  store: NativeGitStore;
+  index: IndexFile;
   env: NodeJS.ProcessEnv;
   config(): Promise<GitConfig>;
   /** Writes to the repository's configuration; what was read of it before is forgotten. */
@@ -49,6 +50,7 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
     worktree: relative(dirs.commonDir, dirs.gitDir) || '.',
     git,
     store,
+    index: openIndexFile(git),
     env: options.env,
     config: () => (config ??= read()),
     async setConfig(key, value) {

@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commitDirectly } from '../../src/journal/direct-commit.ts';
+import { moveBranch } from '../../src/journal/direct-commit.ts';
 import { initialised, type Place, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 
@@ -83,9 +83,9 @@ describe('the commit of a session', () => {
     const place = await working();
     const head = git(place.dir, 'rev-parse', 'HEAD');
     git(place.dir, 'commit', '--quiet', '--allow-empty', '--message', 'faster');
-    const ident = { name: 'Ada', email: 'ada@example.org', date: '0 +0000' };
-    const late = { branch: 'main', head, files: [], message: 'late\n', author: ident, committer: ident };
-    expect(await commitDirectly({ dir: place.dir, env: place.env }, late)).toBe(null);
+    const oid = git(place.dir, 'commit-tree', '-p', head, '-m', 'late', `${head}^{tree}`);
+    const late = { branch: 'main', head, oid, subject: 'late' };
+    expect(await moveBranch({ dir: place.dir, env: place.env }, late)).toBe(false);
     await place.handoff.wrap({ message: 'done' });
     expect(subjects(place).slice(0, 2)).toEqual(['handoff: donna wraps', 'faster']);
   });

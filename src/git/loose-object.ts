@@ -1,0 +1,69 @@
+import { hash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
+import { HandoffError } from '../core/error.ts';
+import { parseConfigFile } from './config-file.ts';
+import type { Oid } from './store.ts';
+
+export type ObjectFormat = 'sha1' | 'sha256';
+export type ObjectType = 'blob' | 'tree' | 'commit';
+
+/** Only the repository's own file says it: git ignores it anywhere else. */
+export function objectFormat(commonDir: string): ObjectFormat {
+  const config = parseConfigFile(readFileSync(join(commonDir, 'config'), 'utf8'));
+  return config.get('extensions.objectformat') === 'sha256' ? 'sha256' : 'sha1';
+}
+
+/** Writes an object as git would: whole or not at all, under the name of its content, never to be changed. */
+export function writeLooseObject(objects: string, format: ObjectFormat, type: ObjectType, bytes: Uint8Array): Oid {
+  const whole = Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes]);
+  const oid = hash(format, whole, 'hex');
+  const folder = join(objects, oid.slice(0, 2));
+  const path = join(folder, oid.slice(2));
+  try {
+    if (existsSync(path)) keep(path);
+    else writeWhole(folder, path, deflateSync(whole, { level: 1 }));
+  } catch (cause) {
+    throw new HandoffError('io', `Object ${oid} could not be written: ${(cause as Error).message}`, {
+      hint: 'Free space or fix permissions, then run the command again.',
+      data: { path },
+      cause,
+    });
+  }
+  return oid;
+}
+
+/** A `git gc` that runs now may be about to drop an object that nothing named so far, but not a new one. */
+function keep(path: string): void {
+  const now = new Date();
+  utimesSync(path, now, now);
+}
+
+/** `git gc` clears away what a killed process leaves under such a temporary name. */
+function writeWhole(folder: string, path: string, bytes: Uint8Array): void {
+  const temporary = join(folder, `tmp_obj_${randomBytes(6).toString('hex')}`);
+  mkdirSync(folder, { recursive: true });
+  try {
+    const file = openSync(temporary, 'wx', 0o444);
+    try {
+      writeFileSync(file, bytes);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
