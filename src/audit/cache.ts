@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { SessionAudit } from './session.ts';
 
 /** Clean sessions by what their folder holds and the rules they were judged by: a finished session's folder never changes. */
@@ -60,6 +60,26 @@ export function writeCached(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(temporary, text);
     renameSync(temporary, path);
+  } catch (error) {
+    if (!UNWRITABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** The names in a folder of such files, those written last first. */
+export function newestCached(folder: string): string[] {
+  try {
+    const names = readdirSync(folder);
+    const times = new Map(names.map((name) => [name, statSync(join(folder, name)).mtimeMs]));
+    return names.sort((a, b) => times.get(b)! - times.get(a)!);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return [];
+  }
+}
+
+export function dropCached(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
   } catch (error) {
     if (!UNWRITABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }

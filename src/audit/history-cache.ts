@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import type { History } from '../core/history.ts';
 import type { Role, Trust } from '../core/trust.ts';
-import type { Oid } from '../git/store.ts';
-import { readCached, writeCached } from './cache.ts';
+import { isOid, type Oid } from '../git/store.ts';
+import { dropCached, newestCached, readCached, writeCached } from './cache.ts';
 import { maxBytes } from './session.ts';
 
 /** A history that held, of which folder it is, and what its verdict rested on besides bytes. */
@@ -49,29 +50,28 @@ export interface HistoryCache {
 /** A branch or two, and where they were before. */
 const STATES = 4;
 
-/** One state a line, after the oid that names it: whoever looks for one parses no other. */
-export function openHistoryCache(path: string | null): HistoryCache {
-  const lines = path ? readCached(path).split('\n') : [];
+/** A file for each state, named after the folder it is of: whoever looks for one reads no other. */
+export function openHistoryCache(folder: string | null): HistoryCache {
+  if (folder === null) return { get: () => null, all: () => [], save: () => {} };
   return {
-    get: (sessions) => parse(lines.find((line) => line.startsWith(`${sessions} `)) ?? ''),
+    get: (sessions) => parse(readCached(join(folder, sessions))),
     *all() {
-      for (const line of lines) {
-        const state = parse(line);
+      for (const name of newestCached(folder).filter(isOid)) {
+        const state = parse(readCached(join(folder, name)));
         if (state) yield state;
       }
     },
     save(state) {
-      const others = lines.filter((line) => line !== '' && !line.startsWith(`${state.sessions} `));
-      const kept = [`${state.sessions} ${JSON.stringify(state)}`, ...others].slice(0, STATES);
-      if (path) writeCached(path, `${kept.join('\n')}\n`);
+      writeCached(join(folder, state.sessions), JSON.stringify(state));
+      for (const name of newestCached(folder).slice(STATES)) dropCached(join(folder, name));
     },
   };
 }
 
-/** A line that was cut off, or is none, is no state. */
-function parse(line: string): HistoryState | null {
+/** A file that was cut off, or is none, is no state. */
+function parse(text: string): HistoryState | null {
   try {
-    return JSON.parse(line.slice(line.indexOf(' ') + 1));
+    return JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -14,8 +14,8 @@ import type { Entry, Source } from './source.ts';
 
 export interface HistoryOptions {
   suite: Suite;
-  /** Where states are kept between runs; its name says which build wrote it. Null: nowhere. */
-  cacheFile: string | null;
+  /** The folder where states are kept between runs; its name says which build wrote them. Null: nowhere. */
+  cacheFolder: string | null;
   onProgress?(checked: number): void;
 }
 
@@ -32,7 +32,7 @@ export async function readHistory(
   const report: Report = (found) => findings.push(found);
   const now = await findSessions(source, report);
   if (!now) return { history: emptyHistory(), findings };
-  const cache = openHistoryCache(now.oid ? options.cacheFile : null);
+  const cache = openHistoryCache(now.oid ? options.cacheFolder : null);
   const known = now.oid ? cache.get(now.oid) : null;
   if (known && isStillTrusted(known, trust)) return { history: known.history, findings };
   const { state, folders } =

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ObjectFormat } from './loose-object.ts';
 import type { Oid } from './store.ts';
 
@@ -133,8 +132,8 @@ function nameOf(index: Buffer, start: number, width: number): Buffer {
 }
 
 /**
- * The index with these files in their places, which the layout must have; in parts, to be written one after the other.
- * Racy entries lose their size, as git does it: whoever looks at them next compares bytes.
+ * The index with these files in their places, which the layout must have; in parts, to be written one after the other, and
+ * without the checksum that ends it. Racy entries lose their size, as git does it: whoever looks at them next compares bytes.
  */
 export function withFiles(
   index: Buffer,
@@ -158,9 +157,7 @@ export function withFiles(
   }
   parts.push(index.subarray(at, layout.end), ...extensions);
   index.writeUInt32BE(index.readUInt32BE(8) + added, 8);
-  const checksum = createHash(format);
-  for (const part of parts) checksum.update(part);
-  return [...parts, checksum.digest()];
+  return parts;
 }
 
 function formatEntry({ path, oid, stat }: IndexedFile, width: number): Buffer {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   accessSync,
   type BigIntStats,
@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import type { GitConfig } from './config.ts';
 import type { RepositoryDirs } from './discover.ts';
 import { type IndexedFile, type Layout, readLayout, widthOf, withFiles } from './index-bytes.ts';
-import { objectFormat } from './loose-object.ts';
+import { type ObjectFormat, objectFormat } from './loose-object.ts';
 import type { NativeGitStore } from './native-store.ts';
 import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
 
@@ -35,7 +35,7 @@ interface Place {
   dirs: RepositoryDirs;
   store: NativeGitStore;
   config(): Promise<GitConfig>;
-  isRunning(pid: number): boolean;
+  host: { pid: number; isRunning(pid: number): boolean };
 }
 
 export function openIndexFile(place: Place): IndexFile {
@@ -158,7 +158,7 @@ async function addDirectly(
   if (!files) return 'git';
   if (files.length === 0) return 'done';
   const parts = withFiles(snapshot.bytes, layout, files, format);
-  return parts ? replaceIndex(indexPath(place), parts, snapshot.stat) : 'git';
+  return parts ? replaceIndex(place, parts, format, snapshot.stat) : 'git';
 }
 
 /** Those to take in: all that are asked for, and of the others what the index lacks. Null when one is no plain file. */
@@ -195,11 +195,17 @@ function readPlain(path: string): Snapshot | null {
 /** The name says whose it is: what a killed process left is known by its number. */
 const OWN = /^index\.handoff-([0-9]+)-[0-9a-f]{12}$/;
 
-async function replaceIndex(path: string, parts: Uint8Array[], made: BigIntStats): Promise<'done' | 'locked' | 'git'> {
-  const own = `${path}.handoff-${process.pid}-${randomBytes(6).toString('hex')}`;
+async function replaceIndex(
+  place: Place,
+  parts: Uint8Array[],
+  format: ObjectFormat,
+  made: BigIntStats,
+): Promise<'done' | 'locked' | 'git'> {
+  const path = indexPath(place);
+  const own = `${path}.handoff-${place.host.pid}-${randomBytes(6).toString('hex')}`;
   const lock = `${path}.lock`;
   try {
-    await writeParts(own, parts);
+    await writeParts(own, parts, format);
     linkSync(own, lock); // git's own lock: from here on every other git process waits
   } catch (error) {
     rmSync(own, { force: true });
@@ -207,7 +213,7 @@ async function replaceIndex(path: string, parts: Uint8Array[], made: BigIntStats
   }
   try {
     if (!isSame(lstatSync(path, { bigint: true }), made)) return 'locked';
-    renameSync(own, path);
+    renameSync(lock, path);
     return 'done';
   } finally {
     rmSync(own, { force: true });
@@ -215,10 +221,15 @@ async function replaceIndex(path: string, parts: Uint8Array[], made: BigIntStats
   }
 }
 
-async function writeParts(path: string, parts: Uint8Array[]): Promise<void> {
+/** The parts, then their checksum, which is made while they are being written. */
+async function writeParts(path: string, parts: Uint8Array[], format: ObjectFormat): Promise<void> {
   const file = await open(path, 'wx', 0o666);
   try {
-    await file.writev(parts);
+    const writing = file.writev(parts);
+    const checksum = createHash(format);
+    for (const part of parts) checksum.update(part);
+    await writing;
+    await file.writev([checksum.digest()]);
   } finally {
     await file.close();
   }
@@ -229,10 +240,10 @@ function isSame(now: BigIntStats, then: BigIntStats): boolean {
 }
 
 /** A process that was killed may have left its new index, and the lock that it had just taken with it. */
-function clearLeft({ dirs, isRunning }: Place): void {
+function clearLeft({ dirs, host }: Place): void {
   const left = readdirSync(dirs.gitDir).filter((name) => {
     const pid = OWN.exec(name)?.[1];
-    return pid !== undefined && !isRunning(Number(pid));
+    return pid !== undefined && !host.isRunning(Number(pid));
   });
   for (const name of left) {
     const lock = join(dirs.gitDir, 'index.lock');

@@ -12,7 +12,7 @@ import { rememberClock } from '../journal/clock.ts';
 import { type Entry, readEntry, readTip, recordNumbers } from '../journal/records.ts';
 import { isCommitted, type Session } from '../journal/registry.ts';
 import { forgetOld } from './forget.ts';
-import { cachePath, type Repository } from './repository.ts';
+import { cacheFolder, type Repository } from './repository.ts';
 import { dirsOf, type LiveSession, liveSessions } from './session.ts';
 
 /** What can be known here: what HEAD holds, and what the sessions of this machine have journalled beyond it. */
@@ -38,7 +38,7 @@ async function committedHistory(repository: Repository, trust: Trust): Promise<H
   if ((await repository.store.resolve('HEAD')) === null) return emptyHistory();
   const { history, findings } = await readHistory(await openTree(repository.store, 'HEAD'), trust, {
     suite: nodeSuite,
-    cacheFile: repository.build === null ? null : cachePath(repository, 'history'),
+    cacheFolder: repository.build === null ? null : cacheFolder(repository, 'history'),
     onProgress: repository.progress,
   });
   if (findings.length > 0)

@@ -51,7 +51,7 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
     worktree: relative(dirs.commonDir, dirs.gitDir) || '.',
     git,
     store,
-    index: openIndexFile({ git, dirs, store, config: readAll, isRunning: options.host.isRunning }),
+    index: openIndexFile({ git, dirs, store, config: readAll, host: options.host }),
     env: options.env,
     config: readAll,
     async setConfig(key, value) {
@@ -78,8 +78,13 @@ function stateDirectory({ commonDir }: RepositoryDirs, { HANDOFF_STATE }: NodeJS
 }
 
 /** A file that may be deleted at any time; only the build that wrote it reads it. */
-export function cachePath({ stateDir, build }: Repository, name: string): string {
-  return join(stateDir, 'cache', `${name}-${build}.json`);
+export function cachePath(repository: Repository, name: string): string {
+  return `${cacheFolder(repository, name)}.json`;
+}
+
+/** A folder of such files. */
+export function cacheFolder({ stateDir, build }: Repository, name: string): string {
+  return join(stateDir, 'cache', `${name}-${build}`);
 }
 
 /** The top of the work tree, for verbs that write. */

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -45,10 +45,10 @@ async function read(place: Place, { rev = 'HEAD', cached = true } = {}): Promise
   const trust = (await loadTrust(source, nodeSuite, report))!;
   trees.count = 0;
   let records = 0;
-  const cacheFile = cached ? cacheFileOf(place) : null;
+  const cacheFolder = cached ? cacheFolderOf(place) : null;
   const found = await readHistory(source, trust, {
     suite: nodeSuite,
-    cacheFile,
+    cacheFolder,
     onProgress(checked) {
       records = checked;
     },
@@ -57,8 +57,13 @@ async function read(place: Place, { rev = 'HEAD', cached = true } = {}): Promise
   return { history: found.history, findings: shown, trees: trees.count, records };
 }
 
-function cacheFileOf({ dir }: Place): string {
-  return join(dir, '.git/handoff/cache/history-test.json');
+function cacheFolderOf({ dir }: Place): string {
+  return join(dir, '.git/handoff/cache/history-test');
+}
+
+/** The state of HEAD. */
+function cacheFileOf(place: Place): string {
+  return join(cacheFolderOf(place), git(place.dir, 'rev-parse', 'HEAD:.handoff/sessions'));
 }
 
 function counting({ dir, env }: Place): { store: GitStore; trees: { count: number } } {
@@ -136,9 +141,9 @@ describe('what is read', () => {
     const { store } = counting(place);
     const source = await openIndex({ dir: place.dir, env: place.env }, store);
     const trust = (await loadTrust(source, nodeSuite, () => {}))!;
-    const { history } = await readHistory(source, trust, { suite: nodeSuite, cacheFile: cacheFileOf(place) });
+    const { history } = await readHistory(source, trust, { suite: nodeSuite, cacheFolder: cacheFolderOf(place) });
     expect(history.clock).toBe(4);
-    expect(() => readFileSync(cacheFileOf(place))).toThrow('ENOENT');
+    expect(existsSync(cacheFolderOf(place))).toBe(false);
   });
 
   it('an empty history where there is no session', async () => {
@@ -180,7 +185,7 @@ describe('another branch', () => {
     git(place.dir, 'checkout', '--quiet', '-b', 'other', 'HEAD~1');
     growingSession(place, 1)([{ kind: 'note', text: 'another story' }, note, note]);
     commitAll(place);
-    rmSync(cacheFileOf(place));
+    rmSync(cacheFolderOf(place), { recursive: true });
     await readBoth(place, 'main');
     expect((await readBoth(place)).history.clock).toBe(104);
   });
@@ -368,6 +373,15 @@ describe('the cache file', () => {
     expect((await readBoth(place)).records).toBe(4);
   });
 
+  it('in a folder that is a file is no error', async () => {
+    const place = fresh();
+    writeSession(place, STORY);
+    commitAll(place);
+    mkdirSync(dirname(cacheFolderOf(place)), { recursive: true });
+    writeFileSync(cacheFolderOf(place), '');
+    expect((await readBoth(place)).records).toBe(4);
+  });
+
   it('holds four states', async () => {
     const place = fresh();
     for (let at = 0; at < 6; at++) {
@@ -375,7 +389,7 @@ describe('the cache file', () => {
       commitAll(place);
       await read(place);
     }
-    expect(readFileSync(cacheFileOf(place), 'utf8').trim().split('\n')).toHaveLength(4);
+    expect(readdirSync(cacheFolderOf(place))).toHaveLength(4);
     expect((await readBoth(place, 'HEAD~3')).records).toBe(0);
     expect((await readBoth(place, 'HEAD~4')).records).toBe(8);
   });
