@@ -49,14 +49,18 @@ export interface PickupResult extends Bundle {
 export async function pickup(repository: Repository, options: PickupOptions = {}): Promise<PickupResult> {
   requireWorkTree(repository);
   if (options.task !== undefined) assertTask(options.task);
-  if (options.stage !== false) repository.index.prepare();
   const trust = await requireTrust(repository);
   const identity = (await namedIdentity(repository, options.as)) ?? BOT;
   const signer = await requireSigner(repository, trust, identity);
   const holds = await openHolds(repository, options);
   const prior = await identityHolder(repository, trust, holds, identity);
   if (prior.active && !options.force) throw identityConflict(identity, prior.held!.holder);
-  return takeUp(repository, options, { trust, identity, signer, holds, prior });
+  if (options.stage !== false) repository.index.prepare();
+  try {
+    return await takeUp(repository, options, { trust, identity, signer, holds, prior });
+  } finally {
+    await repository.index.rest();
+  }
 }
 
 /** Who picks up, and what stands in the way. */
