@@ -28,6 +28,8 @@ import { folderIn, type RawEntry, withEntry } from './tree-bytes.ts';
 
 /** The store on the git binary: one process for everything read, started when first needed. */
 export interface NativeGitStore extends GitStore {
+  /** Null where it was configured how objects are written: then git has to write them. */
+  objectWriter(): Promise<ObjectWriter | null>;
   /** The tree with more files in one of its folders, once `choose` has seen what is there; null when it wants none. */
   addToFolder(tree: Oid, folder: string, choose: (present: string[]) => readonly NewFile[]): Promise<Oid | null>;
   /** All scopes, as git sees them; read by the process that reads objects. */
@@ -43,16 +45,16 @@ export function openNativeStore(git: Git): NativeGitStore {
   return new NativeStore(git);
 }
 
-/** Where objects are written. */
-interface Place {
-  objects: string;
+/** Writes objects at once, without a process. */
+export interface ObjectWriter {
   format: ObjectFormat;
+  write(type: ObjectType, bytes: Uint8Array): Oid;
 }
 
 class NativeStore implements NativeGitStore {
   readonly #git: Git;
   readonly #catFile: CatFile;
-  #place: Promise<Place | null> | undefined;
+  #writer: Promise<ObjectWriter | null> | undefined;
 
   constructor(git: Git) {
     this.#git = git;
@@ -173,22 +175,26 @@ class NativeStore implements NativeGitStore {
     throw tree ? wrongType(oid, 'tree', tree.type) : missingObject(oid);
   }
 
+  objectWriter(): Promise<ObjectWriter | null> {
+    this.#writer ??= this.#findWriter();
+    return this.#writer;
+  }
+
   async #write(type: ObjectType, bytes: Uint8Array): Promise<Oid> {
-    this.#place ??= this.#findPlace();
-    const place = await this.#place;
-    if (place) return writeLooseObject(place.objects, place.format, type, bytes);
+    const writer = await this.objectWriter();
+    if (writer) return writer.write(type, bytes);
     const args = ['hash-object', '-t', type, '-w', '--stdin'];
     return (await readGit(this.#git, args, { input: bytes })).toString('latin1').trim();
   }
 
-  /** Null where how objects are written was configured: then git writes them. */
-  async #findPlace(): Promise<Place | null> {
+  async #findWriter(): Promise<ObjectWriter | null> {
     const config = await this.config();
     if (config.keys().some((key) => /^core\.(?:sharedrepository|fsync|fsyncmethod|fsyncobjectfiles)$/.test(key)))
       return null;
     const { commonDir } = discoverRepository(this.#git.dir, this.#git.env);
     const objects = this.#git.set?.GIT_OBJECT_DIRECTORY ?? join(commonDir, 'objects');
-    return { objects, format: objectFormat(commonDir) };
+    const format = objectFormat(commonDir);
+    return { format, write: (type, bytes) => writeLooseObject(objects, format, type, bytes) };
   }
 
   async #mergeBase(...args: string[]) {

@@ -3,7 +3,7 @@ import { type GitConfig, toConfig } from './config.ts';
 
 /** What is asked for: more would be more to read at every start. */
 const KEYS =
-  'handoff.*,user.*,author.*,committer.*,hook.*,core.hookspath,core.sharedrepository,core.fsync*,commit.gpgsign,i18n.commitencoding';
+  'handoff.*,user.*,author.*,committer.*,hook.*,core.hookspath,core.sharedrepository,core.fsync*,core.splitindex,core.ignorecase,core.untrackedcache,index.*,feature.*,commit.gpgsign,i18n.commitencoding';
 const MARK = 'GIT_HANDOFF_MARK';
 
 /** The number of the pipe that TRACE_CONFIG makes git write to. */

@@ -55,12 +55,7 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   const holds = await openHolds(repository, options);
   const prior = await identityHolder(repository, trust, holds, identity);
   if (prior.active && !options.force) throw identityConflict(identity, prior.held!.holder);
-  if (options.stage !== false) repository.index.prepare();
-  try {
-    return await takeUp(repository, options, { trust, identity, signer, holds, prior });
-  } finally {
-    await repository.index.rest();
-  }
+  return takeUp(repository, options, { trust, identity, signer, holds, prior });
 }
 
 /** Who picks up, and what stands in the way. */

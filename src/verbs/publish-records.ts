@@ -30,7 +30,7 @@ export async function publishRecords(
   if (options.stage === false) return null;
   // some may have been written with --no-stage, or taken out of the index since
   const own = writtenRecords(topLevel, dirsOf(repository), session);
-  const staged = repository.index.add([...new Set([...paths, ...own])]);
+  const staged = repository.index.add(paths, own);
   if (message !== null && options.commit !== false) {
     const told = staged.catch((error) => Promise.reject(writtenAllTheSame(error, written, 'staged')));
     told.catch(() => {}); // whoever waits for it is told

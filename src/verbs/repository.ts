@@ -2,10 +2,10 @@ import { isAbsolute, join, relative } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { type GitConfig, readConfig, writeConfig } from '../git/config.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
+import { type IndexFile, openIndexFile } from '../git/index-file.ts';
 import { type NativeGitStore, openNativeStore } from '../git/native-store.ts';
 import type { Git } from '../git/run.ts';
 import type { Host } from '../journal/heartbeat.ts';
-import { type IndexFile, openIndexFile } from '../journal/index-file.ts';
 
 /** What a verb works with. Time, environment and the store are here, so that nothing below reaches for them. */
 export interface Repository {
@@ -45,14 +45,15 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
   const store = openNativeStore(git);
   let config: Promise<GitConfig> | undefined;
   let read = () => store.config();
+  const readAll = () => (config ??= read());
   return {
     dirs,
     worktree: relative(dirs.commonDir, dirs.gitDir) || '.',
     git,
     store,
-    index: openIndexFile(git),
+    index: openIndexFile({ git, dirs, store, config: readAll, host: options.host }),
     env: options.env,
-    config: () => (config ??= read()),
+    config: readAll,
     async setConfig(key, value) {
       await writeConfig(git, key, value);
       config = undefined;
