@@ -1,7 +1,7 @@
 // Builds everything that is published: dist/cli.cjs, the library, its types, the man page.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -24,7 +24,7 @@ const COMMON = {
 const CLI = {
   ...COMMON,
   format: 'cjs',
-  entryPoints: { cli: 'src/cli/entry.ts', main: 'src/cli/main.ts', 'gray-matter': 'gray-matter', yaml: 'yaml' },
+  entryPoints: { cli: 'src/cli/entry.ts', program: 'src/cli/main.ts', 'gray-matter': 'gray-matter', yaml: 'yaml' },
   plugins: [
     { name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^(\.\/main\.ts|gray-matter|yaml)$/ }, part) },
     { name: 'engines', setup: ({ onLoad }) => onLoad({ filter: /gray-matter.lib.engines\.js$/ }, noEngines) },
@@ -50,6 +50,7 @@ run('scripts/generate-validators.mjs');
 const define = { __VERSION__: JSON.stringify(version), __BUILD__: JSON.stringify(await sourceDigest()) };
 await Promise.all([buildCli(), buildLibrary(), buildManual()]);
 run('node_modules/typescript/bin/tsc', '--project', 'tsconfig.build.json');
+keepCompiled();
 
 function run(script, ...args) {
   const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
@@ -70,8 +71,15 @@ async function buildCli() {
   if (heavy.length > 0) throw new Error(`The CLI must not load ${heavy[0]}`);
   mkdirSync('dist', { recursive: true });
   for (const { path, contents } of outputFiles) writeFileSync(path, contents);
+  copyFileSync('scripts/program-loader.cjs', 'dist/main.cjs');
   chmodSync('dist/cli.cjs', 0o755);
   writeLicences(Object.keys(metafile.inputs));
+}
+
+/** Quiet unless it fails: what the verbs print is of no interest. */
+function keepCompiled() {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/keep-compiled.cjs'], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The program could not be run to keep what V8 compiles of it: ${stderr}`);
 }
 
 /** What is bundled is copied, and its licences ask to be copied with it. */

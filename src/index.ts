@@ -85,7 +85,7 @@ export function openRepository(directory = process.cwd(), options: Partial<Repos
     ...recordVerbs(repository),
     identity: identityVerbs(repository),
     policy: policyVerbs(repository),
-    close: () => repository.store.close(),
+    close: () => repository.close(),
   };
 }
 

@@ -32,7 +32,7 @@ export async function readGrowth(
 }
 
 async function readOwnerGrowth(source: Source, owner: Change, report: Report): Promise<SessionFolder[] | null> {
-  const folders = await readChanges(source, owner, report);
+  const folders = await readMany(source, owner, report);
   if (!folders) return null;
   const grown: SessionFolder[] = [];
   for (const folder of folders.filter((change) => isSessionFolder(change.now, report))) {
@@ -59,6 +59,15 @@ interface Change {
 async function readChanges(source: Source, { before, now }: Change, report: Report): Promise<Change[] | null> {
   const [old, entries] = await Promise.all([before ? source.list(before) : [], listUnique(source, now, report)]);
   return compare(...withoutEqualEnds(old, entries));
+}
+
+/**
+ * The same for a folder of thousands, of which those that both begin with are not looked at. A name that stands there twice
+ * can only be that of a session that is known, and whoever asks notices that.
+ */
+async function readMany(source: Source, { before, now }: Change, report: Report): Promise<Change[] | null> {
+  if (!before || !source.compare) return readChanges(source, { before, now }, report);
+  return compare(...withoutEqualEnds(...(await source.compare(before, now))));
 }
 
 function compare(old: readonly Entry[], entries: readonly Entry[]): Change[] | null {

@@ -18,6 +18,8 @@ export interface Source {
   readonly oid: Oid | null;
   root(): Promise<Entry[]>;
   list(folder: Entry): Promise<Entry[]>;
+  /** What each of two folders has from the first entry on in which they differ; where folders have ids. */
+  compare?(before: Entry, now: Entry): Promise<[Entry[], Entry[]]>;
   read(file: Entry, limit: number): Promise<Uint8Array>;
   /** For each what `read` would give, or throw. */
   readAll(files: readonly Entry[], limit: number): Promise<(Uint8Array | HandoffError)[]>;

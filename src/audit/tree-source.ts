@@ -28,6 +28,11 @@ export async function openTree(store: GitStore, rev: string): Promise<Source> {
         throw new HandoffError('io', `The tree ${folder.oid} of ${folder.path} is missing.`, { hint: 'git fsck' });
       return found.entries.map((entry) => place(`${folder.path}/`, entry));
     },
+    async compare(before, now) {
+      const [old, entries] = await store.compareTrees(before.oid!, now.oid!);
+      const inside = (entry: Pick<Entry, 'name' | 'mode' | 'oid'>) => place(`${now.path}/`, entry);
+      return [old.map(inside), entries.map(inside)];
+    },
     read: (file, limit) => store.readBlob(file.oid!, limit),
     readAll(files, limit) {
       const oids = files.map((file) => file.oid!);

@@ -16,7 +16,7 @@ export function openContext(
     readInput: () => readAll(stdin),
     repository,
     anyRepository: () => repository().catch(nullOutside),
-    close: async () => (await opened?.catch(() => null))?.store.close(),
+    close: async () => (await opened?.catch(() => null))?.close(),
   };
 }
 

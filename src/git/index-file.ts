@@ -16,6 +16,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { GitConfig } from './config.ts';
 import type { RepositoryDirs } from './discover.ts';
@@ -29,6 +30,8 @@ import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
 export interface IndexFile {
   /** Takes these files in as they are in the work tree, and those of `others` that it does not have. */
   add(paths: readonly string[], others?: readonly string[]): Promise<void>;
+  /** Waits until nothing is left of what was replaced. */
+  close(): Promise<void>;
 }
 
 /** What an index is opened with. */
@@ -41,13 +44,18 @@ export interface IndexPlace {
 }
 
 export function openIndexFile(place: IndexPlace): IndexFile {
+  let cleared: Promise<void> = Promise.resolve();
   return {
+    close: () => cleared,
     async add(paths, others = []) {
       const all = [...new Set([...paths, ...others])];
       const writer = isPlain(place, await place.config(), all) ? await place.store.objectWriter() : null;
       const result = await untilUnlocked(async () => {
         const outcome = writer ? addDirectly(place, writer, all, new Set(paths)) : 'git';
-        return outcome === 'git' ? addByGit(place.git, all) : OUTCOMES[outcome];
+        if (outcome === 'git') return addByGit(place.git, all);
+        if (outcome === 'locked') return LOCKED;
+        cleared = outcome.cleared;
+        return DONE;
       });
       if (result.code !== 0) throw gitFailure(ARGS, result);
     },
@@ -61,11 +69,14 @@ function addByGit(git: Git, paths: readonly string[]): Promise<GitResult> {
   return runGit(git, ARGS, { input: paths.map((path) => `${path}\0`).join('') });
 }
 
+const DONE: GitResult = { code: 0, stdout: Buffer.alloc(0), stderr: '' };
 /** In git's words, so that it is one case for whoever waits. */
-const OUTCOMES: Record<'done' | 'locked', GitResult> = {
-  done: { code: 0, stdout: Buffer.alloc(0), stderr: '' },
-  locked: { code: 128, stdout: Buffer.alloc(0), stderr: "fatal: Unable to create 'index.lock': File exists." },
-};
+const LOCKED: GitResult = { ...DONE, code: 128, stderr: "fatal: Unable to create 'index.lock': File exists." };
+
+/** The old index goes away meanwhile: that of a large repository takes as long as a git process. */
+interface Added {
+  cleared: Promise<void>;
+}
 
 const ATTEMPTS = 40;
 
@@ -112,7 +123,7 @@ function addDirectly(
   writer: ObjectWriter,
   paths: readonly string[],
   asked: ReadonlySet<string>,
-): 'done' | 'locked' | 'git' {
+): Added | 'locked' | 'git' {
   const index = join(dirs.gitDir, 'index');
   const own = `${index}.handoff-${host.pid}-${randomBytes(6).toString('hex')}`;
   const wanted = paths.map((path) => ({
@@ -124,7 +135,7 @@ function addDirectly(
     clearLeft(dirs.gitDir, host.isRunning);
     const made = copyIndex(index, own, wanted, writer.format);
     if (made === null) return 'git';
-    return made === 'same' ? 'done' : takePlace(index, own, made);
+    return made === 'same' ? { cleared: Promise.resolve() } : takePlace(index, own, made);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return 'git'; // it knows better how to say what is wrong
@@ -259,8 +270,8 @@ function withoutTrees(extensions: Buffer, wanted: readonly Wanted[], width: numb
 }
 
 /** git's own lock: from the link on every other git process waits. */
-function takePlace(index: string, own: string, made: BigIntStats): 'done' | 'locked' {
-  const lock = `${index}.lock`;
+function takePlace(index: string, own: string, made: BigIntStats): Added | 'locked' {
+  const [lock, old] = [`${index}.lock`, `${own}.old`];
   try {
     linkSync(own, lock);
   } catch (error) {
@@ -269,8 +280,9 @@ function takePlace(index: string, own: string, made: BigIntStats): 'done' | 'loc
   }
   try {
     if (!isSame(lstatSync(index, { bigint: true }), made)) return 'locked';
+    linkSync(index, old);
     renameSync(lock, index);
-    return 'done';
+    return { cleared: rm(old, { force: true }) };
   } finally {
     rmSync(lock, { force: true });
   }
@@ -281,7 +293,7 @@ function isSame(now: BigIntStats, then: BigIntStats): boolean {
 }
 
 /** The name says whose it is: what a killed process left is known by its number. */
-const OWN = /^index\.handoff-([0-9]+)-[0-9a-f]{12}$/;
+const OWN = /^index\.handoff-([0-9]+)-[0-9a-f]{12}(?:\.old)?$/;
 
 /** A process that was killed may have left its new index, and the lock that it had just taken with it. */
 function clearLeft(gitDir: string, isRunning: (pid: number) => boolean): void {

@@ -1,7 +1,7 @@
 import type { PromiseFsClient } from 'isomorphic-git';
 import { asHandoffError, HandoffError } from '../core/error.ts';
 import { assertSupported, type IsomorphicPlace, isShallow } from './isomorphic-limits.ts';
-import { formatCommit, formatTree, parseCommit, parseTagTarget, parseTree } from './object.ts';
+import { formatCommit, formatTree, parseCommit, parseDifference, parseTagTarget, parseTree } from './object.ts';
 import {
   assertOid,
   assertRefPrefix,
@@ -66,6 +66,11 @@ class IsomorphicStore implements GitStore {
     if (oid === null) return null;
     const tree = await this.#peel(oid, 'tree');
     return { oid: tree.oid, entries: parseTree(tree.oid, tree.bytes) };
+  }
+
+  async compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]> {
+    const [a, b] = await Promise.all([before, now].map((oid) => this.#peel(oid, 'tree')));
+    return parseDifference([before, a!.bytes], [now, b!.bytes]);
   }
 
   /** The limit is judged after the bytes are inflated: the library cannot ask for a size alone. */

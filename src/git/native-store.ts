@@ -5,7 +5,7 @@ import { CatFile, type GitObject } from './cat-file.ts';
 import { type GitConfig, readConfig } from './config.ts';
 import { discoverRepository } from './discover.ts';
 import { type ObjectFormat, type ObjectType, objectFormat, writeLooseObject } from './loose-object.ts';
-import { formatCommit, formatTree, parseCommit, parseTree } from './object.ts';
+import { formatCommit, formatTree, parseCommit, parseDifference, parseTree } from './object.ts';
 import { type Git, gitFailure, readGit, runGit } from './run.ts';
 import {
   assertOid,
@@ -74,6 +74,12 @@ class NativeStore implements NativeGitStore {
     if (tree) return { oid: tree.oid, entries: parseTree(tree.oid, tree.bytes) };
     await this.#assertAbsent(rev, 'tree');
     return null;
+  }
+
+  async compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]> {
+    for (const oid of [before, now]) assertOid(oid);
+    const [a, b] = await Promise.all([this.#treeBytes(before), this.#treeBytes(now)]);
+    return parseDifference([before, a], [now, b]);
   }
 
   async readBlob(oid: Oid, limit?: number): Promise<Uint8Array> {

@@ -6,7 +6,33 @@ import { assertOid, type Commit, type CommitDraft, type Oid, type TreeEntry } fr
  * have thousands of entries, so all of it becomes text at once, and entries are cut from that.
  */
 export function parseTree(oid: Oid, bytes: Uint8Array): TreeEntry[] {
-  const buffer = asBuffer(bytes);
+  return parseTreeFrom(0, oid, bytes);
+}
+
+/** What two trees have from the first entry on in which they differ. */
+export function parseDifference(
+  [a, before]: readonly [Oid, Uint8Array],
+  [b, now]: readonly [Oid, Uint8Array],
+): [TreeEntry[], TreeEntry[]] {
+  const start = commonStart(before, now, a.length / 2);
+  return [parseTreeFrom(start, a, before), parseTreeFrom(start, b, now)];
+}
+
+/** Where the first entry begins that is not in both. */
+function commonStart(before: Uint8Array, now: Uint8Array, width: number): number {
+  const most = Math.min(before.length, now.length);
+  let same = 0;
+  while (same < most && before[same] === now[same]) same++;
+  let start = 0;
+  for (let end = 0; end <= same; end = before.indexOf(0, start) + 1 + width) {
+    start = end;
+    if (before.indexOf(0, start) < 0) break;
+  }
+  return start;
+}
+
+function parseTreeFrom(start: number, oid: Oid, tree: Uint8Array): TreeEntry[] {
+  const buffer = asBuffer(tree).subarray(start);
   const width = oid.length / 2;
   const text = buffer.toString('latin1');
   const hex = buffer.toString('hex');

@@ -49,6 +49,8 @@ export interface GitStore {
   resolve(rev: string): Promise<Oid | null>;
   /** The tree of a tree, commit or tag; null when the revision names nothing. */
   readTree(rev: string): Promise<Tree | null>;
+  /** What each of two trees has from the first entry on in which they differ: a folder of thousands that grew at its end. */
+  compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]>;
   /** More bytes than `limit` is `too_large`. The bytes may be a view of a larger buffer: copy what you keep. */
   readBlob(oid: Oid, limit?: number): Promise<Uint8Array>;
   /** For each blob what `readBlob` would give, or throw. */

@@ -28,6 +28,7 @@ export interface Repository {
   /** Told what a person should know although nothing failed. */
   warn(message: string): void;
   progress(checked: number): void;
+  close(): Promise<void>;
 }
 
 export interface RepositoryOptions {
@@ -46,12 +47,13 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
   let config: Promise<GitConfig> | undefined;
   let read = () => store.config();
   const readAll = () => (config ??= read());
+  const index = openIndexFile({ git, dirs, store, config: readAll, host: options.host });
   return {
     dirs,
     worktree: relative(dirs.commonDir, dirs.gitDir) || '.',
     git,
     store,
-    index: openIndexFile({ git, dirs, store, config: readAll, host: options.host }),
+    index,
     env: options.env,
     config: readAll,
     async setConfig(key, value) {
@@ -65,6 +67,9 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
     build: options.build ?? null,
     warn: options.warn ?? (() => {}),
     progress: options.progress ?? (() => {}),
+    async close() {
+      await Promise.all([store.close(), index.close()]);
+    },
   };
 }
 

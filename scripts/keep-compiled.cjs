@@ -1,0 +1,49 @@
+// Runs a handoff in a throwaway repository, so that V8 compiles what verbs use, and keeps that beside the program.
+const { execFileSync } = require('node:child_process');
+const { mkdtempSync, rmSync, writeFileSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { join, resolve } = require('node:path');
+
+process.setMaxListeners(0);
+process.stdout.setMaxListeners(0);
+process.stderr.setMaxListeners(0);
+const kept = resolve('dist/program.cjs.v8');
+const scratch = mkdtempSync(join(tmpdir(), 'git-handoff-build-'));
+Object.assign(process.env, {
+  HANDOFF_KEEP_COMPILED: kept,
+  HANDOFF_KEYS: join(scratch, 'keys'),
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+});
+const { main, compiled } = require(resolve('dist/main.cjs'));
+
+const VERBS = [
+  ['init'],
+  ['identity', 'add', 'ada'],
+  ['start', '--as', 'ada', '--intent', 'work'],
+  ['note', 'a note'],
+  ['decide', '--title', 'a decision', 'because'],
+  ['status'],
+  ['wrap', '--message', '# Current work\n\nA baton.'],
+  ['pickup', '--as', 'ada'],
+  ['note', 'another'],
+  ['wrap', '--message', 'done'],
+  ['verify'],
+  ['log'],
+];
+
+async function run() {
+  execFileSync('git', ['init', '--quiet', join(scratch, 'repository')]);
+  for (const verb of VERBS) {
+    const code = await main(['-C', join(scratch, 'repository'), ...verb], process, { version: '0', build: '0' });
+    if (code !== 0) throw new Error(`git handoff ${verb.join(' ')} ended with ${code}`);
+  }
+  writeFileSync(kept, compiled());
+}
+
+run()
+  .finally(() => rmSync(scratch, { recursive: true, force: true }))
+  .catch((error) => {
+    console.error(error); // the program listens for what nobody caught, and would keep it to itself
+    process.exitCode = 1;
+  });

@@ -1,0 +1,236 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { discoverRepository } from '../../src/git/discover.ts';
+import { type IndexFile, openIndexFile } from '../../src/git/index-file.ts';
+import { openNativeStore } from '../../src/git/native-store.ts';
+import { nodeHost } from '../../src/host.ts';
+import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
+import { gitAt } from './fixture.ts';
+
+interface Place {
+  dir: string;
+  index: IndexFile;
+  /** The commands that git was asked for. */
+  commands(): string[];
+}
+
+/** A repository whose files are older than its index, so that none of them is racy. */
+function place(format = 'sha1', files: readonly string[] = ['a', '.handoff/policy/0001.yaml', 'z/z']): Place {
+  const dir = temporaryDirectory();
+  git(dir, 'init', '--quiet', `--object-format=${format}`);
+  for (const path of files) write(dir, path, `old ${path}\n`, 10_000);
+  git(dir, 'add', '--all');
+  return { dir, ...openAt(dir) };
+}
+
+function openAt(dir: string, host = nodeHost): Omit<Place, 'dir'> {
+  const trace = join(dir, '.git', 'trace');
+  const at = { ...gitAt(dir), env: { ...isolatedEnv, GIT_TRACE: trace } };
+  const store = openNativeStore(at);
+  onTestFinished(() => store.close());
+  const dirs = discoverRepository(dir, at.env);
+  const index = openIndexFile({ git: at, dirs, store, config: () => store.config(), host });
+  const commands = () => (existsSync(trace) ? [...readFileSync(trace, 'utf8').matchAll(/built-in: git (\S+)/g)].map(([, name]) => name!) : []);
+  return { index, commands };
+}
+
+function write(dir: string, path: string, text: string, secondsAgo = 0): string {
+  mkdirSync(dirname(join(dir, path)), { recursive: true });
+  writeFileSync(join(dir, path), text);
+  const at = Date.now() / 1000 - secondsAgo;
+  if (secondsAgo > 0) utimesSync(join(dir, path), at, at);
+  return path;
+}
+
+function indexOf({ dir }: Place): Buffer {
+  return readFileSync(join(dir, '.git/index'));
+}
+
+/** The same index as `git update-index` would have written it. */
+function byGit(at: Place, before: Buffer, paths: readonly string[]): Buffer {
+  const copy = join(at.dir, '.git/copy');
+  writeFileSync(copy, before);
+  spawnSync('git', ['-C', at.dir, 'update-index', '--add', '-z', '--stdin'], {
+    input: paths.map((path) => `${path}\0`).join(''),
+    env: { ...isolatedEnv, GIT_INDEX_FILE: copy },
+  });
+  return readFileSync(copy);
+}
+
+const RECORD = '.handoff/sessions/ada/20260101T000000-00000000/0001-start.yaml';
+
+describe('a record in the index', () => {
+  it.each(['sha1', 'sha256'])('is there byte for byte as git would have put it, without a process, in %s', async (format) => {
+    const at = place(format);
+    git(at.dir, 'commit', '--quiet', '--message', 'with trees');
+    git(at.dir, 'read-tree', 'HEAD');
+    git(at.dir, 'update-index', '--refresh');
+    const before = indexOf(at);
+    expect(before.includes('TREE')).toBe(true);
+    await at.index.add([write(at.dir, RECORD, 'new\n')]);
+    expect(at.commands()).not.toContain('update-index');
+    expect(indexOf(at).equals(byGit(at, before, [RECORD]))).toBe(true);
+    expect(git(at.dir, 'status', '--porcelain')).toBe(`A  ${RECORD}`);
+    git(at.dir, 'fsck', '--strict');
+  });
+
+  it('is where it belongs, whatever else is there', async () => {
+    const name = fc.constantFrom('a', 'a.b', 'a-b', 'ab', 'b', '0', 'é', 'Z', 'z z');
+    const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => `${names.join('.d/')}.f`);
+    const record = path.map((tail) => `.handoff/${tail}`);
+    const some = <T>(of: fc.Arbitrary<T>) => fc.uniqueArray(of, { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(some(fc.oneof(path, record)), some(record), fc.boolean(), async (old, added, committed) => {
+        const at = place('sha1', old);
+        if (committed) git(at.dir, 'commit', '--quiet', '--message', 'old');
+        const before = indexOf(at);
+        for (const each of added) write(at.dir, each, `new ${each}\n`, 5_000);
+        await at.index.add(added);
+        expect(at.commands()).not.toContain('update-index');
+        expect(indexOf(at).equals(byGit(at, before, added))).toBe(true);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is found in an index of many pieces', async () => {
+    const many = Array.from({ length: 12_000 }, (_, at) => `100644 ${'1'.repeat(40)}\t.handoff/sessions/ada/${at}/0001-start.yaml\0`);
+    const at = place();
+    gitInput(at.dir, many.join(''), 'update-index', '-z', '--index-info');
+    const before = indexOf(at);
+    expect(before.length).toBeGreaterThan(1 << 20);
+    const paths = ['.handoff/a.yaml', '.handoff/sessions/ada/6000/0002-note.yaml', '.handoff/zz.yaml'];
+    for (const path of paths) write(at.dir, path, 'new\n', 5_000);
+    await at.index.add(paths);
+    expect(at.commands()).not.toContain('update-index');
+    expect(indexOf(at).equals(byGit(at, before, paths))).toBe(true);
+  });
+
+  it('that is there is left alone, unless it was asked for', async () => {
+    const at = place();
+    const [first, second] = [write(at.dir, RECORD, 'one\n', 50), write(at.dir, `${RECORD}2`, 'two\n', 50)];
+    await at.index.add([first], [second]);
+    expect(git(at.dir, 'ls-files', '.handoff/sessions').split('\n')).toEqual([first, second]);
+    const before = indexOf(at);
+    await at.index.add([], [first, second]);
+    expect(indexOf(at).equals(before)).toBe(true);
+    write(at.dir, first, 'another\n', 20);
+    await at.index.add([first], [second]);
+    expect(git(at.dir, 'diff', '--name-only')).toBe('');
+    expect(git(at.dir, 'cat-file', '-p', `:${first}`)).toBe('another');
+  });
+
+  it('does not hide what was changed in the second in which the index was written', async () => {
+    const at = place();
+    write(at.dir, 'a', 'first\n');
+    git(at.dir, 'add', 'a');
+    write(at.dir, 'a', 'other\n');
+    const { mtimeMs } = { mtimeMs: Math.floor(Date.now() / 1000) };
+    utimesSync(join(at.dir, 'a'), mtimeMs, mtimeMs);
+    git(at.dir, 'update-index', '--cacheinfo', `100644,${git(at.dir, 'rev-parse', ':a')},a`);
+    git(at.dir, 'update-index', '--really-refresh', '-q');
+    utimesSync(join(at.dir, '.git/index'), mtimeMs, mtimeMs);
+    await at.index.add([write(at.dir, RECORD, 'new\n')]);
+    expect(git(at.dir, 'diff', '--name-only')).toBe('a');
+  });
+
+  it('never passes through a filter', async () => {
+    const at = place();
+    appendFileSync(join(at.dir, '.git/config'), '[filter "spoil"]\n\tclean = tr a-z A-Z\n');
+    writeFileSync(join(at.dir, '.git/info/attributes'), '.handoff/** filter=spoil\n');
+    await at.index.add([write(at.dir, RECORD, 'signed\n')]);
+    expect(git(at.dir, 'cat-file', '-p', `:${RECORD}`)).toBe('signed');
+  });
+});
+
+describe('git itself puts it there', () => {
+  it.each<[string, (dir: string) => void]>([
+    ['a configuration of the index', (dir) => git(dir, 'config', 'index.version', '4')],
+    ['an index of version 4', (dir) => git(dir, 'update-index', '--index-version', '4')],
+    ['a split index', (dir) => git(dir, 'update-index', '--split-index')],
+    ['an untracked cache', (dir) => git(dir, 'update-index', '--untracked-cache', '--force-untracked-cache')],
+    ['a shared repository', (dir) => git(dir, 'config', 'core.sharedRepository', 'group')],
+    ['no difference between small and capital letters', (dir) => git(dir, 'config', 'core.ignoreCase', 'true')],
+    ['no index yet', (dir) => rmSync(join(dir, '.git/index'))],
+    ['a file where a folder should be', (dir) => stageAt(dir, '.handoff/sessions/ada')],
+    ['a folder where a file should be', (dir) => stageAt(dir, `${RECORD}/0001`)],
+    ['a conflict', (dir) => gitInput(dir, [1, 2, 3].map((stage) => `100644 ${'1'.repeat(40)} ${stage}\t${RECORD}\0`).join(''), 'update-index', '-z', '--index-info')],
+    ['a mark that it never changes', (dir) => {
+      stageAt(dir, RECORD);
+      git(dir, 'update-index', '--assume-unchanged', RECORD);
+    }],
+    ['a hook that wants to know', (dir) => {
+      writeFileSync(join(dir, '.git/hooks/post-index-change'), '#!/bin/sh\n');
+      chmodSync(join(dir, '.git/hooks/post-index-change'), 0o755);
+    }],
+  ])('with %s', async (_, arrange) => {
+    const at = place();
+    arrange(at.dir);
+    await openAt(at.dir).index.add([write(at.dir, RECORD, 'new\n')]).catch(() => {});
+    expect(at.commands()).toContain('update-index');
+  });
+
+  it('when it is executable', async () => {
+    const at = place();
+    write(at.dir, RECORD, 'new\n');
+    chmodSync(join(at.dir, RECORD), 0o755);
+    await at.index.add([RECORD]);
+    expect(git(at.dir, 'ls-files', '--stage', RECORD)).toMatch(/^100755 /);
+  });
+
+  it('when it is gone', async () => {
+    const at = place();
+    write(at.dir, RECORD, 'new\n');
+    await at.index.add([RECORD]);
+    rmSync(join(at.dir, RECORD));
+    await at.index.add([RECORD]);
+    expect(git(at.dir, 'ls-files', RECORD)).toBe('');
+  });
+});
+
+describe('the lock of the index', () => {
+  it('is respected, and what another git process did meanwhile stays', async () => {
+    const at = place();
+    const lock = join(at.dir, '.git/index.lock');
+    copyFileSync(join(at.dir, '.git/index'), lock);
+    write(at.dir, RECORD, 'new\n');
+    const adding = at.index.add([RECORD]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(git(at.dir, 'ls-files', RECORD)).toBe('');
+    rmSync(lock);
+    write(at.dir, 'b', 'meanwhile\n');
+    git(at.dir, 'add', 'b');
+    await adding;
+    expect(git(at.dir, 'ls-files', 'b', RECORD).split('\n')).toEqual([RECORD, 'b']);
+  });
+
+  it('that a killed process left is cleared away, with its half of an index; anybody else’s is not', async () => {
+    const at = place();
+    const dead = spawnSync(process.execPath, ['-e', '0']).pid;
+    const left = join(at.dir, `.git/index.handoff-${dead}-0123456789ab`);
+    writeFileSync(left, 'half');
+    linkSync(left, join(at.dir, '.git/index.lock'));
+    await at.index.add([write(at.dir, RECORD, 'new\n')]);
+    await at.index.close();
+    expect(git(at.dir, 'ls-files', RECORD)).toBe(RECORD);
+    expect(readdirSync(join(at.dir, '.git')).filter((name) => /^index./.test(name))).toEqual([]);
+    const running = join(at.dir, `.git/index.handoff-${process.pid}-0123456789ab`);
+    writeFileSync(running, 'half');
+    await at.index.add([write(at.dir, `${RECORD}2`, 'new\n')]);
+    expect(existsSync(running)).toBe(true);
+  });
+
+  it('leaves no gap: fifty processes that add at once add all', async () => {
+    const at = place();
+    const paths = Array.from({ length: 50 }, (_, number) => write(at.dir, `${RECORD}${number}`, 'new\n'));
+    await Promise.all(paths.map((path) => openAt(at.dir).index.add([path])));
+    expect(git(at.dir, 'ls-files', '.handoff/sessions').split('\n')).toHaveLength(50);
+  });
+});
+
+function stageAt(dir: string, path: string): void {
+  gitInput(dir, `100644 ${'1'.repeat(40)}\t${path}\0`, 'update-index', '-z', '--index-info');
+}
