@@ -16,11 +16,11 @@ export function parse(args: readonly string[], cwd: string): Parsed {
   if (args.length === 0) return { help: formatMainHelp(COMMANDS) };
   const named = COMMANDS.filter(({ name, alias }) => args.includes(name) || (alias && args.includes(alias)));
   try {
-    return parseFor(named, args, cwd);
+    // Whoever misspells a verb is shown the nearest of all; whoever does not need not wait until all are described.
+    if (named.length > 0) return parseFor(named, args, cwd);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
   }
-  // Whoever misspells a verb is shown the nearest of all; whoever does not need not wait until all are described.
   try {
     return parseFor(COMMANDS, args, cwd);
   } catch (error) {
