@@ -38,7 +38,7 @@ export interface IndexFile {
 export interface IndexPlace {
   git: Git;
   dirs: RepositoryDirs;
-  store: NativeGitStore;
+  store: Pick<NativeGitStore, 'objectWriter'>;
   config(): Promise<GitConfig>;
   host: { pid: number; isRunning(pid: number): boolean };
 }

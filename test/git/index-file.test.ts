@@ -17,7 +17,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { discoverRepository } from '../../src/git/discover.ts';
 import { type IndexFile, openIndexFile } from '../../src/git/index-file.ts';
-import { openNativeStore } from '../../src/git/native-store.ts';
+import { type ObjectWriter, openNativeStore } from '../../src/git/native-store.ts';
 import { nodeHost } from '../../src/host.ts';
 import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { gitAt } from './fixture.ts';
@@ -244,6 +244,27 @@ describe('the lock of the index', () => {
     git(at.dir, 'add', 'b');
     await adding;
     expect(git(at.dir, 'ls-files', 'b', RECORD).split('\n')).toEqual([RECORD, 'b']);
+  });
+
+  it('is taken in vain when the index has changed since it was read: then it is read again', async () => {
+    const at = place();
+    const store = openNativeStore(gitAt(at.dir));
+    const { format, write: writeObject } = (await store.objectWriter())!;
+    const others = ['b', 'c'].map((path) => write(at.dir, path, 'meanwhile\n'));
+    const objectWriter = async (): Promise<ObjectWriter> => ({
+      format,
+      write(type, bytes) {
+        const other = others.shift();
+        if (other) git(at.dir, 'add', other);
+        return writeObject(type, bytes);
+      },
+    });
+    const dirs = discoverRepository(at.dir, isolatedEnv);
+    const config = () => store.config();
+    const index = openIndexFile({ git: gitAt(at.dir), dirs, store: { objectWriter }, config, host: nodeHost });
+    await index.add([write(at.dir, RECORD, 'new\n')]);
+    await store.close();
+    expect(git(at.dir, 'ls-files', 'b', 'c', RECORD).split('\n')).toEqual([RECORD, 'b', 'c']);
   });
 
   it('that a killed process left is cleared away, with its half of an index; anybody else’s is not', async () => {
