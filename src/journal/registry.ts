@@ -72,13 +72,25 @@ export function heartbeatFile(dirs: StateDirs, id: string): string {
   return join(dirs.sessions, id, 'heartbeat');
 }
 
-/** A commit holds the whole session: its journal may go when others need the room. */
-export function markCommitted(dirs: StateDirs, id: string, commit: string): void {
-  createFile(join(dirs.sessions, id, 'committed'), `${commit}\n`);
+/** A commit holds the whole session: its journal may go when others need the room. The branch is null where there is none. */
+export function markCommitted(dirs: StateDirs, id: string, branch: string | null): void {
+  createFile(join(dirs.sessions, id, 'committed'), `${JSON.stringify({ branch })}\n`);
 }
 
 export function isCommitted(dirs: StateDirs, id: string): boolean {
   return existsSync(join(dirs.sessions, id, 'committed'));
+}
+
+/** On which branch; undefined when it is not committed. */
+export function committedOn(dirs: StateDirs, id: string): string | null | undefined {
+  const path = join(dirs.sessions, id, 'committed');
+  const text = ifThere(() => readFileSync(path, 'utf8'));
+  return text === null ? undefined : parseState<{ branch: string | null }>(text, path, []).branch;
+}
+
+/** The commit is gone again. */
+export function unmarkCommitted(dirs: StateDirs, id: string): void {
+  rmSync(join(dirs.sessions, id, 'committed'), { force: true });
 }
 
 /** A state file that a fault of the disk, or a hand, has spoilt. It is not taken for none: it may be what holds a session. */

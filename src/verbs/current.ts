@@ -1,17 +1,24 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { loadTrust } from '../audit/trust.ts';
 import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
+import { ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Position } from './position.ts';
 import { assertPinned, type Repository } from './repository.ts';
 
-/** Files as they are now, for writing the next version; in a bare repository the tree of HEAD. */
-export async function currentSource(repository: Repository): Promise<Source> {
-  const { topLevel } = repository.dirs;
-  return topLevel ? openWorkTree(topLevel) : openTree(repository.store, 'HEAD');
+/**
+ * Files as they are now, for writing the next version. Where the work tree has none of them, as in a bare repository and in
+ * a sparse checkout without .handoff, as HEAD has them.
+ */
+export async function currentSource({ dirs: { topLevel }, store }: Repository): Promise<Source> {
+  const policy = `${ROOT}/policy`;
+  const isHere = topLevel && (existsSync(join(topLevel, policy)) || (await store.resolve(`HEAD:${policy}`)) === null);
+  return isHere ? openWorkTree(topLevel) : openTree(store, 'HEAD');
 }
 
 /** Files as the last commit has them, for reading what holds; on an unborn branch as they are now. */

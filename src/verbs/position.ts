@@ -11,9 +11,12 @@ export interface Position {
   head: string | null;
 }
 
-export async function readPosition({ dirs, store }: Repository): Promise<Position> {
-  const bytes = ifThere(() => readFileSync(join(dirs.gitDir, 'HEAD'))) ?? Buffer.alloc(0);
-  return { branch: branchOf(bytes), head: await store.resolve('HEAD') };
+export async function readPosition(repository: Repository): Promise<Position> {
+  return { branch: readBranch(repository), head: await repository.store.resolve('HEAD') };
+}
+
+export function readBranch({ dirs }: Repository): string | null {
+  return branchOf(ifThere(() => readFileSync(join(dirs.gitDir, 'HEAD'))) ?? Buffer.alloc(0));
 }
 
 /** A name that is no UTF-8 cannot be written down; where refs are kept in another form, HEAD names `.invalid`. */

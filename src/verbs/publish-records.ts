@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { basename } from 'node:path/posix';
 import { HandoffError } from '../core/error.ts';
 import { readGit } from '../git/run.ts';
 import { type FileToWrite, writeFiles } from '../journal/files.ts';
 import { isWrapped, readTip } from '../journal/records.ts';
-import { isCommitted, listSessions, markCommitted, type Session } from '../journal/registry.ts';
+import { committedOn, listSessions, markCommitted, type Session, unmarkCommitted } from '../journal/registry.ts';
 import { missingRecords, writtenRecords } from '../journal/restore.ts';
 import { commitSession } from './commit-session.ts';
+import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -22,7 +25,7 @@ export async function publishRecords(
   options: PublishOptions,
 ): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
-  if (session.worktree !== repository.worktree) {
+  if (!isHere(repository, session)) {
     repository.warn(`Session ${session.session_id} is in another work tree, which gets the record with its next verb.`);
     return null;
   }
@@ -72,19 +75,28 @@ function writtenAllTheSame(error: unknown, written: readonly string[], where: st
   });
 }
 
-/** Every session of this work tree that no commit is known to hold. */
+/** Every session of this work tree that no commit is known to hold, or whose commit was taken back. */
 async function recover(repository: Repository, topLevel: string, own: Session): Promise<string[]> {
   const dirs = dirsOf(repository);
+  const branch = readBranch(repository);
   const paths: string[] = [];
-  for (const session of listSessions(dirs)) {
-    if (session.worktree !== repository.worktree || isCommitted(dirs, session.session_id)) continue;
+  for (const session of listSessions(dirs).filter((each) => isHere(repository, each))) {
+    const { session_id } = session;
+    const committed = committedOn(dirs, session_id);
+    if (committed !== undefined && (committed === null || committed !== branch)) continue;
     const missing = missingRecords(topLevel, dirs, session);
-    const isOwn = session.session_id === own.session_id;
-    if (missing.length === 0 || (!isOwn && (await isHeldByCommit(repository, session, missing)))) continue;
+    if (missing.length === 0) continue;
+    if (committed !== undefined) unmarkCommitted(dirs, session_id);
+    else if (session_id !== own.session_id && (await isHeldByCommit(repository, session, missing))) continue;
     writeFiles(topLevel, missing, dirs.scratch);
     paths.push(...missing.map(({ path }) => path));
   }
   return paths;
+}
+
+/** Sessions of a work tree that was removed are everybody's: their records must not be left behind with it. */
+function isHere({ worktree, dirs }: Repository, session: Session): boolean {
+  return session.worktree === worktree || !existsSync(join(dirs.commonDir, session.worktree));
 }
 
 /**
@@ -102,12 +114,12 @@ async function isHeldByCommit(
   if (!isOver) return false;
   const found = await readGit(repository.git, ['rev-list', '--all', '-1', '--', missing.at(-1)!.path]);
   const commit = found.toString('latin1').trim();
-  if (commit !== '') markCommitted(dirs, session_id, commit);
+  if (commit !== '') markCommitted(dirs, session_id, null); // which of its branches does not matter
   return commit !== '';
 }
 
 export function rememberCommitted(repository: Repository, session: Session, oid: string | null): void {
-  if (oid !== null) markCommitted(dirsOf(repository), session.session_id, oid);
+  if (oid !== null) markCommitted(dirsOf(repository), session.session_id, readBranch(repository));
 }
 
 function restored(paths: readonly string[]): string {

@@ -1,9 +1,11 @@
-import { renameSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatPublicKey } from '../../src/core/sshsig.ts';
 import { readPublicKey } from '../../src/core/trust.ts';
 import { nodeSuite } from '../../src/crypto.ts';
 import { emptyPlace, initialised, openPlace } from '../handoff.ts';
+import { git } from '../temporary.ts';
 
 it('a key of small order, or with a second spelling, is signed in by nobody', () => {
   const weak = ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`, `ee${'ff'.repeat(30)}7f`];
@@ -29,4 +31,15 @@ it('a repository that was moved is still in its session', async () => {
   const moved = openPlace(`${place.dir}-moved`, place.keys, place.root);
   await moved.handoff.note({ as: 'donna', text: 'here' });
   expect((await moved.handoff.start({ as: 'donna' })).session_id).toBe(session_id);
+});
+
+it('a sparse checkout without .handoff works by what HEAD has', async () => {
+  const place = await initialised();
+  git(place.dir, 'sparse-checkout', 'set', '--no-cone', '/*', '!/.handoff/');
+  expect(existsSync(join(place.dir, '.handoff'))).toBe(false);
+  const { session_id } = await place.handoff.start({ as: 'donna' });
+  await place.handoff.note({ text: 'from afar' });
+  await place.handoff.wrap({ message: 'done' });
+  expect((await place.handoff.verify()).valid).toBe(true);
+  expect(await place.handoff.pickup({ as: 'donna' })).toMatchObject({ predecessor_session_id: session_id });
 });

@@ -64,6 +64,36 @@ describe('what was recorded is not lost', () => {
     expect(await findings(place)).toEqual([]);
   });
 
+  it('to a branch that is taken back to before the commit', async () => {
+    const place = fresh();
+    const first = await workAndWrap(place.handoff, 'donna', 'the last words');
+    const records = recordsOf(place, first);
+    git(place.dir, 'reset', '--quiet', '--hard', 'HEAD~1');
+    const { handoff, warnings } = open(place);
+    const picked = await handoff.pickup({ as: 'erin' });
+    expect(picked).toMatchObject({ predecessor_session_id: first, baton: { body: 'the last words' } });
+    expect(warnings.join()).toContain('Restored from the journal');
+    expect(recordsOf(place, first)).toEqual(records);
+    git(place.dir, 'commit', '--quiet', '--message', 'by hand');
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('to the removal of a work tree: the next verb in another one takes its records in', async () => {
+    const place = fresh();
+    const side = worktree(place, 'side');
+    const { session_id } = await side.handoff.start({ as: 'erin' });
+    await side.handoff.note({ text: 'far away' });
+    const records = recordsOf(side, session_id);
+    git(place.dir, 'worktree', 'remove', '--force', side.dir);
+    const { handoff, warnings } = open(place);
+    await handoff.start({ as: 'donna' });
+    expect(recordsOf(place, session_id)).toEqual(records);
+    expect(warnings.join()).toContain('Restored from the journal');
+    const after = open(place, { env: { HANDOFF_SESSION: session_id } });
+    await after.handoff.note({ as: 'erin', text: 'nearer' });
+    expect(recordsOf(place, session_id)).toHaveLength(3);
+  });
+
   it('to a commit that a hook refuses: the session is wrapped, and the next commit has it', async () => {
     const place = fresh();
     const { session_id } = await place.handoff.start({ as: 'donna' });

@@ -512,6 +512,30 @@ describe('pickup', () => {
     expect(winners).toBeGreaterThan(2);
   });
 
+  it('whoever loses gives back what it took by force: the session it pushed aside goes on', async () => {
+    const place = fresh();
+    const first = await workAndWrap(place.handoff, 'erin');
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    const force = { as: 'donna', fromSession: first, force: true, reason: 'mine', stage: false };
+    let lost: unknown = null;
+    for (let moment = 1; lost === null && moment < 20; moment++) {
+      const copy = copyOf(place);
+      let calls = 0;
+      const bootId = () => {
+        if (++calls === moment) run(['pickup', '--as', 'erin', '--no-stage'], inside(copy));
+        return nodeHost.bootId();
+      };
+      lost = await open(copy, { host: { ...nodeHost, bootId } })
+        .handoff.pickup(force)
+        .then(
+          () => null,
+          (thrown: unknown) => thrown,
+        );
+      if (lost !== null) await open(copy).handoff.note({ session: session_id, text: 'still here' });
+    }
+    expect(lost).toMatchObject({ code: 'predecessor_active' });
+  });
+
   it('two processes at once: one wins, the other is told who', async () => {
     const place = fresh();
     const first = await workAndWrap(place.handoff, 'donna');
