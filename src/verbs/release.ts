@@ -1,16 +1,17 @@
 import { HandoffError } from '../core/error.ts';
+import type { Trust } from '../core/trust.ts';
 import { isOpen, type SessionState } from '../journal/liveness.ts';
-import { readSession } from '../journal/registry.ts';
+import type { Session } from '../journal/registry.ts';
 import { BOT, namedIdentity, requireSigner } from './acting.ts';
 import { append } from './append.ts';
 import { requireTrust } from './current.ts';
-import { holderOf, openHolds } from './holds.ts';
+import { type Holds, holderOf, openHolds } from './holds.ts';
 import { takeOver } from './open-session.ts';
 import { publishRecords } from './publish-records.ts';
 import type { RecordOptions } from './record-verbs.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
-import { currentSession, dirsOf, requireSession, withLiveness } from './session.ts';
+import { currentSession, requireSession, withLiveness } from './session.ts';
 
 export interface SessionStateResult {
   session_id: string;
@@ -33,33 +34,42 @@ export async function release(repository: Repository, options: ReleaseOptions): 
   const trust = await requireTrust(repository);
   const { session: target, liveness } = await requireSession(repository, trust, { session: options.target });
   if (!isOpen(liveness)) return { session_id: target.session_id, state: liveness.state };
-  const actor = await currentSession(repository, trust, options.as);
-  const identity = (await namedIdentity(repository, options.as)) ?? actor?.identity ?? BOT;
   const holds = await openHolds(repository, options);
-  const own = actor && actor.session_id !== target.session_id ? withLiveness(repository, trust, actor) : null;
-  if (own && isOpen(own.liveness)) {
-    const signer = await requireSigner(repository, trust, own.session.identity);
-    const fields = {
-      released_session_id: target.session_id,
-      released_identity: target.identity,
-      reason: options.reason,
-    };
-    const { path } = await append(
-      { repository, session: own.session, trust, signer, holds },
-      { kind: 'release', fields },
-    );
-    await publishRecords(repository, own.session, [path], options.commit ? 'handoff: release' : null, options);
-  }
-  const by = { session_id: own?.session.session_id ?? NOBODY, identity };
-  await takeOver(
-    repository,
-    holds,
-    target.session_id,
-    await holds.read(`session/${target.session_id}`),
-    holderOf(repository.host.name, by, repository.now().toISOString(), options.reason),
-  );
-  const after = readSession(dirsOf(repository), target.session_id);
-  return { session_id: target.session_id, state: withLiveness(repository, trust, after!).liveness.state };
+  const actor = await actingSession(repository, trust, options.as, target);
+  if (actor) await recordRelease(repository, trust, holds, actor, target, options);
+  const identity = (await namedIdentity(repository, options.as)) ?? actor?.identity ?? BOT;
+  const by = { session_id: actor?.session_id ?? NOBODY, identity };
+  const holder = holderOf(repository.host.name, by, repository.now().toISOString(), options.reason);
+  const held = await holds.read(`session/${target.session_id}`);
+  await takeOver(repository, holds, target.session_id, held, holder);
+  return { session_id: target.session_id, state: withLiveness(repository, trust, target).liveness.state };
+}
+
+/** The session of whoever releases, if it is open and another one. */
+async function actingSession(
+  repository: Repository,
+  trust: Trust,
+  as: string | undefined,
+  target: Session,
+): Promise<Session | null> {
+  const actor = await currentSession(repository, trust, as);
+  if (!actor || actor.session_id === target.session_id) return null;
+  return isOpen(withLiveness(repository, trust, actor).liveness) ? actor : null;
+}
+
+async function recordRelease(
+  repository: Repository,
+  trust: Trust,
+  holds: Holds,
+  session: Session,
+  target: Session,
+  options: ReleaseOptions,
+): Promise<void> {
+  const signer = await requireSigner(repository, trust, session.identity);
+  const { session_id: released_session_id, identity: released_identity } = target;
+  const fields = { released_session_id, released_identity, reason: options.reason };
+  const { path } = await append({ repository, session, trust, signer, holds }, { kind: 'release', fields });
+  await publishRecords(repository, session, [path], options.commit ? 'handoff: release' : null, options);
 }
 
 /** A person without a session of their own. */

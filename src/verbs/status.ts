@@ -15,7 +15,7 @@ import { readTodos, type Todos } from './todos.ts';
 export interface StatusResult {
   identity: string;
   session: { session_id: string; state: SessionState; started_at: string; inherited_from: string | null } | null;
-  /** What this session was handed, or what a pickup would hand over now. */
+  /** What this session was handed or, once it is wrapped, what it left; without one what a pickup would hand over now. */
   baton: (Delta & { next_agent: string | null; focus: string[] }) | null;
   project: string | null;
   phase: string | null;
@@ -37,10 +37,10 @@ export async function status(repository: Repository, options: SessionChoice = {}
   const live = known.live.find((each) => each.session.session_id === session?.session_id) ?? null;
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);
-  const baton = session ? batonInHand(known, session.inherited_from) : newestBaton(known.history);
+  const summary = known.history.sessions.find(({ session_id }) => session_id === session?.session_id) ?? null;
+  const baton = session ? (summary?.baton ?? batonInHand(known, session.inherited_from)) : newestBaton(known.history);
   const tasks = await readTodos(repository, source, trust, known.history, baton?.focus ?? []);
   const { project, phase } = await readProject(repository, source, trust);
-  const summary = known.history.sessions.find(({ session_id }) => session_id === session?.session_id) ?? null;
   return {
     identity,
     session: session && {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openIsomorphicStore } from '../../src/git/isomorphic-store.ts';
 import { openNativeStore } from '../../src/git/native-store.ts';
-import type { GitStore } from '../../src/git/store.ts';
+import type { GitStore, TreeEntry } from '../../src/git/store.ts';
 import { disposableDirectory, git, gitInput, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt, history, NAMES, REPOSITORIES } from './fixture.ts';
 
@@ -49,8 +49,23 @@ describe.each(CASES.filter((c) => !refused(c)))('the $store store, $kind', ({ ki
     expect(await store.readTree('refs/heads/absent')).toBeNull();
   });
 
-  test.skipIf(kind === 'a partial clone')('reads every file, whatever its name', async () => {
+  /** A partial clone has no files to read. */
+  const testFiles: typeof test | (() => void) = kind === 'a partial clone' ? () => {} : test;
+
+  testFiles('reads every file, whatever its name', async () => {
     expect(await readAll(store, 'HEAD')).toEqual(NAMES);
+  });
+
+  test('compares trees from the first entry on in which they differ', async () => {
+    const before = (await store.readTree('HEAD'))!;
+    const last = before.entries.at(-1)!;
+    const added = { ...last, name: `${last.name}~` };
+    const [longer, shorter] = [[...before.entries, added], before.entries.slice(0, -1)];
+    const compare = async (entries: TreeEntry[]) => store.compareTrees(before.oid, await store.writeTree(entries));
+    expect(await compare(longer)).toEqual([[], [added]]);
+    expect(await compare(shorter)).toEqual([[last], []]);
+    expect(await compare(before.entries)).toEqual([[], []]);
+    expect(await compare([...shorter, added])).toEqual([[last], [added]]);
   });
 
   test('a file that is not there is an error, not an absence', async () => {
@@ -62,7 +77,7 @@ describe.each(CASES.filter((c) => !refused(c)))('the $store store, $kind', ({ ki
     await expect(store.readCommit('refs/heads/absent')).rejects.toMatchObject({ code: 'usage' });
   });
 
-  test.skipIf(kind === 'a partial clone')('what an object is, not what is asked, decides', async () => {
+  testFiles('what an object is, not what is asked, decides', async () => {
     const blob = oid('HEAD:note.md');
     await expect(store.readBlob(main())).rejects.toMatchObject({ code: 'mode_invalid' });
     await expect(store.readTree(blob)).rejects.toMatchObject({ code: 'mode_invalid' });
