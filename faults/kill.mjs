@@ -18,7 +18,6 @@ import {
 import { broken, steps } from './strace.mjs';
 
 const BATON = '# Next steps\n\nGo on from here.\n';
-const EVERY = ['link', 'rename', 'fsync'];
 
 /** What is interrupted, and what somebody does next. `next` returns the ids of the records that must be in HEAD. */
 export const VERBS = {
@@ -26,19 +25,16 @@ export const VERBS = {
     args: ['note', 'cut off'],
     prepare: async (place) => [start(place)],
     next: async (place) => [note(place), await wrap(place)],
-    sample: () => true,
   },
   start: {
     args: ['start', '--as', 'donna'],
     prepare: async () => [],
     next: async (place) => [start(place), note(place), await wrap(place)],
-    sample: someSteps,
   },
   wrap: {
     args: ['wrap', '--message', BATON],
     prepare: async (place) => [start(place), note(place)],
     next: async (place) => [await wrapAgain(place), await received(place)].flat(),
-    sample: someSteps,
   },
   pickup: {
     args: ['pickup', '--as', 'rick'],
@@ -47,22 +43,16 @@ export const VERBS = {
       const { session } = await call(place, (verbs) => verbs.status({ as: 'rick' }));
       return [...(session ? [] : [await received(place)]), note(place), await wrap(place)];
     },
-    sample: someSteps,
   },
 };
-
-function someSteps({ syscall }, index) {
-  return EVERY.includes(syscall) || index % 3 === 0;
-}
 
 export async function killed(name) {
   if (missing('strace').length > 0) return 'skipped: strace is not installed';
   const verb = VERBS[name];
   const { place, before, restore } = await prepared(verb);
   const all = await steps(place, verb.args);
-  const chosen = all.filter(verb.sample);
   const counts = { hit: 0, acknowledged: 0 };
-  for (const step of chosen) {
+  for (const step of all) {
     restore();
     const { run, hit } = await broken(place, verb.args, step, 'signal=SIGKILL');
     if (hit) counts.hit++;
@@ -70,7 +60,7 @@ export async function killed(name) {
       throw new Error(`${name} killed at ${JSON.stringify(step)}: ${error.message}`, { cause: error });
     });
   }
-  check(counts.hit > chosen.length * 0.8, 'Too few were hit', counts);
+  check(counts.hit > all.length * 0.8, 'Too few were hit', counts);
   return `killed at ${counts.hit} of ${all.length} steps, ${counts.acknowledged} had answered; the next verb went on every time`;
 }
 

@@ -114,5 +114,9 @@ function slowSigner(place) {
 }
 
 async function until(condition) {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+  const deadline = Date.now() + 60_000;
+  while (!condition()) {
+    check(Date.now() < deadline, 'It did not come to that within a minute');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

@@ -269,6 +269,9 @@ function withoutTrees(extensions: Buffer, wanted: readonly Wanted[], width: numb
   return Buffer.concat([header, trees]);
 }
 
+/** The room of a large index takes as long to free as a git process takes. */
+const LARGE = 1n << 20n;
+
 /** git's own lock: from the link on every other git process waits. */
 function takePlace(index: string, own: string, made: BigIntStats): Added | 'locked' {
   const [lock, old] = [`${index}.lock`, `${own}.old`];
@@ -280,9 +283,9 @@ function takePlace(index: string, own: string, made: BigIntStats): Added | 'lock
   }
   try {
     if (!isSame(lstatSync(index, { bigint: true }), made)) return 'locked';
-    linkSync(index, old);
+    if (made.size > LARGE) linkSync(index, old);
     renameSync(lock, index);
-    return { cleared: rm(old, { force: true }) };
+    return { cleared: made.size > LARGE ? rm(old, { force: true }) : Promise.resolve() };
   } finally {
     rmSync(lock, { force: true });
   }
