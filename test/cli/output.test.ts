@@ -169,8 +169,7 @@ describe('warnings', () => {
 
 describe('streams', () => {
   it('a reader that goes away is no failure', () => {
-    const script =
-      `"$@" completion fish 2>&1 >/dev/full | cat; sleep 0.3 | "$@" completion fish | true; echo "\${PIPESTATUS[1]}"`;
+    const script = `"$@" completion fish 2>&1 >/dev/full | cat; sleep 0.3 | "$@" completion fish | true; echo "\${PIPESTATUS[1]}"`;
     const { stdout, stderr } = bash(script);
     expect(stderr).toBe('');
     expect(stdout).toMatch(/^error: .*ENOSPC[^\n]*\nhint: [^\n]*\n0\n$/);
