@@ -37,12 +37,13 @@ describe('verify', () => {
 });
 
 describe('log, show and lists', () => {
-  it('log prints one aligned line for each record, newest first', async () => {
+  it('log prints one aligned line for each record, newest first, below the names of the columns', async () => {
     const place = await initialised();
     const written = writeSession(place, STORY);
     commitAll(place);
     const { stdout } = run(['log', '-n', '3'], { cwd: place.dir, env: place.env });
-    const lines = stdout.trimEnd().split('\n');
+    const [head, ...lines] = stdout.trimEnd().split('\n');
+    expect(head).toMatch(/^RECORD +KIND +IDENTITY +SEQ +WRITTEN +SUMMARY$/);
     expect(lines.map((line) => line.slice(0, 12))).toEqual(
       written
         .map(({ id }) => id.slice(7, 19))
@@ -50,7 +51,7 @@ describe('log, show and lists', () => {
         .slice(0, 3),
     );
     expect(new Set(lines.map((line) => line.indexOf('donna'))).size).toBe(1);
-    expect(lines[0]).toMatch(/baton +donna {2}4 {2}2026-02-20 14:30 {2}half way$/);
+    expect(lines[0]).toMatch(/baton +donna {5}4 {4}2026-02-20 14:30 {2}half way$/);
   });
 
   it('a log longer than a call may have arguments is printed', () => {
@@ -63,7 +64,7 @@ describe('log, show and lists', () => {
       path: '',
     };
     const records = Array.from({ length: 200_000 }, (_, seq) => ({ ...entry, seq, at: '', valid: true, summary: 'x' }));
-    expect(formatLog({ records }, plain).split('\n')).toHaveLength(200_001);
+    expect(formatLog({ records }, plain).split('\n')).toHaveLength(200_002);
   });
 
   it('show prints who signed, the fields and the text', async () => {

@@ -192,7 +192,8 @@ describe('text output', () => {
       expect(stdout).not.toMatch(UNSAFE);
       return stdout;
     };
-    says(/^No sessions\.\n$/, 'sessions');
+    says(/^No sessions yet\. git handoff start opens one\.\n$/, 'sessions');
+    says(/^No records here\. git handoff start opens [^\n]*\.\n$/, 'log');
     says(
       new RegExp(`^✓ donna starts in session ${id}\n {2}project {2}work\n {2}branch {3}main `),
       'start',
@@ -203,7 +204,10 @@ describe('text output', () => {
     says(/^✓ [0-9a-f]{12} {2}\.handoff\/sessions\/donna\/\S+\/0002-note\.yaml\n$/, 'note', 'line\nbreak');
     says(/0003-wip\.yaml/, 'wip', 'open', 'k', 'half done');
     says(/0004-signal\.yaml/, 'signal', 'send', 'erin', '--type', 'question', 'which port?');
-    says(/^donna {2}question {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}which port\?\n$/, 'signal', 'pending', '--as', 'erin');
+    says(
+      /^FROM {3}TYPE {6}SENT {14}TEXT\ndonna {2}question {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}which port\?\n$/,
+      ...['signal', 'pending', '--as', 'erin'],
+    );
     says(new RegExp(`^✓ session ${id} is active\n$`), 'heartbeat');
     says(
       new RegExp(
@@ -223,8 +227,14 @@ describe('text output', () => {
     expect(picked).toContain('Under way\n  k (donna): half done\n');
     expect(picked).toContain('Messages for you\n  donna: which port?\n');
     expect(picked).toContain('donna note: line\n');
-    says(new RegExp(`^${id} {2}erin {3}active {3}.* s ago {2}continues ${id}\n${id} {2}donna {2}wrapped`), 'sessions');
-    says(/^No messages\.\n$/, 'signal', 'pending');
+    says(
+      new RegExp(
+        `^SESSION {3}IDENTITY {2}STATE {4}STARTED {11}HEARTBEAT {2}CONTINUES\n` +
+          `${id} {2}erin {6}active {3}.* s ago +${id}\n${id} {2}donna {5}wrapped .* -\n$`,
+      ),
+      'sessions',
+    );
+    says(/^No messages wait\. git handoff signal send NAME TEXT leaves one\.\n$/, 'signal', 'pending');
   });
 
   it('a baton cannot break out of its fence, whatever it holds', async () => {

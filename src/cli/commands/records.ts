@@ -120,7 +120,7 @@ const pending = defineVerb<{ as?: string }, PendingResult>({
   examples: [{ run: 'git handoff signal pending --as lola', does: 'what lola would be told' }],
   run: async (context, options) =>
     (await import('../../verbs/pending.ts')).signalPending(await context.repository(), options),
-  text: async (result) => (await import('../text/sessions.ts')).formatSignals(result),
+  text: async (result, paint) => (await import('../text/sessions.ts')).formatSignals(result, paint),
 });
 
 export const signal: Family = {

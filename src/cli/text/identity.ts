@@ -1,7 +1,7 @@
 import type { IdentityResult, KeygenResult, RevokeResult } from '../../verbs/identity.ts';
 import type { IdentityListing } from '../../verbs/identity-list.ts';
 import type { Paint } from '../terminal.ts';
-import { committed, lines, table } from './layout.ts';
+import { committed, headedTable, lines } from './layout.ts';
 
 export function formatAdded(result: IdentityResult, paint: Paint): string {
   return formatSigned(result, `${result.identity} is signed in as ${result.role}`, paint);
@@ -55,11 +55,7 @@ export function formatListing({ identities }: IdentityListing, paint: Paint): st
     keys.map(({ fingerprint, state }, at) => [at === 0 ? identity : '', at === 0 ? role : '', state, fingerprint]),
   );
   const heads = ['IDENTITY', 'ROLE', 'KEY', 'FINGERPRINT'];
-  return lines(
-    ...table([heads, ...rows], (cell, column, row) =>
-      row === 0 ? paint('dim', cell) : colourState(cell, column, paint),
-    ),
-  );
+  return lines(headedTable(heads, rows, paint, (cell, column) => colourState(cell, column, paint)));
 }
 
 function colourState(cell: string, column: number, paint: Paint): string {

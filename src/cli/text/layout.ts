@@ -7,7 +7,7 @@ export function lines(...parts: (string | readonly string[])[]): string {
 }
 
 /** Rows with aligned columns; the last one is not padded. `style` is given each cell after padding. */
-export function table(
+function table(
   rows: readonly string[][],
   style: (cell: string, column: number, row: number) => string = (cell) => cell,
 ): string[] {
@@ -17,6 +17,18 @@ export function table(
       .map((cell, column) => style(column === row.length - 1 ? cell : cell.padEnd(widths[column]!), column, at))
       .join('  ')
       .trimEnd(),
+  );
+}
+
+/** Rows below a line that names their columns. */
+export function headedTable(
+  heads: string[],
+  rows: readonly string[][],
+  paint: Paint,
+  style: (cell: string, column: number, row: number) => string = (cell) => cell,
+): string[] {
+  return table([heads, ...rows], (cell, column, row) =>
+    row === 0 ? paint('dim', cell) : style(cell, column, row - 1),
   );
 }
 

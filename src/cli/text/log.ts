@@ -1,12 +1,13 @@
 import type { LogEntry } from '../../verbs/log.ts';
 import type { Paint } from '../terminal.ts';
-import { columnWidths, lines, shortId, table } from './layout.ts';
+import { columnWidths, headedTable, lines, shortId } from './layout.ts';
 
+const HEADS = ['RECORD', 'KIND', 'IDENTITY', 'SEQ', 'WRITTEN', 'SUMMARY'];
 const SUMMARY = 5;
 
-/** One line a record. */
+/** One line a record, below the names of the columns. */
 export function formatLog({ records }: { records: LogEntry[] }, paint: Paint): string {
-  if (records.length === 0) return 'No records.\n';
+  if (records.length === 0) return 'No records here. git handoff start opens a session and writes its first.\n';
   const rows = records.map((entry) => [
     shortId(entry.id),
     entry.kind,
@@ -15,10 +16,10 @@ export function formatLog({ records }: { records: LogEntry[] }, paint: Paint): s
     entry.at.slice(0, 16).replace('T', ' '),
     entry.valid ? entry.summary : '✗ does not hold; see git handoff verify',
   ]);
-  const rest = roomForSummary(rows, paint.columns);
+  const rest = roomForSummary([HEADS, ...rows], paint.columns);
   const cut = rows.map((row) => row.with(SUMMARY, clip(row[SUMMARY]!, rest)));
   return lines(
-    table(cut, (cell, column, row) => {
+    headedTable(HEADS, cut, paint, (cell, column, row) => {
       if (column === 0) return paint('yellow', cell);
       return column === SUMMARY && !records[row]!.valid ? paint('red', cell) : cell;
     }),

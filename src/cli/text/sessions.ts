@@ -10,7 +10,7 @@ import type { StartResult } from '../../verbs/start.ts';
 import type { StatusResult } from '../../verbs/status.ts';
 import type { WrapResult } from '../../verbs/wrap.ts';
 import type { Paint } from '../terminal.ts';
-import { committed, fields, lines, shortId, table } from './layout.ts';
+import { committed, fields, headedTable, lines, shortId } from './layout.ts';
 
 export function formatRecord({ delta_id, path }: RecordResult, paint: Paint): string {
   return lines(`${paint('green', '✓')} ${shortId(delta_id)}  ${paint('dim', path)}`);
@@ -106,21 +106,23 @@ export function formatStatus(status: StatusResult, paint: Paint): string {
 }
 
 export function formatSessions({ sessions }: { sessions: SessionEntry[] }, paint: Paint): string {
-  if (sessions.length === 0) return 'No sessions.\n';
+  if (sessions.length === 0) return 'No sessions yet. git handoff start opens one.\n';
+  const heads = ['SESSION', 'IDENTITY', 'STATE', 'STARTED', 'HEARTBEAT', 'CONTINUES'];
   const rows = sessions.map((each) => [
     each.session_id.slice(0, 8),
     each.identity,
     each.state,
     time(each.started_at),
     each.heartbeat_age === null ? '-' : `${Math.round(each.heartbeat_age)} s ago`,
-    each.predecessor_session_id ? `continues ${each.predecessor_session_id.slice(0, 8)}` : '',
+    each.predecessor_session_id?.slice(0, 8) ?? '-',
   ]);
-  return lines(table(rows, (cell, column) => (column === 2 ? paintState(cell, paint) : cell)));
+  return lines(headedTable(heads, rows, paint, (cell, column) => (column === 2 ? paintState(cell, paint) : cell)));
 }
 
-export function formatSignals({ pending_signals }: PendingResult): string {
-  if (pending_signals.length === 0) return 'No messages.\n';
-  return lines(table(pending_signals.map(({ from, type, at, text }) => [from, type ?? '-', time(at), text])));
+export function formatSignals({ pending_signals }: PendingResult, paint: Paint): string {
+  if (pending_signals.length === 0) return 'No messages wait. git handoff signal send NAME TEXT leaves one.\n';
+  const rows = pending_signals.map(({ from, type, at, text }) => [from, type ?? '-', time(at), text]);
+  return lines(headedTable(['FROM', 'TYPE', 'SENT', 'TEXT'], rows, paint));
 }
 
 function contextRows({ context }: Bundle): [string, string][] {
