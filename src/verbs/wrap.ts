@@ -15,6 +15,7 @@ import type { PublishOptions } from './publish.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
+import { sectionWarning } from './section-warning.ts';
 import { dirsOf } from './session.ts';
 
 export interface WrapOptions extends RecordOptions, BatonInput {}
@@ -63,10 +64,7 @@ async function finish(
     session_id: session.session_id,
     baton,
     commit,
-    warnings: missingSections(body, sections).map((name) => ({
-      kind: 'section_missing',
-      message: `The baton has no section "${name}", which the policy asks for.`,
-    })),
+    warnings: missingSections(body, sections).map(sectionWarning),
   };
 }
 

@@ -221,7 +221,11 @@ describe('text output', () => {
       '--message',
       'the end',
     );
-    expect(wrapped).toContain('warning: The baton has no section "next steps"');
+    const [warning, ...more] = wrapped.match(/^warning: .*$/gm)!;
+    expect([warning, more]).toEqual([
+      'warning: The baton lacks sections that the policy asks for: current work, progress, decisions, blockers, files, next steps',
+      [],
+    ]);
     const picked = says(new RegExp(`^✓ erin continues session ${id} in ${id}\n`), 'pickup', '--as', 'erin');
     expect(picked).toMatch(/\n {2}baton {4}donna, \d{4}-\d\d-\d\d \d\d:\d\d: the end\n/);
     expect(picked).toContain('Under way\n  k (donna): half done\n');

@@ -5,6 +5,7 @@ import type { PendingResult } from '../../verbs/pending.ts';
 import type { PickupResult } from '../../verbs/pickup.ts';
 import type { RecordResult } from '../../verbs/record-verbs.ts';
 import type { SessionStateResult } from '../../verbs/release.ts';
+import { missingSection } from '../../verbs/section-warning.ts';
 import type { SessionEntry } from '../../verbs/sessions.ts';
 import type { StartResult } from '../../verbs/start.ts';
 import type { StatusResult } from '../../verbs/status.ts';
@@ -73,8 +74,17 @@ export function formatWrap({ session_id, baton, commit, warnings: found }: WrapR
       paint,
       '  ',
     ),
-    warnings(found, paint),
+    warnings(joinSections(found), paint),
   );
+}
+
+/** One line for all the sections that a baton lacks: a short baton lacks most of them, and six lines would hide the rest. */
+function joinSections(found: readonly Warning[]): Warning[] {
+  const names = found.map(missingSection).filter((name) => name !== null);
+  const others = found.filter((warning) => missingSection(warning) === null);
+  if (names.length === 0) return others;
+  const message = `The baton lacks sections that the policy asks for: ${names.join(', ')}`;
+  return [...others, { kind: 'section_missing', message }];
 }
 
 export function formatStatus(status: StatusResult, paint: Paint): string {
