@@ -17,6 +17,7 @@ export function formatManual(version: string): string {
     ...AUDIENCES.flatMap(audienceSection),
     ...section('EXIT STATUS', ...EXIT_STATUS.flatMap(([code, meaning]) => item(code, meaning))),
     ...section('ENVIRONMENT', ...ENVIRONMENT.flatMap(([name, meaning]) => item(name, meaning))),
+    ...section('CONFIGURATION', ...CONFIGURATION.flatMap(([name, meaning]) => item(name, meaning))),
     ...section('SEE ALSO', '.BR git (1),', '.BR ssh\\-keygen (1)'),
   ].join('\n')}\n`;
 }
@@ -30,14 +31,51 @@ const EXIT_STATUS: readonly [string, string][] = [
   ['0', 'Done.'],
   ['1', 'Refused: a check says no.'],
   ['2', 'Wrong usage or bad input.'],
-  ['3', 'Someone else holds it; try later.'],
+  ['3', 'Someone else holds it; try later, or take it over with --force where a verb has it.'],
   ['4', 'The environment: no repository, not initialised, no key, I/O failure.'],
 ];
 
 const ENVIRONMENT: readonly [string, string][] = [
-  ['HANDOFF_KEYS', 'Where private keys are; default: git-handoff/keys in the configuration directory of the user.'],
-  ['HANDOFF_STATE', 'Where pins and caches are; default: handoff in the common git directory.'],
-  ['NO_COLOR, FORCE_COLOR', 'Never, or always, colour the output; default: only on a terminal.'],
+  [
+    'HANDOFF_IDENTITY',
+    'Who acts, where --as does not say. Without it handoff.identity decides, else the session of the work tree, else ' +
+      'it is bot.',
+  ],
+  [
+    'HANDOFF_SESSION',
+    'The session that is meant, by its id or the beginning of it, where --session does not say; default: the one the ' +
+      'work tree is in.',
+  ],
+  [
+    'HANDOFF_KEYS',
+    'Where private keys are, outside every work tree; default: git-handoff/keys in $XDG_CONFIG_HOME, else in ~/.config.',
+  ],
+  [
+    'HANDOFF_STATE',
+    'Where locks, the journals of sessions, drafts, what was seen of the policy, and caches are: an absolute path. ' +
+      'Default: handoff in the common git directory, which all work trees share.',
+  ],
+  ['NO_COLOR', 'If it is not empty, nothing is coloured; default: colours on a terminal only.'],
+  ['FORCE_COLOR', 'Colours without a terminal too; 0 or false: none. NO_COLOR comes first.'],
+];
+
+/** Keys of git config. */
+const CONFIGURATION: readonly [string, string][] = [
+  ['handoff.identity', 'Who acts, where neither --as nor HANDOFF_IDENTITY says.'],
+  [
+    'handoff.signingKey',
+    'An OpenSSH ed25519 key to sign with, before those in HANDOFF_KEYS: the path of either half. The private half may ' +
+      'be in an ssh-agent.',
+  ],
+  [
+    'handoff.root',
+    'The root that is pinned: a repository with another one is refused. Set by init, by trust, and by the first verify.',
+  ],
+  [
+    'handoff.remote',
+    "A remote on which locks are taken too, so that sessions on several machines keep out of each other's way. " +
+      'Without it locks hold on this machine. --local goes on without it once.',
+  ],
 ];
 
 function audienceSection(audience: string): string[] {

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isFamily, type Verb } from '../../src/cli/command.ts';
@@ -58,6 +59,26 @@ describe('the man page', () => {
   it('has a section for every verb', () => {
     const manual = readFileSync(MANUAL, 'utf8').replaceAll('\\-', '-');
     for (const [path] of VERBS) expect(manual).toContain(`.SS "git handoff ${path.join(' ')}`);
+  });
+
+  it('explains every variable and every key of the configuration that the code reads', () => {
+    const manual = readFileSync(MANUAL, 'utf8').replaceAll('\\-', '-');
+    const src = fileURLToPath(new URL('../../src', import.meta.url));
+    const code = readdirSync(src, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && name !== join('cli', 'man.ts'))
+      .map((name) => readFileSync(join(src, name), 'utf8'))
+      .join('\n');
+    const variables = code.match(/(?<=env\.|\{ )(?:HANDOFF_[A-Z]+|NO_COLOR|FORCE_COLOR)\b/g)!;
+    const keys = [...code.matchAll(/\.get\('(handoff\.\w+)'\)/g)].map(([, key]) => key!);
+    expect(new Set(variables).size).toBe(6);
+    expect(new Set(keys).size).toBe(4);
+    const explained = (title: string) => {
+      const [, body] = new RegExp(`^\\.SH "${title}"\n([^]*?)^\\.SH `, 'm').exec(manual)!;
+      return [...body!.matchAll(/^\.TP\n\\fB(\S+)\\fR\n/gm)].map(([, term]) => term!).sort();
+    };
+    expect(explained('ENVIRONMENT')).toEqual([...new Set(variables)].sort());
+    expect(explained('CONFIGURATION')).toEqual([...new Set(keys)].sort());
+    expect(explained('EXIT STATUS')).toEqual(['0', '1', '2', '3', '4']);
   });
 
   it('has no line that roff would misread', () => {
