@@ -13,11 +13,13 @@ export function isTaskId(id: string): boolean {
   return TASK.test(id) && !id.includes('..') && !DEVICE.test(id);
 }
 
-export function assertIdentityName(name: string): void {
+/** `source`: where the name came from, when nobody typed it as an argument just now. */
+export function assertIdentityName(name: string, source?: string): void {
   if (isIdentityName(name)) return;
-  throw new HandoffError('bad_name', `${JSON.stringify(name)} cannot name an identity.`, {
+  const where = source === undefined ? '' : ` of ${source}`;
+  throw new HandoffError('bad_name', `${JSON.stringify(name)}${where} cannot name an identity.`, {
     hint: 'Use 1 to 64 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit; no "..", no final ".", no Windows device name such as "con" or "nul".',
-    data: { name },
+    data: { name, ...(source === undefined ? {} : { source }) },
   });
 }
 

@@ -1,15 +1,35 @@
 import { HandoffError } from '../core/error.ts';
+import { assertIdentityName } from '../core/names.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Signer } from '../journal/keys.ts';
 import type { Repository } from './repository.ts';
-import { activeSigner } from './signing.ts';
+import { activeSigner, requireIdentity } from './signing.ts';
 
 /** Who acts when nobody is named: it may have any number of sessions. */
 export const BOT = 'bot';
 
-/** Flag, environment, configuration: null when none of them names anybody. */
+/** Flag, environment, configuration: null when none of them names anybody. What can be no name goes no further. */
 export async function namedIdentity(repository: Repository, as: string | undefined): Promise<string | null> {
-  return as ?? (repository.env.HANDOFF_IDENTITY || (await repository.config()).get('handoff.identity') || null);
+  if (as !== undefined) return checkedName(as, '--as');
+  const { HANDOFF_IDENTITY } = repository.env;
+  if (HANDOFF_IDENTITY) return checkedName(HANDOFF_IDENTITY, 'HANDOFF_IDENTITY');
+  const configured = (await repository.config()).get('handoff.identity');
+  return configured ? checkedName(configured, 'git config handoff.identity') : null;
+}
+
+function checkedName(name: string, source: string): string {
+  assertIdentityName(name, source);
+  return name;
+}
+
+/** The same, for verbs that only read: whoever misspells a name is not shown the card of nobody. */
+export async function knownIdentity(
+  repository: Repository,
+  trust: Trust,
+  as: string | undefined,
+): Promise<string | null> {
+  const name = await namedIdentity(repository, as);
+  return name === null ? null : requireIdentity(trust, name).name;
 }
 
 /** The key an identity writes records with: an active one, so never one that was retired. SPEC §5.5 */

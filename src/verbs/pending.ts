@@ -1,6 +1,6 @@
 import { pendingSignals } from '../core/history-queries.ts';
 import type { Signal } from '../core/signals.ts';
-import { BOT, namedIdentity } from './acting.ts';
+import { BOT, knownIdentity } from './acting.ts';
 import { requireTrust } from './current.ts';
 import { readKnown } from './known.ts';
 import type { Repository } from './repository.ts';
@@ -16,9 +16,10 @@ export interface PendingResult {
 /** What the next pickup would hand over. It stays pending. */
 export async function signalPending(repository: Repository, options: SessionChoice = {}): Promise<PendingResult> {
   const trust = await requireTrust(repository);
+  const named = await knownIdentity(repository, trust, options.as);
   const { history } = await readKnown(repository, trust);
   const session = await currentSession(repository, trust, options.as);
-  const identity = (await namedIdentity(repository, options.as)) ?? session?.identity ?? BOT;
+  const identity = named ?? session?.identity ?? BOT;
   return { pending_signals: pendingSignals(history, identity).map(toPendingSignal) };
 }
 

@@ -38,8 +38,9 @@ export async function requireSession(
   trust: Trust,
   choice: SessionChoice,
 ): Promise<LiveSession> {
+  const named = await namedIdentity(repository, choice.as);
   const found = await chosenSession(repository, trust, choice);
-  if (!found) throw noSession(await namedIdentity(repository, choice.as));
+  if (!found) throw noSession(named);
   if (choice.as !== undefined && choice.as !== found.identity) throw notYours(found, choice.as);
   return withLiveness(repository, trust, found);
 }

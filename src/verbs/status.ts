@@ -1,7 +1,7 @@
 import { newestBaton, pendingSignals } from '../core/history-queries.ts';
 import type { Baton } from '../core/record-summary.ts';
 import type { SessionState } from '../journal/liveness.ts';
-import { BOT, namedIdentity } from './acting.ts';
+import { BOT, knownIdentity } from './acting.ts';
 import { type Delta, reminders, toDelta, type Warning } from './bundle.ts';
 import { committedSource, requireTrust } from './current.ts';
 import { nearestBaton } from './custody.ts';
@@ -31,9 +31,10 @@ export interface StatusResult {
 /** The status card: who, where, with what in hand. It changes nothing. */
 export async function status(repository: Repository, options: SessionChoice = {}): Promise<StatusResult> {
   const trust = await requireTrust(repository);
+  const named = await knownIdentity(repository, trust, options.as);
   const known = await readKnown(repository, trust);
   const session = await chosenSession(repository, trust, options);
-  const identity = session?.identity ?? (await namedIdentity(repository, options.as)) ?? BOT;
+  const identity = session?.identity ?? named ?? BOT;
   const live = known.live.find((each) => each.session.session_id === session?.session_id) ?? null;
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);

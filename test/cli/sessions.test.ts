@@ -124,6 +124,38 @@ describe('exit codes', () => {
     expect([keyless.code, errorOf(keyless).code]).toEqual([4, 'no_key']);
   });
 
+  it('2 is what a name that is none gives, wherever it came from, and one that nobody signed in', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    const refused = (env: NodeJS.ProcessEnv, ...args: string[]) => {
+      const { code, stdout } = run([...args, '--json'], { cwd: place.dir, env: { ...place.env, ...env } });
+      return [code, JSON.parse(stdout).error];
+    };
+    const bad = (source: string, name = '../../x') => [
+      2,
+      expect.objectContaining({
+        code: 'bad_name',
+        message: `"${name}" of ${source} cannot name an identity.`,
+        data: { name, source },
+      }),
+    ];
+    const VERBS = [['status'], ['start'], ['pickup'], ['note', 'x'], ['heartbeat'], ['signal', 'pending']];
+    for (const verb of VERBS) {
+      expect(refused({ HANDOFF_IDENTITY: '../../x' }, ...verb), verb[0]).toEqual(bad('HANDOFF_IDENTITY'));
+    }
+    expect(refused({}, 'status', '--as', '../../x')).toEqual(bad('--as'));
+    expect(refused({}, 'status', '--as', '')).toEqual(bad('--as', ''));
+    expect(refused({}, 'note', 'x', '--as', '../../x', '--session', session_id)).toEqual(bad('--as'));
+    git(place.dir, 'config', 'handoff.identity', '../../x');
+    expect(refused({}, 'status')).toEqual(bad('git config handoff.identity'));
+    expect(refused({}, 'release', session_id, '--reason', 'x')).toEqual(bad('git config handoff.identity'));
+    const unknown = [2, expect.objectContaining({ code: 'unknown_identity', data: { identity: 'nosuch' } })];
+    expect(refused({}, 'status', '--as', 'nosuch')).toEqual(unknown);
+    expect(refused({ HANDOFF_SESSION: session_id }, 'status', '--as', 'nosuch')).toEqual(unknown);
+    expect(refused({ HANDOFF_IDENTITY: 'nosuch' }, 'signal', 'pending')).toEqual(unknown);
+    expect(recordsOf(place, session_id)).toHaveLength(1);
+  });
+
   it('2 is also what wrong usage gives, with or without a session', () => {
     const place = fresh();
     writeFileSync(join(place.dir, 'a.md'), 'a');

