@@ -23,6 +23,9 @@ function keyOf({ instancePath, params }: SchemaError): string {
   return `${instancePath}${leaf === undefined ? '' : `/${leaf}`}`.slice(1).replaceAll('/', '.');
 }
 
+/** The pattern of `line` in protocol/schemas/common.json. */
+const ONE_LINE = '^[^\\n\\r]*$';
+
 function expectation({ keyword, params }: SchemaError): string {
   switch (keyword) {
     case 'required':
@@ -36,7 +39,11 @@ function expectation({ keyword, params }: SchemaError): string {
     case 'type':
       return [params.type].flat().join(' or ');
     case 'pattern':
-      return `text like ${params.pattern}`;
+      return params.pattern === ONE_LINE ? 'one line' : `text like ${params.pattern}`;
+    case 'minLength':
+      return `at least ${params.limit} characters`;
+    case 'maxLength':
+      return `at most ${params.limit} characters`;
     default:
       return `${params.comparison ?? keyword} ${params.limit ?? ''}`.trim();
   }

@@ -16,6 +16,7 @@ import { toEnd } from '../journal/liveness.ts';
 import { appendRecord, type Entry, isWrapped, readTip } from '../journal/records.ts';
 import { heartbeatFile, type Session } from '../journal/registry.ts';
 import { BOT } from './acting.ts';
+import { asInput } from './bad-input.ts';
 import type { Holds } from './holds.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
@@ -67,7 +68,7 @@ export function assertDraft({ repoId }: Trust, identity: string, draft: RecordDr
   const session = { session_id: SOME_ID, identity, inherited_from: SOME_ID };
   const fields = planRecord(session, repoId, null, draft, 1, new Date(0));
   const signature = { identity: '', fingerprint: '', bytes: new Uint8Array(64) };
-  parseRecord(attachSignatures(formatRecord(fields, draft.body ?? null), [signature]));
+  asInput(() => parseRecord(attachSignatures(formatRecord(fields, draft.body ?? null), [signature])));
 }
 
 const SOME_ID = '00000000-0000-4000-8000-000000000000';
@@ -123,10 +124,11 @@ const NOBODY = { session_id: null, identity: 'nobody', reason: 'its lock is gone
 
 /** What was signed is read again and verified before anybody relies on it. */
 async function signRecord(fields: PlannedFields, body: string | null, { signer }: Writer) {
-  const unsigned = formatRecord(fields, body);
+  const unsigned = asInput(() => formatRecord(fields, body));
   const signature = { identity: '', fingerprint: '', bytes: await signer.sign(unsigned) };
   const bytes = attachSignatures(unsigned, [signature]);
-  const { id } = await verifyRecord(parseRecord(bytes), [signer.publicKey], nodeSuite);
+  const record = asInput(() => parseRecord(bytes));
+  const { id } = await verifyRecord(record, [signer.publicKey], nodeSuite);
   return { bytes, id };
 }
 
@@ -140,7 +142,7 @@ function nextClock({ repository }: Writer, tip: Entry | null): number {
 async function withDraft(error: unknown, { repository, session }: Writer, draft: RecordDraft): Promise<unknown> {
   const text = draft.body ?? draft.fields.text;
   if (!(error instanceof HandoffError) || typeof text !== 'string' || text === '') return error;
-  if (!['session_released', 'session_ended', 'io'].includes(error.code)) return error;
+  if (!['session_released', 'session_ended', 'usage', 'io'].includes(error.code)) return error;
   if (error.data?.written) return error; // it is in the chain, and a draft would say that it is not
   const path = tryKeepDraft(repository, `${session.session_id.slice(0, 8)}-${draft.kind}`, text);
   if (path === null) return error;

@@ -4,7 +4,8 @@ import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { assertIdentityName } from '../core/names.ts';
 import { assertSize } from '../core/record.ts';
-import type { DraftFields } from '../journal/draft.ts';
+import type { Draft, DraftFields } from '../journal/draft.ts';
+import { asInput } from './bad-input.ts';
 import { assertTask } from './task-name.ts';
 
 /** A baton as somebody gives it. */
@@ -18,17 +19,22 @@ export interface BatonInput {
   focus?: string[];
 }
 
-/** What reads drafts is loaded for drafts alone: it takes longer than all the rest. */
-export async function readBaton({ draft, message }: BatonInput): Promise<{ fields: DraftFields; body: string }> {
+export async function readBaton({ draft, message }: BatonInput): Promise<Draft> {
   if (draft && message !== undefined) {
     const hint = 'Leave one of them out; a summary of the file goes in --summary.';
     throw new HandoffError('usage', 'Expected a baton from a file or with --message, found both.', { hint });
   }
-  const read = draft ? (await import('../journal/draft.ts')).readDraft(draft) : { fields: {}, body: message ?? '' };
+  const read = draft ? await readGiven(draft) : { fields: {}, body: message ?? '' };
   if (read.body.trim() !== '') return read;
   throw new HandoffError('baton_empty', 'The baton is empty, and an empty baton hands over nothing.', {
     hint: 'Write what was done, what was decided and what comes next: git handoff wrap FILE, or --message TEXT.',
   });
+}
+
+/** What reads drafts is loaded for drafts alone: it takes longer than all the rest. */
+async function readGiven(draft: Uint8Array): Promise<Draft> {
+  const { readDraft } = await import('../journal/draft.ts');
+  return asInput(() => readDraft(draft));
 }
 
 /** Flags come before what the draft's front matter says. */
@@ -66,7 +72,7 @@ export async function readBatonFile(directory: string, file: string): Promise<Ui
   const path = resolve(directory, file);
   const stats = await stat(path).catch(missing(path));
   if (!stats.isFile()) missing(path)(new Error('it is no file'));
-  assertSize(stats.size, MAX_RECORD_BYTES, 'baton');
+  asInput(() => assertSize(stats.size, MAX_RECORD_BYTES, 'baton'));
   return readFile(path).catch(missing(path));
 }
 

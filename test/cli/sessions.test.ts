@@ -177,6 +177,39 @@ describe('exit codes', () => {
   });
 });
 
+describe('what no record can hold', () => {
+  it('is bad input: 2, in words that name the flag', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    const WRONG: [RegExp, ...string[]][] = [
+      [/^--title: expected one line, found "a\\nb"\./, 'decide', '--title', 'a\nb', 'text'],
+      [/^--title: expected at most 1000 characters, found "aaa/, 'decide', '--title', 'a'.repeat(1001), 'text'],
+      [/^--supersedes: expected text like /, 'decide', '--title', 'a', '--supersedes', 'x', 'text'],
+      [/^--type: expected text like /, 'signal', 'send', 'erin', '--type', 'Two words', 'text'],
+      [/^--summary: expected one line, found "a\\nb"\./, 'wrap', '--summary', 'a\nb', '--message', 'text'],
+      [/^--reason: expected one line, found /, 'wrap', '--reason', 'a\nb', '--message', 'text'],
+      [/^line 1: expected lines that end in LF, /, 'wrap', '--message', 'a\r\nb'],
+    ];
+    for (const [message, ...args] of WRONG) {
+      const result = at(place, ...args, '--json');
+      const { code, message: said } = errorOf(result);
+      expect([result.code, code, said], args.join(' ')).toEqual([2, 'usage', expect.stringMatching(message)]);
+    }
+    expect(
+      bash('head -c 270000 /dev/zero | tr "\\0" x | "$@" note -', { cwd: place.dir, env: place.env }),
+    ).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/at most 262144 bytes; this one has 270\d{3}\. Your text is kept in \S+\.md\.\n/),
+    });
+    writeFileSync(join(place.dir, 'big.md'), 'x'.repeat(270_000));
+    expect(errorOf(at(place, 'wrap', 'big.md', '--json'))).toMatchObject({
+      code: 'usage',
+      message: 'A baton holds at most 262144 bytes; this one has 270000.',
+    });
+    expect(recordsOf(place, session_id)).toHaveLength(1);
+  });
+});
+
 describe('text arguments', () => {
   it('are the words, a file, or standard input, also from elsewhere', async () => {
     const place = fresh();

@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { HandoffError } from '../../src/core/error.ts';
 import { nodeHost } from '../../src/host.ts';
 import type { Handoff } from '../../src/index.ts';
 import { type RunOptions, run } from '../cli/cli.ts';
@@ -123,7 +124,7 @@ describe('start', () => {
   it('an intent that no record can hold leaves no session behind', async () => {
     const place = fresh();
     await expect(place.handoff.start({ as: 'donna', intent: 'x'.repeat(270_000) })).rejects.toMatchObject({
-      code: 'too_large',
+      code: 'usage',
     });
     expect((await place.handoff.sessions()).sessions).toEqual([]);
     expect(await worktree(place, 'side').handoff.start({ as: 'donna' })).toMatchObject({ resumed: false });
@@ -282,9 +283,25 @@ describe('records of a session', () => {
     await expect(handoff.signal.send({ name: 'frank', text: 'x' })).rejects.toMatchObject({ code: 'unknown_identity' });
     await expect(handoff.signal.send({ name: '../x', text: 'x' })).rejects.toMatchObject({ code: 'bad_name' });
     await expect(handoff.signal.send({ name: 'erin', type: 'Two words', text: 'x' })).rejects.toMatchObject({
-      code: 'schema_invalid',
+      code: 'usage',
+      data: { flag: '--type' },
     });
-    await expect(handoff.note({ text: 'x'.repeat(270_000) })).rejects.toMatchObject({ code: 'too_large' });
+    expect(recordsOf(place, session_id)).toHaveLength(1);
+  });
+
+  it('words that no record can hold are refused with the limit, and kept', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    const text = 'x'.repeat(270_000);
+    const error = await place.handoff.note({ text }).catch((thrown: HandoffError) => thrown);
+    expect(error).toMatchObject({
+      code: 'usage',
+      exitCode: 2,
+      message: expect.stringMatching(
+        /at most 262144 bytes; this one has 270\d{3}\. Your text is kept in \S+-note-1\.md\.$/,
+      ),
+    });
+    expect(readFileSync((error as HandoffError).data!.draft as string, 'utf8')).toBe(text);
     expect(recordsOf(place, session_id)).toHaveLength(1);
   });
 
@@ -554,7 +571,7 @@ describe('pickup', () => {
     const { session_id } = await place.handoff.start({ as: 'donna' });
     const reason = 'x'.repeat(270_000);
     await expect(place.handoff.pickup({ as: 'erin', force: true, reason })).rejects.toMatchObject({
-      code: 'too_large',
+      code: 'usage',
     });
     await place.handoff.note({ as: 'donna', text: 'still mine' });
     expect((await place.handoff.sessions()).sessions).toMatchObject([{ session_id, state: 'active' }]);

@@ -171,19 +171,19 @@ describe('a wrap that is refused leaves the session open', () => {
     ['blanks', { message: ' \n\t\n' }, 'baton_empty', 2],
     ['an empty draft', text(''), 'baton_empty', 2],
     ['front matter alone', text('---\nsummary: x\n---\n\n'), 'baton_empty', 2],
-    ['a draft of 257 KiB', { draft: Buffer.alloc(257 * 1024, 'x') }, 'too_large', 1],
-    ['a message that fits no record', { message: 'x'.repeat(256 * 1024) }, 'too_large', 1],
+    ['a draft of 257 KiB', { draft: Buffer.alloc(257 * 1024, 'x') }, 'usage', 2],
+    ['a message that fits no record', { message: 'x'.repeat(256 * 1024) }, 'usage', 2],
     ['an unknown next agent', { message: 'x', nextAgent: 'frank' }, 'unknown_identity', 2],
     ['a next agent that is no name', { message: 'x', nextAgent: '../erin' }, 'bad_name', 2],
     ['a focus that is no task', { message: 'x', focus: ['P0.1', 'a b'] }, 'bad_name', 2],
-    ['a summary of two lines', { message: 'x', summary: 'one\ntwo' }, 'schema_invalid', 1],
-    ['a long reason', { message: 'x', reason: 'r'.repeat(1001) }, 'schema_invalid', 1],
-    ['CRLF', text('one\r\ntwo\r\n'), 'bytes_invalid', 1],
-    ['NUL', { message: 'a\0b' }, 'bytes_invalid', 1],
-    ['half a surrogate pair', { message: 'a\ud800b' }, 'bytes_invalid', 1],
-    ['Latin-1', { draft: Buffer.from('caf\xe9', 'latin1') }, 'bytes_invalid', 1],
-    ['a draft in JavaScript', text('---js\n({})\n---\nx'), 'yaml_invalid', 1],
-    ['a key that no draft has', text('---\nidentity: erin\n---\nx'), 'schema_invalid', 1],
+    ['a summary of two lines', { message: 'x', summary: 'one\ntwo' }, 'usage', 2],
+    ['a long reason', { message: 'x', reason: 'r'.repeat(1001) }, 'usage', 2],
+    ['CRLF', text('one\r\ntwo\r\n'), 'usage', 2],
+    ['NUL', { message: 'a\0b' }, 'usage', 2],
+    ['half a surrogate pair', { message: 'a\ud800b' }, 'usage', 2],
+    ['Latin-1', { draft: Buffer.from('caf\xe9', 'latin1') }, 'usage', 2],
+    ['a draft in JavaScript', text('---js\n({})\n---\nx'), 'usage', 2],
+    ['a key that no draft has', text('---\nidentity: erin\n---\nx'), 'usage', 2],
   ];
 
   it('whatever is wrong with it', async () => {
@@ -203,7 +203,7 @@ describe('a wrap that is refused leaves the session open', () => {
       await expect(readBatonFile(dir, file), file).rejects.toMatchObject({ code: 'baton_missing', exitCode: 2 });
     }
     writeFileSync(join(dir, 'big.md'), Buffer.alloc(257 * 1024, 'x'));
-    await expect(readBatonFile(dir, 'big.md')).rejects.toMatchObject({ code: 'too_large' });
+    await expect(readBatonFile(dir, 'big.md')).rejects.toMatchObject({ code: 'usage', exitCode: 2 });
   });
 });
 

@@ -1,0 +1,42 @@
+import { HandoffError } from '../core/error.ts';
+
+/** What the reader says of a file. Of words that somebody has just given us, and nobody has signed, it is bad input. */
+const OF_FILES: ReadonlySet<string> = new Set(['schema_invalid', 'yaml_invalid', 'too_large', 'bytes_invalid']);
+
+/** Writes or reads a draft of ours: what no record can hold is `usage`, and the message names the flag. */
+export function asInput<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof HandoffError) || !OF_FILES.has(error.code)) throw error;
+    throw toUsage(error);
+  }
+}
+
+/** Where a key of a record comes from on the command line. */
+const FLAGS: Readonly<Record<string, string>> = {
+  title: '--title',
+  status: '--status',
+  supersedes: '--supersedes',
+  type: '--type',
+  intent: '--intent',
+  task: '--task',
+  reason: '--reason',
+  summary: '--summary',
+  next_agent: '--next-agent',
+  focus: '--focus',
+  text: 'The text',
+};
+
+function toUsage(error: HandoffError): HandoffError {
+  const { message, hint, data = {} } = error;
+  const key = data.key ?? data.path;
+  if (typeof key !== 'string')
+    return new HandoffError('usage', message, { ...(hint ? { hint } : {}), data, cause: error });
+  const flag = FLAGS[key.split(/[.[]/, 1)[0]!] ?? key;
+  return new HandoffError('usage', `${flag}: expected ${data.expected}, found ${data.found}.`, {
+    hint: 'No record was written. Correct it, then run the command again.',
+    data: { ...data, flag },
+    cause: error,
+  });
+}
