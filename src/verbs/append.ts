@@ -1,8 +1,9 @@
+import { maxBytes } from '../audit/session.ts';
 import { HandoffError } from '../core/error.ts';
 import { attachSignatures, formatRecord } from '../core/format.ts';
 import type { RecordKind } from '../core/kinds.ts';
 import { recordName } from '../core/paths.ts';
-import { parseRecord } from '../core/record.ts';
+import { assertSize, type ParsedRecord, parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId, verifyRecord } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
@@ -63,12 +64,21 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
 }
 
 /** Refuses, before anything is taken from anybody, what no record could hold. */
-export function assertDraft({ repoId }: Trust, identity: string, draft: RecordDraft): void {
+export function assertDraft(trust: Trust, identity: string, draft: RecordDraft): void {
   refuseSecrets(draft);
   const session = { session_id: SOME_ID, identity, inherited_from: SOME_ID };
-  const fields = planRecord(session, repoId, null, draft, 1, new Date(0));
+  const fields = planRecord(session, trust.repoId, null, draft, 1, new Date(0));
   const signature = { identity: '', fingerprint: '', bytes: new Uint8Array(64) };
-  asInput(() => parseRecord(attachSignatures(formatRecord(fields, draft.body ?? null), [signature])));
+  const unsigned = asInput(() => formatRecord(fields, draft.body ?? null));
+  readOwn(attachSignatures(unsigned, [signature]), trust);
+}
+
+/** As whoever verifies it will. SPEC §3.1: the policy may ask for less than the protocol allows. */
+function readOwn(bytes: Uint8Array, trust: Trust): ParsedRecord {
+  return asInput(() => {
+    assertSize(bytes.length, maxBytes(trust), 'record');
+    return parseRecord(bytes);
+  });
 }
 
 const SOME_ID = '00000000-0000-4000-8000-000000000000';
@@ -123,12 +133,11 @@ async function assertHolds({ repository, session, holds }: Writer, tip: Entry | 
 const NOBODY = { session_id: null, identity: 'nobody', reason: 'its lock is gone' };
 
 /** What was signed is read again and verified before anybody relies on it. */
-async function signRecord(fields: PlannedFields, body: string | null, { signer }: Writer) {
+async function signRecord(fields: PlannedFields, body: string | null, { signer, trust }: Writer) {
   const unsigned = asInput(() => formatRecord(fields, body));
   const signature = { identity: '', fingerprint: '', bytes: await signer.sign(unsigned) };
   const bytes = attachSignatures(unsigned, [signature]);
-  const record = asInput(() => parseRecord(bytes));
-  const { id } = await verifyRecord(record, [signer.publicKey], nodeSuite);
+  const { id } = await verifyRecord(readOwn(bytes, trust), [signer.publicKey], nodeSuite);
   return { bytes, id };
 }
 

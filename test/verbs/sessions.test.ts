@@ -305,6 +305,19 @@ describe('records of a session', () => {
     expect(recordsOf(place, session_id)).toHaveLength(1);
   });
 
+  it('what the policy allows of a record decides, before anything is written that it would not verify', async () => {
+    const place = fresh();
+    await place.handoff.policy.set({ key: 'limits.record_bytes', value: '1024' });
+    const tooLarge = { code: 'usage', message: expect.stringContaining('at most 1024 bytes; this one has ') };
+    await expect(place.handoff.start({ as: 'donna', intent: 'x'.repeat(1024) })).rejects.toMatchObject(tooLarge);
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    await expect(place.handoff.note({ text: 'x'.repeat(1024) })).rejects.toMatchObject(tooLarge);
+    await expect(place.handoff.wrap({ message: 'x'.repeat(1024) })).rejects.toMatchObject(tooLarge);
+    await place.handoff.wrap({ message: 'short' });
+    expect(recordsOf(place, session_id)).toHaveLength(2);
+    expect(await findings(place)).toEqual([]);
+  });
+
   it('--commit commits the session’s folder and leaves other changes as they were', async () => {
     const place = fresh();
     writeFileSync(join(place.dir, 'staged.txt'), 'staged\n');
