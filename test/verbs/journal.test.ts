@@ -1,4 +1,5 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Place } from '../handoff.ts';
@@ -205,6 +206,64 @@ describe('branches and work trees', () => {
 });
 
 describe('the state directory', () => {
+  const stateOf = (place: Place) => join(place.dir, git(place.dir, 'rev-parse', '--git-common-dir'), 'handoff');
+  const lockOf = (place: Place, file: string) => JSON.parse(readFileSync(join(stateOf(place), 'locks', file), 'utf8'));
+
+  it('is laid out as SPEC §8.3 says: a session names its work tree, and the work tree points to it', async () => {
+    const place = fresh();
+    const side = worktree(place, 'side');
+    const here = await place.handoff.start({ as: 'donna' });
+    const there = await side.handoff.start({ as: 'erin' });
+    for (const [{ session_id, identity }, tree] of [[here, '.'] as const, [there, 'worktrees/tree-side'] as const]) {
+      const session = JSON.parse(readFileSync(join(stateOf(place), 'sessions', session_id, 'session.json'), 'utf8'));
+      expect(session).toMatchObject({ session_id, identity, worktree: tree, inherited_from: null });
+      expect(Object.keys(session).sort()).toEqual(
+        ['folder', 'identity', 'inherited_from', 'opened_at', 'opener', 'session_id', 'worktree'].sort(),
+      );
+      const folder = createHash('sha256').update(tree).digest('hex').slice(0, 16);
+      const pointer = join(stateOf(place), 'current', folder, identity);
+      expect(readFileSync(pointer, 'utf8')).toBe(`${session_id}\n`);
+    }
+    const { path } = await place.handoff.note({ session: there.session_id, text: 'from elsewhere' });
+    expect([existsSync(join(place.dir, path)), existsSync(join(side.dir, path))]).toEqual([false, false]);
+    await side.handoff.note({ text: 'at home' });
+    expect(existsSync(join(side.dir, path))).toBe(true);
+  });
+
+  it('has the locks of SPEC §8.1 and §8.4: wrap releases the identity, whoever takes a place says why', async () => {
+    const place = fresh();
+    const { session_id: wrapped } = await place.handoff.start({ as: 'donna' });
+    await place.handoff.wrap({ message: 'done' });
+    const own = { session_id: wrapped, identity: 'donna', at: expect.any(String), host: expect.any(String) };
+    expect(lockOf(place, 'identity/donna/00000001.lock')).toEqual(own);
+    expect(lockOf(place, 'identity/donna/00000001.released')).toEqual(own);
+    const { session_id: picked } = await place.handoff.pickup({ as: 'erin' });
+    expect(lockOf(place, `session/${wrapped}/00000002.lock`)).toMatchObject({
+      session_id: picked,
+      reason: 'picked_up',
+    });
+    await open(place).handoff.release({ target: picked, reason: 'it hangs', as: 'maintainer' });
+    const end = { session_id: '', identity: 'maintainer', reason: 'it hangs' };
+    expect(lockOf(place, `session/${picked}/00000002.lock`)).toMatchObject(end);
+    const last = join(stateOf(place), 'sessions', picked, 'records/000002');
+    expect(JSON.parse(readFileSync(last, 'utf8'))).toMatchObject(end);
+    expect(existsSync(join(stateOf(place), 'locks/identity/erin/00000001.released'))).toBe(false);
+    for (const n of [1, 2]) {
+      const error = await place.handoff.note({ as: 'erin', text: `late ${n}` }).catch((thrown) => thrown);
+      expect(error.data.draft).toBe(join(stateOf(place), 'drafts', `${picked.slice(0, 8)}-note-${n}.md`));
+    }
+  });
+
+  it('keeps the journals of the newest 16 sessions that have ended and are in HEAD', async () => {
+    const place = fresh();
+    const ids: string[] = [];
+    for (let n = 0; n < 18; n++) ids.push(await workAndWrap(place.handoff, 'donna'));
+    await place.handoff.start({ as: 'erin' });
+    const kept = new Set(readdirSync(join(stateOf(place), 'sessions')));
+    expect(ids.filter((id) => !kept.has(id))).toEqual(ids.slice(0, 2));
+    expect(ids.filter((id) => !existsSync(join(stateOf(place), 'locks/session', id)))).toEqual(ids.slice(0, 2));
+  });
+
   it('may be elsewhere, for agents that cannot write to .git', async () => {
     const place = fresh();
     const state = join(place.dir, '..', 'state');
