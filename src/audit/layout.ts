@@ -1,6 +1,7 @@
 import { isIdentityName, isLookalike } from '../core/names.ts';
 import { parsePolicyName, parseTaskName, ROOT } from '../core/paths.ts';
 import { attempt, finding, type Report } from './finding.ts';
+import { limiter } from './limit.ts';
 import { type Entry, FILE, FOLDER, type Source } from './source.ts';
 
 /** What a tree's `.handoff` holds, by room. Everything that has no place there was reported. */
@@ -20,7 +21,7 @@ export async function readLayout(source: Source, report: Report): Promise<Layout
   const top = root.find((entry) => entry.name === ROOT);
   const rooms = top && isFolder(top, report) ? await listUnique(source, top, report) : [];
   const layout: Layout = { policies: [], project: null, tasks: [], identities: [], sessions: [] };
-  for (const room of rooms) await readRoom(source, room, layout, report);
+  await Promise.all(rooms.map((room) => readRoom(source, room, layout, report)));
   return layout;
 }
 
@@ -58,15 +59,14 @@ async function readIdentityFolders(
   entries: readonly Entry[],
   report: Report,
 ): Promise<Layout['identities']> {
-  const folders: Layout['identities'] = [];
-  for (const folder of entries.filter((entry) => isOwnedFolder(entry, report))) {
+  const folders = entries.filter((entry) => isOwnedFolder(entry, report));
+  const some = limiter(64);
+  const readOne = async (folder: Entry): Promise<Layout['identities'][number]> => {
     const files = await listUnique(source, folder, report);
-    const known = files.filter((file) =>
-      isNamed(file, isIdentityFile, 'identity.yaml, pending.yaml or skill.md', report),
-    );
-    folders.push({ name: folder.name, files: known });
-  }
-  return folders;
+    const expected = 'identity.yaml, pending.yaml or skill.md';
+    return { name: folder.name, files: files.filter((file) => isNamed(file, isIdentityFile, expected, report)) };
+  };
+  return Promise.all(folders.map((folder) => some(1, () => readOne(folder))));
 }
 
 const isPolicyFile = (name: string): boolean => parsePolicyName(name) !== null;

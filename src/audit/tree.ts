@@ -35,15 +35,22 @@ const IN_FLIGHT = 512;
 export async function auditTree(source: Source, options: AuditOptions): Promise<TreeAudit> {
   const findings: Finding[] = [];
   const report: Report = (found) => findings.push(found);
+  // What needs no verdict is read while one is made: signatures are what takes long, and should begin soon.
+  const judging = loadTrust(source, options.suite, report);
+  judging.catch(() => {});
   const layout = await readLayout(source, report);
-  const trust = await loadTrust(source, options.suite, report).catch((error) => {
+  const listing = listSessions(source, layout.sessions);
+  listing.catch(() => {});
+  const trust = await judging.catch((error) => {
     // a .handoff that is a link, or bears another name, is no repository without one
     if (error instanceof HandoffError && error.code === 'not_initialised' && findings.length > 0) return null;
     throw error;
   });
   if (trust) await options.onTrust?.(trust);
-  const documents = await auditDocuments(source, layout, trust, options.suite, report);
-  const records = trust ? await auditSessions(source, layout.sessions, trust, options, report) : 0;
+  const [documents, records] = await Promise.all([
+    auditDocuments(source, layout, trust, options.suite, report),
+    trust ? auditSessions(source, await listing, trust, options, report) : 0,
+  ]);
   findings.sort(byPlace);
   return { trust, checked: documents + records, records, findings };
 }
@@ -88,7 +95,7 @@ async function auditTask(source: Source, entry: Entry, trust: Trust, suite: Suit
 
 async function auditSessions(
   source: Source,
-  owners: readonly Entry[],
+  listed: Listed,
   trust: Trust,
   options: AuditOptions,
   report: Report,
@@ -115,8 +122,8 @@ async function auditSessions(
     if (audit) audits.push({ path: folder.path, audit });
     if (audit && !known && folder.oid) options.sessions?.set(cacheKey(folder, owner, trust), audit);
   };
-  const places = await Promise.all(owners.map((owner) => some(1, () => listSessions(source, owner, report))));
-  await Promise.all(places.flat().map((place) => some(1, () => auditOne(place))));
+  listed.findings.forEach(report);
+  await Promise.all(listed.places.map((place) => some(1, () => auditOne(place))));
   compareSessions(audits, report);
   return looked;
 }
@@ -126,9 +133,21 @@ interface SessionPlace {
   folder: Entry;
 }
 
-async function listSessions(source: Source, owner: Entry, report: Report): Promise<SessionPlace[]> {
-  const folders = (await listUnique(source, owner, report)).filter((entry) => isSessionFolder(entry, report));
-  return folders.map((folder) => ({ owner: owner.name, folder }));
+interface Listed {
+  places: SessionPlace[];
+  findings: Finding[];
+}
+
+async function listSessions(source: Source, owners: readonly Entry[]): Promise<Listed> {
+  const findings: Finding[] = [];
+  const report: Report = (found) => findings.push(found);
+  const some = limiter(64);
+  const listOne = async (owner: Entry): Promise<SessionPlace[]> => {
+    const folders = (await listUnique(source, owner, report)).filter((entry) => isSessionFolder(entry, report));
+    return folders.map((folder) => ({ owner: owner.name, folder }));
+  };
+  const places = await Promise.all(owners.map((owner) => some(1, () => listOne(owner))));
+  return { places: places.flat(), findings };
 }
 
 /** What was found last time holds if every key it was signed with still may. Nobody's entitlement is cached. SPEC §7.4 */
