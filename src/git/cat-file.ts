@@ -45,9 +45,6 @@ export class CatFile {
   #first: Request | undefined;
   #last: Request | undefined;
   #outgoing = '';
-  /** How many requests are in `#outgoing`, and how many git has and has not answered. */
-  #unsent = 0;
-  #unanswered = 0;
   #asksSizeFirst = false;
   #failure: HandoffError | undefined;
   #config: Promise<GitConfig | null> | undefined;
@@ -104,8 +101,8 @@ export class CatFile {
 
   /** Answers what is waiting, then ends the process. */
   async close(): Promise<void> {
-    this.#failure ??= new HandoffError('io', 'The git store is closed');
     this.#send();
+    this.#failure ??= new HandoffError('io', 'The git store is closed');
     const child = this.#child;
     if (!child) return;
     const ended = new Promise((resolve) => child.once('close', resolve));
@@ -135,14 +132,13 @@ export class CatFile {
     if (this.#last) this.#last.next = request;
     else this.#first = request;
     this.#last = request;
+    if (this.#outgoing === '') setImmediate(() => this.#send());
     this.#outgoing += `${request.command} ${request.rev}\n`;
-    if (++this.#unsent === 1 || this.#outgoing.length > MOST_WAITING) setImmediate(() => this.#send());
   }
 
   #take(): Request {
     const request = this.#first!;
     this.#first = request.next;
-    if (--this.#unanswered < LEAST_WORK && this.#unsent > 0) setImmediate(() => this.#send());
     if (this.#first) return request;
     this.#last = undefined;
     this.#rest();
@@ -154,14 +150,10 @@ export class CatFile {
     if (this.#child && !this.#first && this.#asked === 0 && !this.#failure) keepAlive(this.#child, false);
   }
 
-  /** While git has enough to do, requests wait for one another: each time it is written to, both processes are woken. */
   #send(): void {
-    const canWait = this.#unanswered >= LEAST_WORK && this.#outgoing.length <= MOST_WAITING && !this.#failure;
-    if (this.#unsent === 0 || canWait) return;
+    if (this.#outgoing === '') return;
     const text = `${this.#outgoing}flush\n`;
     this.#outgoing = '';
-    this.#unanswered += this.#unsent;
-    this.#unsent = 0;
     this.#child ??= this.#start();
     keepAlive(this.#child, true);
     this.#child.stdin.write(text);
@@ -218,7 +210,6 @@ export class CatFile {
     const waiting = this.#first;
     this.#first = this.#last = undefined;
     this.#outgoing = '';
-    this.#unsent = this.#unanswered = 0;
     for (let request = waiting; request; ) {
       const next: Request | undefined = request.next;
       delete request.next;
@@ -232,17 +223,10 @@ export class CatFile {
   #end(child: ChildProcessWithoutNullStreams, failure: HandoffError): void {
     if (child !== this.#child) return;
     this.#child = undefined;
-    this.#outgoing = '';
-    this.#unsent = 0;
+    this.#outgoing = ''; // what was asked and not sent fails as well, and nobody would wait for its answer
     while (this.#first) this.#take().answer(failure);
-    this.#unanswered = 0;
   }
 }
-
-/** Requests: so many keep git busy while the next are written. */
-const LEAST_WORK = 64;
-/** Bytes: as much as a pipe takes at once. */
-const MOST_WAITING = 32_768;
 
 function settle<T>(resolve: (answer: T) => void, reject: (error: HandoffError) => void) {
   return (answer: T | HandoffError): void => (answer instanceof HandoffError ? reject(answer) : resolve(answer));
