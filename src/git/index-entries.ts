@@ -7,7 +7,7 @@ export interface IndexedFile {
 }
 
 /** As `fs.fstat` tells it with `bigint`. */
-export interface FileStat {
+interface FileStat {
   ctimeNs: bigint;
   mtimeNs: bigint;
   dev: bigint;

@@ -24,7 +24,7 @@ import {
   type TreeEntry,
   wrongType,
 } from './store.ts';
-import { folderIn, type RawEntry, withEntry } from './tree-bytes.ts';
+import { findEntry, withEntry } from './tree-bytes.ts';
 
 /** The store on the git binary: one process for everything read, started when first needed. */
 export interface NativeGitStore extends GitStore {
@@ -161,17 +161,19 @@ class NativeStore implements NativeGitStore {
     width: number,
   ): Promise<Oid | null> {
     let bytes = tree === null ? new Uint8Array() : await this.#treeBytes(tree);
-    const entries: RawEntry[] = [];
     if (name === undefined) {
-      const present = tree === null ? [] : parseTree(tree, bytes).map((entry) => entry.name);
-      for (const file of choose(present))
-        entries.push({ mode: '100644', name: file.name, oid: await this.writeBlob(file.bytes) });
+      const files = choose(tree === null ? [] : parseTree(tree, bytes).map((entry) => entry.name));
+      if (files.length === 0) return null;
+      for (const file of files) {
+        const place = findEntry(bytes, '100644', file.name, width);
+        bytes = withEntry(bytes, place, '100644', file.name, await this.writeBlob(file.bytes));
+      }
     } else {
-      const oid = await this.#graft(folderIn(bytes, name, width), below, choose, width);
-      if (oid !== null) entries.push({ mode: '40000', name, oid });
+      const place = findEntry(bytes, '40000', name, width);
+      const oid = await this.#graft(place.oid, below, choose, width);
+      if (oid === null) return null;
+      bytes = withEntry(bytes, place, '40000', name, oid);
     }
-    if (entries.length === 0) return null;
-    for (const entry of entries) bytes = withEntry(bytes, entry, width);
     return this.#write('tree', bytes);
   }
 

@@ -3,66 +3,54 @@ import type { Oid } from './store.ts';
 
 // Work on a tree object as it is: names that are no UTF-8 stay what they are, and thousands of entries stay cheap.
 
-export interface RawEntry {
-  mode: '100644' | '40000';
-  name: string;
-  oid: Oid;
-}
-
-/** The id of a folder in a tree; null when nothing has that name. */
-export function folderIn(tree: Uint8Array, name: string, width: number): Oid | null {
-  const found = findEntry(tree, { mode: '40000', name }, width);
-  if (!found.isThere) return null;
-  if (!found.isFolder) throw notAFolder(name);
-  return Buffer.from(tree.subarray(found.end - width, found.end)).toString('hex');
-}
-
-/** The tree with this entry in it, in its place in git's order. */
-export function withEntry(tree: Uint8Array, entry: RawEntry, width: number): Uint8Array {
-  const found = findEntry(tree, entry, width);
-  if (found.isThere && found.isFolder !== (entry.mode === '40000')) throw notAFolder(entry.name);
-  const bytes = [Buffer.from(`${entry.mode} ${entry.name}\0`), Buffer.from(entry.oid, 'hex')];
-  return Buffer.concat([tree.subarray(0, found.start), ...bytes, tree.subarray(found.end)]);
-}
-
-interface Found {
-  /** Where the entry is, or would be: then both are the same place. */
+/** Where a name stands in a tree, or would stand: then both are the same place, and the id is null. */
+export interface Place {
   start: number;
   end: number;
-  isThere: boolean;
-  isFolder: boolean;
+  oid: Oid | null;
 }
 
+type Mode = '100644' | '40000';
+
 const NUL = 0;
-const SPACE = 0x20;
 const SLASH = 0x2f;
-/** Of all modes that git writes only a folder's begins with 4. */
+/** Of all modes that git writes only a folder's begins with 4, and has five digits and not six. */
 const FOUR = 0x34;
 
-function findEntry(tree: Uint8Array, { mode, name }: Pick<RawEntry, 'mode' | 'name'>, width: number): Found {
+/** The place of a file or a folder. A name that stands for the other one is an error. */
+export function findEntry(tree: Uint8Array, mode: Mode, name: string, width: number): Place {
   const wanted = Buffer.from(name);
   const end = mode === '40000' ? SLASH : NUL;
   let place = -1;
   for (let at = 0; at < tree.length; ) {
-    const start = tree.indexOf(SPACE, at) + 1;
+    const isFolder = tree[at] === FOUR;
+    const start = at + (isFolder ? 6 : 7);
     const nul = tree.indexOf(NUL, start);
     const next = nul + 1 + width;
-    if (start === 0 || nul < 0 || next > tree.length) throw new HandoffError('bytes_invalid', 'Not a well-formed tree');
-    const isFolder = tree[at] === FOUR;
+    if (nul < 0 || next > tree.length) throw new HandoffError('bytes_invalid', 'Not a well-formed tree');
     let same = 0;
     while (same < wanted.length && tree[start + same] === wanted[same]) same++;
-    if (same === wanted.length && start + same === nul) return { start: at, end: next, isThere: true, isFolder };
+    if (same === wanted.length && start + same === nul) {
+      if (isFolder !== (mode === '40000')) throw notAFolder(name);
+      return { start: at, end: next, oid: Buffer.from(tree.subarray(nul + 1, next)).toString('hex') };
+    }
     if (place < 0 && byteAt(tree, start + same, nul, isFolder) > (wanted[same] ?? end)) place = at;
     at = next;
   }
   if (place < 0) place = tree.length;
-  return { start: place, end: place, isThere: false, isFolder: false };
+  return { start: place, end: place, oid: null };
 }
 
 /** git orders a folder as if its name ended in a slash. */
 function byteAt(tree: Uint8Array, at: number, nul: number, isFolder: boolean): number {
   if (at < nul) return tree[at]!;
   return isFolder && at === nul ? SLASH : NUL;
+}
+
+/** The tree with an entry in its place. */
+export function withEntry(tree: Uint8Array, { start, end }: Place, mode: Mode, name: string, oid: Oid): Uint8Array {
+  const entry = [Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')];
+  return Buffer.concat([tree.subarray(0, start), ...entry, tree.subarray(end)]);
 }
 
 function notAFolder(name: string): HandoffError {

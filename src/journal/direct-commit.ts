@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitConfig } from '../git/config.ts';
 import type { RepositoryDirs } from '../git/discover.ts';
-import { type Git, gitFailure, runGit } from '../git/run.ts';
+import { type Git, gitFailure, startGit } from '../git/run.ts';
 
 /** A commit that nothing names yet. */
 export interface Draft {
@@ -14,12 +14,20 @@ export interface Draft {
 
 /**
  * Moves a branch on to a commit that was made for it, at a cost that does not depend on how many files the repository has:
- * `git commit` looks at every one of them. The index is not read: whoever calls this has staged the same files, so that
- * what else is staged stays staged. False when the branch has moved on: then nothing was done.
+ * `git commit` looks at every one of them. The index is not read: `staging` puts the same files there first, so that what
+ * else is staged stays staged, and git gets ready meanwhile. False when the branch has moved on: then nothing was done.
  */
-export async function moveBranch(git: Git, { branch, head, oid, subject }: Draft): Promise<boolean> {
-  const args = ['update-ref', '-m', `commit: ${subject}`, `refs/heads/${branch}`, oid, head];
-  const result = await runGit(git, args);
+export async function moveBranch(git: Git, draft: Draft, staging: () => Promise<void>): Promise<boolean> {
+  const { branch, head, oid, subject } = draft;
+  const args = ['update-ref', '-m', `commit: ${subject}`, '-z', '--stdin'];
+  const started = startGit(git, args);
+  try {
+    await staging();
+  } catch (error) {
+    await started.finish('');
+    throw error;
+  }
+  const result = await started.finish(`update refs/heads/${branch}\0${oid}\0${head}\0`);
   if (result.code === 0) return true;
   if (/cannot lock ref/.test(result.stderr)) return false;
   throw gitFailure(args, result);

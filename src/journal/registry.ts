@@ -81,11 +81,16 @@ export function isCommitted(dirs: StateDirs, id: string): boolean {
   return existsSync(join(dirs.sessions, id, 'committed'));
 }
 
-/** On which branch; undefined when it is not committed. */
+/** On which branch, null where that cannot be told; undefined when it is not committed. */
 export function committedOn(dirs: StateDirs, id: string): string | null | undefined {
-  const path = join(dirs.sessions, id, 'committed');
-  const text = ifThere(() => readFileSync(path, 'utf8'));
-  return text === null ? undefined : parseState<{ branch: string | null }>(text, path, []).branch;
+  const text = ifThere(() => readFileSync(join(dirs.sessions, id, 'committed'), 'utf8'));
+  if (text === null) return undefined;
+  try {
+    return JSON.parse(text)?.branch ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 /** The commit is gone again. */

@@ -9,24 +9,22 @@ import { dirsOf } from './session.ts';
 
 const ATTEMPTS = 5;
 
-/**
- * Commits a session's records and nothing else, once they are staged; the commit is made meanwhile. By `git commit` where
- * that could make a difference.
- */
+/** Stages a session's records, then commits them and nothing else. By `git commit` where that could make a difference. */
 export async function commitSession(
   repository: Repository,
   session: Session,
   message: string,
-  staged: Promise<void>,
+  stage: () => Promise<void>,
 ): Promise<string> {
   const config = await repository.config();
+  let staged: Promise<void> | undefined;
+  const staging = () => (staged ??= stage());
   for (let attempt = 0; attempt < ATTEMPTS && isPlain(repository.dirs, config); attempt++) {
     const draft = await draftCommit(repository, config, session, message);
-    await staged;
     if (!draft) break;
-    if (await moveBranch(repository.git, draft)) return draft.oid;
+    if (await moveBranch(repository.git, draft, staging)) return draft.oid;
   }
-  await staged;
+  await staging();
   return commit(repository.git, config, { written: [session.folder], message, identity: session.identity });
 }
 

@@ -33,13 +33,12 @@ export async function publishRecords(
   if (options.stage === false) return null;
   // some may have been written with --no-stage, or taken out of the index since
   const own = writtenRecords(topLevel, dirsOf(repository), session);
-  const staged = repository.index.add(paths, own);
+  const stage = () => repository.index.add(paths, own);
   if (message !== null && options.commit !== false) {
-    const told = staged.catch((error) => Promise.reject(writtenAllTheSame(error, written, 'staged')));
-    told.catch(() => {}); // whoever waits for it is told
-    return commitSession(repository, session, message, told);
+    const staging = () => stage().catch((error) => Promise.reject(writtenAllTheSame(error, written, 'staged')));
+    return commitSession(repository, session, message, staging);
   }
-  await staged.catch((error) => {
+  await stage().catch((error) => {
     // the record is in the journal and in the work tree: whoever is told that it failed would write it twice
     if (!(error instanceof HandoffError)) throw error;
     repository.warn(`Written, but not staged: ${error.message}. The next git handoff command stages it.`);

@@ -85,7 +85,7 @@ describe('the commit of a session', () => {
     git(place.dir, 'commit', '--quiet', '--allow-empty', '--message', 'faster');
     const oid = git(place.dir, 'commit-tree', '-p', head, '-m', 'late', `${head}^{tree}`);
     const late = { branch: 'main', head, oid, subject: 'late' };
-    expect(await moveBranch({ dir: place.dir, env: place.env }, late)).toBe(false);
+    expect(await moveBranch({ dir: place.dir, env: place.env }, late, async () => {})).toBe(false);
     await place.handoff.wrap({ message: 'done' });
     expect(subjects(place).slice(0, 2)).toEqual(['handoff: donna wraps', 'faster']);
   });
