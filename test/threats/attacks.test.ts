@@ -119,11 +119,12 @@ describe('THREATS 33: the index that a hook is asked about', () => {
 describe('a write that fails', () => {
   it('leaves nothing behind, and can be tried again', async () => {
     const place = await initialised();
-    const lock = join(place.dir, '.git', 'index.lock');
-    writeFileSync(lock, '');
+    const index = join(place.dir, '.git', 'index');
+    const before = readFileSync(index);
+    writeFileSync(index, 'no index');
     await expect(place.handoff.identity.add({ name: 'eve' })).rejects.toMatchObject({ code: 'io', exitCode: 4 });
     expect(existsSync(join(place.dir, '.handoff/identities/eve/identity.yaml'))).toBe(false);
-    rmSync(lock);
+    writeFileSync(index, before);
     expect(await place.handoff.identity.add({ name: 'eve' })).toMatchObject({ identity: 'eve' });
     expect(await codes(place)).toEqual([]);
   });
