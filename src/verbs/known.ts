@@ -65,7 +65,8 @@ async function addJournal(repository: Repository, trust: Trust, history: History
   }
 }
 
-async function journalled(repository: Repository, trust: Trust, session: Session): Promise<PlacedRecord[]> {
+/** The records of a session's journal, each verified. */
+export async function journalled(repository: Repository, trust: Trust, session: Session): Promise<PlacedRecord[]> {
   const dirs = dirsOf(repository);
   const identity = trust.identities.get(session.identity);
   if (!identity) throw notHere(session.identity);

@@ -95,7 +95,7 @@ async function takeIdentity(holds: Holds, session: Session, prior: Held | null):
 export function identityConflict(identity: string, holder: Holder | null): HandoffError {
   const who = holder ? `session ${holder.session_id} on ${holder.host}, since ${holder.at}` : 'another session';
   return new HandoffError('identity_conflict', `${identity} is active in ${who}.`, {
-    hint: `Let it wrap, act as somebody else (--as NAME), or take over: git handoff pickup --as ${identity} --force --reason TEXT`,
+    hint: `Let it wrap, act as somebody else (--as NAME), or take it over: git handoff pickup --as ${identity}${holder ? ` --from-session ${holder.session_id.slice(0, 8)}` : ''} --force --reason TEXT`,
     data: { identity, session_id: holder?.session_id ?? null },
   });
 }

@@ -149,7 +149,7 @@ function warningsOf(
     const { identity, last_at } = predecessor.session;
     warnings.push({
       kind: 'abandoned',
-      message: `${identity} stopped without wrapping; its last record is of ${last_at}.`,
+      message: `${identity} has not wrapped, and shows no sign of life here; its last record is of ${last_at}.`,
     });
   }
   return warnings;

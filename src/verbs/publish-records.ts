@@ -1,13 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { basename } from 'node:path/posix';
 import { HandoffError } from '../core/error.ts';
 import { readGit } from '../git/run.ts';
 import { type FileToWrite, writeFiles } from '../journal/files.ts';
 import { isWrapped, readTip } from '../journal/records.ts';
-import { committedOn, listSessions, markCommitted, type Session, unmarkCommitted } from '../journal/registry.ts';
+import {
+  committedOn,
+  isCommitted,
+  listSessions,
+  markCommitted,
+  type Session,
+  type StateDirs,
+  unmarkCommitted,
+} from '../journal/registry.ts';
 import { missingRecords, writtenRecords } from '../journal/restore.ts';
-import { commitSession } from './commit-session.ts';
+import { commitSessions } from './commit-sessions.ts';
 import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
@@ -36,7 +43,10 @@ export async function publishRecords(
   const stage = () => repository.index.add(paths, own);
   if (message !== null && options.commit !== false) {
     const staging = () => stage().catch((error) => Promise.reject(writtenAllTheSame(error, written, 'staged')));
-    return commitSession(repository, session, message, staging);
+    const left = leftBehind(repository, session);
+    const commit = await commitSessions(repository, [session, ...left], message, staging);
+    for (const each of left) rememberCommitted(repository, each, commit);
+    return commit;
   }
   await stage().catch((error) => {
     // the record is in the journal and in the work tree: whoever is told that it failed would write it twice
@@ -44,6 +54,23 @@ export async function publishRecords(
     repository.warn(`Written, but not staged: ${error.message}. The next git handoff command stages it.`);
   });
   return null;
+}
+
+/** Sessions of this work tree that are over and in no commit, restored ones for example: nobody else will commit them. */
+function leftBehind(repository: Repository, own: Session): Session[] {
+  const dirs = dirsOf(repository);
+  return listSessions(dirs).filter(
+    (session) =>
+      session.session_id !== own.session_id &&
+      isHere(repository, session) &&
+      isOver(dirs, session) &&
+      !isCommitted(dirs, session.session_id),
+  );
+}
+
+function isOver(dirs: StateDirs, { session_id }: Session): boolean {
+  const tip = readTip(dirs, session_id);
+  return tip !== null && ('end' in tip || isWrapped(dirs, session_id));
 }
 
 /** The records just written, and any that went missing, which is said. Returns the paths of all of them. */
@@ -104,16 +131,14 @@ function isHere({ worktree, dirs }: Repository, session: Session): boolean {
  */
 async function isHeldByCommit(
   repository: Repository,
-  { session_id }: Session,
+  session: Session,
   missing: readonly FileToWrite[],
 ): Promise<boolean> {
   const dirs = dirsOf(repository);
-  const tip = readTip(dirs, session_id);
-  const isOver = tip !== null && ('end' in tip || isWrapped(dirs, session_id));
-  if (!isOver) return false;
+  if (!isOver(dirs, session)) return false;
   const found = await readGit(repository.git, ['rev-list', '--all', '-1', '--', missing.at(-1)!.path]);
   const commit = found.toString('latin1').trim();
-  if (commit !== '') markCommitted(dirs, session_id, null); // which of its branches does not matter
+  if (commit !== '') markCommitted(dirs, session.session_id, null); // which of its branches does not matter
   return commit !== '';
 }
 
@@ -122,6 +147,6 @@ export function rememberCommitted(repository: Repository, session: Session, oid:
 }
 
 function restored(paths: readonly string[]): string {
-  const what = paths.length === 1 ? paths[0] : `${paths.length} records, ${paths[0]} to ${basename(paths.at(-1)!)}`;
+  const what = paths.length === 1 ? paths[0] : `${paths.length} records, ${paths[0]} and more`;
   return `Restored from the journal what the work tree did not have: ${what}`;
 }

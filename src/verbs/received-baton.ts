@@ -23,6 +23,9 @@ export interface ReceivedBaton {
   /** Who should continue, and with what; null and none where nobody said. */
   next_agent: string | null;
   focus: string[];
+  /** Where the work stood when it was wrapped. */
+  branch: string | null;
+  head: string | null;
 }
 
 /** From the journal where this machine has it, else from the tree; in both cases the very bytes that were verified. */
@@ -40,6 +43,8 @@ export async function receiveBaton(repository: Repository, source: Source, baton
     summary: baton.summary,
     next_agent: baton.next_agent,
     focus: baton.focus,
+    branch: (record.fields.branch ?? null) as string | null,
+    head: (record.fields.head ?? null) as string | null,
   };
 }
 

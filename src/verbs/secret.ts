@@ -4,7 +4,7 @@ import type { RecordDraft } from './record-draft.ts';
 
 /** Before anything is signed: what is committed is published, and a signature makes it harder to take back. */
 export function refuseSecrets({ fields, body, allowSecret }: RecordDraft): void {
-  const found = findSecrets([body ?? '', ...textsIn(fields)].join('\n'));
+  const found = findSecrets([...(body ? [body] : []), ...textsIn(fields)].join('\n'));
   if (found.length === 0 || allowSecret) return;
   const places = found.slice(0, 5).map(({ rule, line }) => `line ${line} (${rule})`);
   throw new HandoffError('secret_found', `The text seems to hold a secret: ${places.join(', ')}.`, {

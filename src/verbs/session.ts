@@ -91,13 +91,10 @@ export async function currentSession(
   const identity = await namedIdentity(repository, as);
   const opened = sessionsHere(repository);
   const candidates = opened.filter((session) => identity === null || session.identity === identity);
-  const open = candidates.map((session) => withLiveness(repository, trust, session));
-  const byAge = open.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
-  // whoever was taken over, and names nobody, must not go on in somebody else's session
-  const isNext = ({ liveness }: LiveSession) =>
-    isOpen(liveness) || (identity === null && liveness.state === 'released');
-  const alive = byAge.find(isNext);
-  return (alive ?? byAge[0])?.session ?? null;
+  const byAge = candidates.sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1));
+  // whoever names nobody must not go on in somebody else's session because their own has ended
+  const open = identity && byAge.find((session) => isOpen(withLiveness(repository, trust, session).liveness));
+  return open || (byAge[0] ?? null);
 }
 
 /**

@@ -9,15 +9,19 @@ import { type DocumentKind, namespaceOf } from '../core/kinds.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../core/paths.ts';
 import { type ParsedRecord, parseRecord, type Signature } from '../core/record.ts';
+import type { PlacedRecord } from '../core/record-summary.ts';
 import { armourSshsig } from '../core/sshsig.ts';
 import type { Trust } from '../core/trust.ts';
 import { type PublicKey, recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
+import { listSessions } from '../journal/registry.ts';
 import { requireTrust } from './current.ts';
 import { allowedSigner } from './identity-list.ts';
+import { journalled } from './known.ts';
 import { eachRecord, openRecords } from './log.ts';
 import type { Repository } from './repository.ts';
+import { dirsOf } from './session.ts';
 
 export interface ShowOptions {
   /** A path, an id, or at least six digits of one. */
@@ -80,7 +84,30 @@ async function findRecord(repository: Repository, name: string): Promise<Found> 
         fingerprint: verified?.fingerprint ?? null,
       });
   });
+  if (found.length === 0) found.push(...(await findJournalled(repository, path, prefix)));
   return onlyOne(found, name);
+}
+
+/** What another work tree of this clone has written and this branch does not have: a baton that was picked up here. */
+async function findJournalled(
+  repository: Repository,
+  path: string | null,
+  prefix: string | undefined,
+): Promise<Found[]> {
+  const trust = await requireTrust(repository);
+  const found: Found[] = [];
+  for (const session of listSessions(dirsOf(repository))) {
+    for (const { path: at, record } of await journalled(repository, trust, session).catch(noneIfUntrusted)) {
+      const isHit = path ? at === path || at === `${ROOT}/${path}` : record.id.startsWith(`sha256:${prefix}`);
+      if (isHit) found.push({ path: at, record, signer: session.identity, fingerprint: record.fingerprint });
+    }
+  }
+  return found;
+}
+
+function noneIfUntrusted(error: unknown): PlacedRecord[] {
+  if (error instanceof HandoffError) return [];
+  throw error;
 }
 
 /** Policies, identities, tasks and the project have a path too; each is judged as `verify` does. */

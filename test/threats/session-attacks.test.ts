@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openRepository } from '../../src/index.ts';
 import { initialised, type Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
+import { worktree } from '../verbs/agents.ts';
 
 async function twoAgents(): Promise<Place> {
   const place = await initialised();
@@ -34,6 +35,40 @@ describe('what an attacker, or an accident, may try', () => {
     const { session_id } = await place.handoff.start({ as: 'donna' });
     await place.handoff.release({ target: session_id, reason: 'out', as: 'eve' });
     expect(await place.handoff.note({ text: 'still here' }).catch(codeOf)).toBe('session_released');
+  });
+
+  it('whoever has wrapped, and names nobody, does not go on in the session of another', async () => {
+    const place = await twoAgents();
+    await place.handoff.start({ as: 'eve' });
+    await place.handoff.start({ as: 'donna' });
+    await place.handoff.wrap({ message: 'done' });
+    expect(await place.handoff.note({ text: 'an afterthought' }).catch(codeOf)).toBe('session_ended');
+    expect(await place.handoff.wrap({ message: 'again' }).catch(codeOf)).toBe('session_ended');
+    await place.handoff.note({ as: 'eve', text: 'mine' });
+  });
+
+  it('nobody releases in the name of somebody who is not signed in', async () => {
+    const place = await twoAgents();
+    const { session_id } = await place.handoff.start({ as: 'eve' });
+    const release = place.handoff.release({ target: session_id, reason: 'out', as: 'nobody' });
+    expect(await release.catch(codeOf)).toBe('unknown_identity');
+    await place.handoff.note({ as: 'eve', text: 'still here' });
+  });
+
+  it('a baton of another work tree can be shown again', async () => {
+    const place = await twoAgents();
+    await place.handoff.start({ as: 'donna' });
+    const { baton } = await place.handoff.wrap({ message: 'over to you' });
+    const side = worktree(place, 'side');
+    git(side.dir, 'reset', '--quiet', '--hard', 'HEAD~1');
+    await side.handoff.pickup({ as: 'eve' });
+    const shown = await side.handoff.show({ record: baton.delta_id.slice('sha256:'.length, 20) });
+    expect(shown).toMatchObject({
+      id: baton.delta_id,
+      body: 'over to you',
+      valid: true,
+      signer: { identity: 'donna' },
+    });
   });
 
   it('a branch whose name is no UTF-8 gets its own commit', async () => {

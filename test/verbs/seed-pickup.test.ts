@@ -22,6 +22,8 @@ describe('SPEC-040 §5.1 the baton is what was wrapped', () => {
       summary: 'The reader is strict;\tthe writer is *next*. 🏁',
       next_agent: null,
       focus: [],
+      branch: 'main',
+      head: expect.stringMatching(/^[0-9a-f]{40}$/),
     });
     expect(result).toMatchObject({ predecessor_session_id: session_id, warnings: [] });
   });

@@ -39,6 +39,7 @@ export function formatPickup(result: PickupResult, paint: Paint): string {
   const from = result.predecessor_session_id?.slice(0, 8);
   const rows = [...contextRows(result)];
   if (baton) rows.push(['baton', `${baton.agent_identity}, ${time(baton.created_at)}: ${baton.summary}`]);
+  if (baton?.head) rows.push(['left at', `${baton.branch ?? 'no branch'} ${baton.head.slice(0, 12)}`]);
   if (baton?.next_agent) rows.push(['meant for', baton.next_agent]);
   if (baton && baton.focus.length > 0) rows.push(['focus', baton.focus.join(', ')]);
   return lines(
