@@ -34,14 +34,14 @@ export const VERBS = {
   wrap: {
     args: ['wrap', '--message', BATON],
     prepare: async (place) => [start(place), note(place)],
-    next: async (place) => [await wrapAgain(place), await received(place)].flat(),
+    next: async (place) => [await wrapAgain(place), received(place)].flat(),
   },
   pickup: {
     args: ['pickup', '--as', 'rick'],
     prepare: async (place) => [start(place), await wrap(place)],
     next: async (place) => {
       const { session } = await call(place, (verbs) => verbs.status({ as: 'rick' }));
-      return [...(session ? [] : [await received(place)]), note(place), await wrap(place)];
+      return [...(session ? [] : [received(place)]), note(place), await wrap(place)];
     },
   },
 };
@@ -166,7 +166,7 @@ async function wrapAgain(place) {
   return [];
 }
 
-async function received(place) {
+function received(place) {
   const { baton, pickup_delta_id } = handoff(place, 'pickup', '--as', 'rick');
   check(baton?.body === BATON, 'The baton did not arrive as it was wrapped', baton);
   return pickup_delta_id;

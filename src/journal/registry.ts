@@ -57,8 +57,8 @@ export function removeSession(dirs: StateDirs, id: string): void {
 
 /** Null for an unknown session, and for one whose opening was cut off before it could be described. */
 export function readSession(dirs: StateDirs, id: string): Session | null {
-  const text = ifThere(() => readFileSync(join(dirs.sessions, id, 'session.json'), 'utf8'));
   const path = join(dirs.sessions, id, 'session.json');
+  const text = ifThere(() => readFileSync(path, 'utf8'));
   return text === null ? null : parseState<Session>(text, path, ['session_id', 'identity', 'folder', 'opened_at']);
 }
 

@@ -59,7 +59,7 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
       return { delta_id: id, path: `${session.folder}/${recordName(fields.seq, draft.kind)}`, fields };
     }
   } catch (error) {
-    throw await withDraft(error, writer, draft);
+    throw withDraft(error, writer, draft);
   }
 }
 
@@ -148,7 +148,7 @@ function nextClock({ repository }: Writer, tip: Entry | null): number {
 }
 
 /** Whatever stands in the way, the words are kept, and the message says where. */
-async function withDraft(error: unknown, { repository, session }: Writer, draft: RecordDraft): Promise<unknown> {
+function withDraft(error: unknown, { repository, session }: Writer, draft: RecordDraft): unknown {
   const text = draft.body ?? draft.fields.text;
   if (!(error instanceof HandoffError) || typeof text !== 'string' || text === '') return error;
   if (!['session_released', 'session_ended', 'usage', 'io'].includes(error.code)) return error;

@@ -33,7 +33,7 @@ export async function enterCustody(
   const session = await openSession(repository, holds, opening, async (heir) => {
     for (const victim of victims) {
       const held = await holds.read(`session/${victim.session_id}`);
-      if (victim.isPredecessor && (await isTaken(repository, trust, known, victim.session_id, held)))
+      if (victim.isPredecessor && isTaken(repository, trust, known, victim.session_id, held))
         throw pickedUp(victim, held);
       const holder = holderOf(repository.host.name, heir, heir.opened_at, victim.active ? PREEMPTED : PICKED_UP);
       // the identity's own last session only has to be out of the way, whoever put it there
@@ -69,13 +69,13 @@ function victimsOf(prior: Prior, predecessor: Predecessor | null): Victim[] {
 }
 
 /** Whether somebody continues it of whom nothing was known when it was chosen: a second heir would fork custody. */
-async function isTaken(
+function isTaken(
   repository: Repository,
   trust: Trust,
   { history, live }: Known,
   victim: string,
   held: Held | null,
-): Promise<boolean> {
+): boolean {
   const { session_id = victim, reason } = held?.holder ?? {};
   const isSeen = live.some(({ session, liveness }) => session.session_id === session_id && liveness.opened);
   if (session_id === victim || isSeen) return false;

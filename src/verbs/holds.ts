@@ -37,7 +37,7 @@ export async function openHolds(repository: Repository, { local }: HoldOptions):
 function createHolds(locks: string, remote: Remote | null): Holds {
   return {
     async read(name) {
-      return combine(...(await Promise.all([readHold(locks, name), remote && readRemoteHold(remote, name)])));
+      return combine(readHold(locks, name), remote && (await readRemoteHold(remote, name)));
     },
     async take(name, prior, holder) {
       const number = (prior?.local?.number ?? 0) + 1;

@@ -46,7 +46,7 @@ export async function init(repository: Repository, options: InitOptions = {}): P
   const maintainer = await obtainKey(repository, name);
   const bot = await obtainKey(repository, 'bot');
   const at = repository.now().toISOString();
-  const policy = await signDocument(genesis(maintainer.named, at, await protectedRef(repository)), [maintainer.named]);
+  const policy = await signDocument(genesis(maintainer.named, at, protectedRef(repository)), [maintainer.named]);
   const root = recordId(policy.document.signedBytes, nodeSuite).slice('sha256:'.length);
   const sign = (fields: YamlMap) => signDocument(fields as Parameters<typeof signDocument>[0], [maintainer.named]);
   const documents: [string, YamlMap][] = [
@@ -67,7 +67,7 @@ export async function init(repository: Repository, options: InitOptions = {}): P
   ];
   const files = [{ path: policyPath(1), bytes: policy.bytes }];
   for (const [path, fields] of documents) files.push({ path, bytes: (await sign(fields)).bytes });
-  const attributes = await attributesFile(topLevel);
+  const attributes = attributesFile(topLevel);
 
   for (const key of [maintainer, bot]) await key.save(root);
   const all = [...files, ...(attributes ? [{ ...attributes, replaces: true }] : [])];
@@ -150,7 +150,7 @@ function genesis({ identity, signer }: NamedSigner, at: string, branch: string):
 }
 
 /** The branch work is merged into: the current one if it is called so, else main. */
-async function protectedRef({ dirs }: Repository): Promise<string> {
+function protectedRef({ dirs }: Repository): string {
   const head = readFileSync(join(dirs.gitDir, 'HEAD'), 'utf8');
   const branch = /^ref: refs\/heads\/(main|master|trunk)\n?$/.exec(head)?.[1] ?? 'main';
   return `refs/heads/${branch}`;
@@ -169,7 +169,7 @@ const ATTRIBUTES = [
 ];
 
 /** Signed bytes must survive autocrlf and filters. Null when the lines are there. */
-async function attributesFile(topLevel: string): Promise<{ path: string; bytes: Uint8Array } | null> {
+function attributesFile(topLevel: string): { path: string; bytes: Uint8Array } | null {
   const text = ifThere(() => readFileSync(join(topLevel, '.gitattributes'), 'utf8')) ?? '';
   const lines = ATTRIBUTES.filter((line) => !text.split('\n').includes(line));
   if (lines.length === 0) return null;

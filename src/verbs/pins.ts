@@ -1,11 +1,12 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { find, type Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { identityPath, parsePolicyName, ROOT } from '../core/paths.ts';
 import type { Oid } from '../git/store.ts';
+import { replaceFile } from '../journal/durable.ts';
 import { ifThere } from '../journal/if-there.ts';
 import type { Repository } from './repository.ts';
 
@@ -184,11 +185,8 @@ function parseJson(text: string): Pins | null {
 
 /** Where the repository may not be written to, it is verified all the same; the next run compares with what there was. */
 function writePins(repository: Repository, path: string, pins: Pins): void {
-  const temporary = `${path}.${Math.random().toString(36).slice(2)}`;
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(temporary, `${JSON.stringify(pins)}\n`);
-    renameSync(temporary, path);
+    replaceFile(path, `${JSON.stringify(pins)}\n`);
   } catch (error) {
     if (!isReadOnly(error)) throw error;
     repository.warn(`What was seen cannot be remembered: ${(error as Error).message}`);

@@ -30,7 +30,7 @@ export interface ReceivedBaton {
 
 /** From the journal where this machine has it, else from the tree; in both cases the very bytes that were verified. */
 export async function receiveBaton(repository: Repository, source: Source, baton: Baton): Promise<ReceivedBaton> {
-  const bytes = (await journalledBaton(repository, baton)) ?? (await committedBaton(source, baton));
+  const bytes = journalledBaton(repository, baton) ?? (await committedBaton(source, baton));
   const record = parseRecord(bytes);
   if (recordId(record.signedBytes, nodeSuite) !== baton.delta_id) throw new Error(`${baton.path} is not the baton.`);
   return {
@@ -48,7 +48,7 @@ export async function receiveBaton(repository: Repository, source: Source, baton
   };
 }
 
-async function journalledBaton(repository: Repository, baton: Baton): Promise<Uint8Array | null> {
+function journalledBaton(repository: Repository, baton: Baton): Uint8Array | null {
   const dirs = dirsOf(repository);
   const { seq } = parseRecordName(basename(baton.path))!;
   if (!readSession(dirs, baton.session_id)) return null;

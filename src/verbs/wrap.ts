@@ -34,7 +34,7 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
   const fields = batonFields(given, options);
   const writer = await openWriter(repository, options, fields.next_agent ?? null);
   const { session } = writer;
-  const left = await unfinishedBaton(repository, session, body);
+  const left = unfinishedBaton(repository, session, body);
   if (left) return finish(repository, writer, left, body, options);
   const { summary = firstLine(body), reason, next_agent, focus } = fields;
   const position = positionFields(await readPosition(repository));
@@ -69,11 +69,11 @@ async function finish(
 }
 
 /** The baton that an earlier attempt left in the journal, and that no commit is known to hold. */
-async function unfinishedBaton(
+function unfinishedBaton(
   repository: Repository,
   { session_id, folder }: Session,
   body: string,
-): Promise<WrapResult['baton'] | null> {
+): WrapResult['baton'] | null {
   const dirs = dirsOf(repository);
   const tip = readTip(dirs, session_id);
   if (!tip || !('kind' in tip) || tip.kind !== 'baton' || isCommitted(dirs, session_id)) return null;
