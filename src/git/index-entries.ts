@@ -100,7 +100,7 @@ export class EntryMerger {
     while (this.#left > 0 && at + fixed <= piece.length) {
       const flags = view.getUint16(at + fixed - 2);
       const length = flags & LENGTH;
-      const size = (fixed + (flags & EXTENDED ? 2 : 0) + length + 8) & ~7;
+      const size = sizeOf(flags, this.#width);
       if (at + size > piece.length) break;
       if (view.getUint32(at + MTIME) >= this.#writtenAt && view.getUint32(at + MODE) !== SUBMODULE) {
         // as git does it: an entry without a size is compared byte by byte by whoever looks next
@@ -160,8 +160,7 @@ export class EntryMerger {
     const starts: number[] = [];
     for (let at = 0; at < end; ) {
       starts.push(at);
-      const flags = piece.readUInt16BE(at + OID + this.#width);
-      at += (OID + this.#width + (flags & EXTENDED ? 4 : 2) + (flags & LENGTH) + 8) & ~7;
+      at += sizeOf(piece.readUInt16BE(at + OID + this.#width), this.#width);
     }
     return starts;
   }
@@ -203,6 +202,11 @@ function firstFrom(piece: Buffer, starts: readonly number[], name: Buffer, width
   return low;
 }
 
+/** How many bytes an entry has: after its name one to eight zeros, up to a multiple of eight. */
+function sizeOf(flags: number, width: number): number {
+  return (OID + width + (flags & EXTENDED ? 4 : 2) + (flags & LENGTH) + 8) & ~7;
+}
+
 function nameOf(piece: Buffer, start: number, width: number): Buffer {
   const flags = piece.readUInt16BE(start + OID + width);
   const at = start + OID + width + (flags & EXTENDED ? 4 : 2);
@@ -213,7 +217,7 @@ const NANO = 1_000_000_000n;
 const PLAIN_FILE = 0o100644n;
 
 function formatEntry(name: Buffer, { oid, stat }: IndexedFile, width: number): Buffer {
-  const entry = Buffer.alloc((OID + width + 2 + name.length + 8) & ~7);
+  const entry = Buffer.alloc(sizeOf(name.length, width));
   const { ctimeNs, mtimeNs, dev, ino, uid, gid, size } = stat;
   const times = [ctimeNs / NANO, ctimeNs % NANO, mtimeNs / NANO, mtimeNs % NANO];
   const numbers = [...times, dev, ino, PLAIN_FILE, uid, gid, size];

@@ -1,7 +1,7 @@
 import { HandoffError } from '../core/error.ts';
 import type { GitConfig } from '../git/config.ts';
-import { untilUnlocked } from '../git/index-file.ts';
 import { type Git, gitFailure, readGit, runGit } from '../git/run.ts';
+import { untilUnlocked } from '../git/until-unlocked.ts';
 
 export interface Change {
   written: string[];

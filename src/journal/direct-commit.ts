@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitConfig } from '../git/config.ts';
 import type { RepositoryDirs } from '../git/discover.ts';
+import { isExecutable } from '../git/executable.ts';
 import { type Git, gitFailure, startGit } from '../git/run.ts';
 
 /** A commit that nothing names yet. */
@@ -47,15 +48,6 @@ export function isPlain(dirs: RepositoryDirs, config: GitConfig): boolean {
     !config.keys().some((key) => /^(?:hook|author|committer)\./.test(key)) &&
     /^(?:false|no|off|0|)$/i.test(config.get('commit.gpgsign') ?? '')
   );
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** As git would sign the commit, in the form commit objects have it; null where that cannot be said for sure, and git must be asked. */

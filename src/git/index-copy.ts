@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { EntryMerger, type Wanted } from './index-entries.ts';
+import { forgetTrees } from './index-trees.ts';
+import type { ObjectFormat } from './loose-object.ts';
+
+/** Writes the index with these files in it. Returns what the old one was; `same` when it had them all, null for git. */
+export function copyIndex(
+  index: string,
+  own: string,
+  wanted: readonly Wanted[],
+  format: ObjectFormat,
+): BigIntStats | 'same' | null {
+  const from = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const to = openSync(own, 'wx', 0o666);
+  try {
+    const made = fstatSync(from, { bigint: true });
+    const merging = { from, to, wanted, format, writtenAt: Number(made.mtimeNs / 1_000_000_000n) };
+    // how many are new stands first in the file, and is known last
+    const likely = wanted.filter(({ onlyIfAbsent }) => !onlyIfAbsent).length;
+    const added = mergeIndex(merging, likely);
+    if (added === null || added === 'same') return added;
+    return added === likely || mergeIndex(merging, added) === added ? made : null;
+  } finally {
+    closeSync(from);
+    closeSync(to);
+  }
+}
+
+interface Merging {
+  from: number;
+  to: number;
+  wanted: readonly Wanted[];
+  format: ObjectFormat;
+  writtenAt: number;
+}
+
+const HEADER = 12;
+const PIECE = 1 << 19;
+
+/** Returns how many entries were added; what was written is right if that is what was expected. */
+function mergeIndex({ from, to, wanted, format, writtenAt }: Merging, expected: number): number | 'same' | null {
+  const width = format === 'sha256' ? 32 : 20;
+  const header = Buffer.alloc(HEADER);
+  if (readSync(from, header, 0, HEADER, 0) < HEADER || header.toString('latin1', 0, 4) !== 'DIRC') return null;
+  if (![2, 3].includes(header.readUInt32BE(4))) return null;
+  const count = header.readUInt32BE(8);
+  header.writeUInt32BE(count + expected, 8);
+  const output = openOutput(to, format);
+  output.push(header);
+  const merger = new EntryMerger(count, wanted, width, writtenAt, output.push);
+  const rest = mergeEntries(from, merger);
+  if (merger.failed || rest.length < width) return null;
+  if (!merger.changed) return 'same';
+  const extensions = withoutTrees(rest.subarray(0, -width), wanted, width);
+  if (!extensions || rest.subarray(-width).every((byte) => byte === 0)) return null; // without a checksum, on purpose
+  output.push(extensions);
+  output.finish();
+  return merger.added;
+}
+
+/** Feeds the entries, piece by piece: the whole index in memory would cost more than all the rest. Returns what follows. */
+function mergeEntries(from: number, merger: EntryMerger): Buffer {
+  let buffer = Buffer.allocUnsafe(PIECE);
+  let kept = 0;
+  for (let position = HEADER; !merger.isDone && !merger.failed; ) {
+    const size = readSync(from, buffer, kept, PIECE - kept, position);
+    if (size === 0) return Buffer.alloc(0);
+    position += size;
+    const taken = merger.push(buffer.subarray(0, kept + size));
+    kept += size - taken;
+    buffer.copyWithin(0, taken, taken + kept);
+    if (merger.isDone) buffer = Buffer.concat([buffer.subarray(0, kept), readFrom(from, position)]);
+  }
+  merger.finish();
+  return merger.isDone ? buffer : Buffer.alloc(0);
+}
+
+function readFrom(file: number, position: number): Buffer {
+  const bytes = Buffer.allocUnsafe(Math.max(0, Number(fstatSync(file).size) - position));
+  return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, position));
+}
+
+/** Bytes go out in order from the beginning, and are summed up on the way. */
+function openOutput(to: number, format: ObjectFormat): { push(bytes: Uint8Array): void; finish(): void } {
+  const checksum = createHash(format);
+  let position = 0;
+  const write = (bytes: Uint8Array): void => {
+    for (let at = 0; at < bytes.length; ) {
+      const size = writeSync(to, bytes, at, bytes.length - at, position);
+      at += size;
+      position += size;
+    }
+  };
+  return {
+    push(bytes) {
+      checksum.update(bytes);
+      write(bytes);
+    },
+    finish() {
+      write(checksum.digest());
+      ftruncateSync(to, position);
+    },
+  };
+}
+
+/** Any extension but `TREE` is git's business. */
+function withoutTrees(extensions: Buffer, wanted: readonly Wanted[], width: number): Buffer | null {
+  if (extensions.length === 0) return extensions;
+  if (extensions.length < 8 || extensions.toString('latin1', 0, 4) !== 'TREE') return null;
+  if (extensions.readUInt32BE(4) !== extensions.length - 8) return null;
+  const folders = wanted.map(({ path }) => dirname(path));
+  const trees = forgetTrees(extensions.subarray(8), folders, width);
+  if (!trees) return null;
+  const header = Buffer.from(extensions.subarray(0, 8));
+  header.writeUInt32BE(trees.length, 4);
+  return Buffer.concat([header, trees]);
+}
