@@ -73,6 +73,12 @@ export function isWrapped(dirs: StateDirs, id: string): boolean {
   return false;
 }
 
+/** Whether nothing can be added to it any more: it was wrapped, or somebody put an end to it. */
+export function isOver(dirs: StateDirs, id: string): boolean {
+  const tip = readTip(dirs, id);
+  return tip !== null && ('end' in tip || isWrapped(dirs, id));
+}
+
 function kindOf(bytes: Buffer, path: string): RecordKind {
   const kind = /^(?:---\n)?handoff: 1\nkind: ([a-z]+)\n/.exec(bytes.toString('latin1', 0, 64))?.[1] ?? '';
   if (isRecordKind(kind)) return kind;

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { createFile, guarded } from './durable.ts';
@@ -70,32 +70,6 @@ export function listSessions(dirs: StateDirs): Session[] {
 
 export function heartbeatFile(dirs: StateDirs, id: string): string {
   return join(dirs.sessions, id, 'heartbeat');
-}
-
-/** A commit holds the whole session: its journal may go when others need the room. The branch is null where there is none. */
-export function markCommitted(dirs: StateDirs, id: string, branch: string | null): void {
-  createFile(join(dirs.sessions, id, 'committed'), `${JSON.stringify({ branch })}\n`);
-}
-
-export function isCommitted(dirs: StateDirs, id: string): boolean {
-  return existsSync(join(dirs.sessions, id, 'committed'));
-}
-
-/** On which branch, null where that cannot be told; undefined when it is not committed. */
-export function committedOn(dirs: StateDirs, id: string): string | null | undefined {
-  const text = ifThere(() => readFileSync(join(dirs.sessions, id, 'committed'), 'utf8'));
-  if (text === null) return undefined;
-  try {
-    return JSON.parse(text)?.branch ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-/** The commit is gone again. */
-export function unmarkCommitted(dirs: StateDirs, id: string): void {
-  rmSync(join(dirs.sessions, id, 'committed'), { force: true });
 }
 
 /** A state file that a fault of the disk, or a hand, has spoilt. It is not taken for none: it may be what holds a session. */

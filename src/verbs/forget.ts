@@ -1,5 +1,6 @@
+import { isCommitted, markCommitted } from '../journal/committed.ts';
 import { isOpen } from '../journal/liveness.ts';
-import { isCommitted, markCommitted, removeSession } from '../journal/registry.ts';
+import { removeSession } from '../journal/registry.ts';
 import { readBranch } from './position.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf, type LiveSession } from './session.ts';
@@ -15,6 +16,6 @@ export function forgetOld(repository: Repository, live: readonly LiveSession[], 
   const over = live.filter(({ session, liveness }) => committed.has(session.session_id) && !isOpen(liveness));
   over.sort((a, b) => (a.session.opened_at < b.session.opened_at ? 1 : -1));
   const unmarked = over.filter(({ session }) => !isCommitted(dirs, session.session_id));
-  for (const { session } of unmarked) markCommitted(dirs, session.session_id, readBranch(repository));
+  for (const { session } of unmarked) markCommitted(dirs, session.session_id, { branch: readBranch(repository) });
   for (const { session } of over.slice(KEPT)) removeSession(dirs, session.session_id);
 }

@@ -1,22 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import { readGit } from '../git/run.ts';
-import { type FileToWrite, writeFiles } from '../journal/files.ts';
-import { isWrapped, readTip } from '../journal/records.ts';
-import {
-  committedOn,
-  isCommitted,
-  listSessions,
-  markCommitted,
-  type Session,
-  type StateDirs,
-  unmarkCommitted,
-} from '../journal/registry.ts';
-import { missingRecords, writtenRecords } from '../journal/restore.ts';
+import { markCommitted } from '../journal/committed.ts';
+import type { Session } from '../journal/registry.ts';
+import { writtenRecords } from '../journal/restore.ts';
 import { commitSessions } from './commit-sessions.ts';
 import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
+import { isHere, leftBehind, recoverRecords } from './recover-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { dirsOf } from './session.ts';
 
@@ -56,23 +45,6 @@ export async function publishRecords(
   return null;
 }
 
-/** Sessions of this work tree that are over and in no commit, restored ones for example: nobody else will commit them. */
-function leftBehind(repository: Repository, own: Session): Session[] {
-  const dirs = dirsOf(repository);
-  return listSessions(dirs).filter(
-    (session) =>
-      session.session_id !== own.session_id &&
-      isHere(repository, session) &&
-      isOver(dirs, session) &&
-      !isCommitted(dirs, session.session_id),
-  );
-}
-
-function isOver(dirs: StateDirs, { session_id }: Session): boolean {
-  const tip = readTip(dirs, session_id);
-  return tip !== null && ('end' in tip || isWrapped(dirs, session_id));
-}
-
 /** The records just written, and any that went missing, which is said. Returns the paths of all of them. */
 async function restore(
   repository: Repository,
@@ -81,7 +53,7 @@ async function restore(
   written: readonly string[],
 ): Promise<string[]> {
   try {
-    const paths = new Set([...(await recover(repository, topLevel, session)), ...written]);
+    const paths = new Set([...(await recoverRecords(repository, topLevel, session)), ...written]);
     const lost = [...paths].filter((path) => !written.includes(path));
     if (lost.length > 0) repository.warn(restored(lost));
     return [...paths];
@@ -101,49 +73,8 @@ function writtenAllTheSame(error: unknown, written: readonly string[], where: st
   });
 }
 
-/** Every session of this work tree that no commit is known to hold, or whose commit was taken back. */
-async function recover(repository: Repository, topLevel: string, own: Session): Promise<string[]> {
-  const dirs = dirsOf(repository);
-  const branch = readBranch(repository);
-  const paths: string[] = [];
-  for (const session of listSessions(dirs).filter((each) => isHere(repository, each))) {
-    const { session_id } = session;
-    const committed = committedOn(dirs, session_id);
-    if (committed !== undefined && (committed === null || committed !== branch)) continue;
-    const missing = missingRecords(topLevel, dirs, session);
-    if (missing.length === 0) continue;
-    if (committed !== undefined) unmarkCommitted(dirs, session_id);
-    else if (session_id !== own.session_id && (await isHeldByCommit(repository, session, missing))) continue;
-    writeFiles(topLevel, missing, dirs.scratch);
-    paths.push(...missing.map(({ path }) => path));
-  }
-  return paths;
-}
-
-/** Sessions of a work tree that was removed are everybody's: their records must not be left behind with it. */
-function isHere({ worktree, dirs }: Repository, session: Session): boolean {
-  return session.worktree === worktree || !existsSync(join(dirs.commonDir, session.worktree));
-}
-
-/**
- * A session that has ended may have been committed by hand, on a branch that is not checked out now: then nothing is
- * lost. One that goes on needs its whole chain on whichever branch it goes on.
- */
-async function isHeldByCommit(
-  repository: Repository,
-  session: Session,
-  missing: readonly FileToWrite[],
-): Promise<boolean> {
-  const dirs = dirsOf(repository);
-  if (!isOver(dirs, session)) return false;
-  const found = await readGit(repository.git, ['rev-list', '--all', '-1', '--', missing.at(-1)!.path]);
-  const commit = found.toString('latin1').trim();
-  if (commit !== '') markCommitted(dirs, session.session_id, null); // which of its branches does not matter
-  return commit !== '';
-}
-
 export function rememberCommitted(repository: Repository, session: Session, oid: string | null): void {
-  if (oid !== null) markCommitted(dirsOf(repository), session.session_id, readBranch(repository));
+  if (oid !== null) markCommitted(dirsOf(repository), session.session_id, { branch: readBranch(repository) });
 }
 
 function restored(paths: readonly string[]): string {

@@ -1,0 +1,44 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFile } from './durable.ts';
+import { ifThere } from './if-there.ts';
+import type { StateDirs } from './registry.ts';
+
+/** That a commit holds a whole session: its journal may go when others need the room. */
+export interface Committed {
+  /** Null where no branch is checked out, or where it cannot be told. */
+  branch: string | null;
+}
+
+export function markCommitted(dirs: StateDirs, id: string, { branch }: Committed): void {
+  createFile(markOf(dirs, id), `${JSON.stringify({ branch })}\n`);
+}
+
+export function isCommitted(dirs: StateDirs, id: string): boolean {
+  return existsSync(markOf(dirs, id));
+}
+
+/** Null when it is not committed. */
+export function readCommitted(dirs: StateDirs, id: string): Committed | null {
+  const text = ifThere(() => readFileSync(markOf(dirs, id), 'utf8'));
+  return text === null ? null : { branch: parseBranch(text) };
+}
+
+/** A mark that cannot be read is one all the same: that it is there says that the session is committed. */
+function parseBranch(text: string): string | null {
+  try {
+    return JSON.parse(text)?.branch ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** The commit is gone again. */
+export function unmarkCommitted(dirs: StateDirs, id: string): void {
+  rmSync(markOf(dirs, id), { force: true });
+}
+
+function markOf(dirs: StateDirs, id: string): string {
+  return join(dirs.sessions, id, 'committed');
+}

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readGit } from '../git/run.ts';
+import { isCommitted, markCommitted, readCommitted, unmarkCommitted } from '../journal/committed.ts';
+import { type FileToWrite, writeFiles } from '../journal/files.ts';
+import { isOver } from '../journal/records.ts';
+import { listSessions, type Session } from '../journal/registry.ts';
+import { missingRecords } from '../journal/restore.ts';
+import { readBranch } from './position.ts';
+import type { Repository } from './repository.ts';
+import { dirsOf } from './session.ts';
+
+/**
+ * Writes what the work tree lacks of its sessions, but for those that a commit is known to hold and whose commit was not
+ * taken back. Returns the paths. SPEC §8.3
+ */
+export async function recoverRecords(repository: Repository, topLevel: string, own: Session): Promise<string[]> {
+  const dirs = dirsOf(repository);
+  const branch = readBranch(repository);
+  const paths: string[] = [];
+  for (const session of listSessions(dirs).filter((each) => isHere(repository, each))) {
+    const { session_id } = session;
+    const committed = readCommitted(dirs, session_id);
+    if (committed && (committed.branch === null || committed.branch !== branch)) continue;
+    const missing = missingRecords(topLevel, dirs, session);
+    if (missing.length === 0) continue;
+    if (committed) unmarkCommitted(dirs, session_id);
+    else if (session_id !== own.session_id && (await isHeldByCommit(repository, session, missing))) continue;
+    writeFiles(topLevel, missing, dirs.scratch);
+    paths.push(...missing.map(({ path }) => path));
+  }
+  return paths;
+}
+
+/** Sessions of a work tree that was removed are everybody's: their records must not be left behind with it. */
+export function isHere({ worktree, dirs }: Repository, session: Session): boolean {
+  return session.worktree === worktree || !existsSync(join(dirs.commonDir, session.worktree));
+}
+
+/**
+ * A session that has ended may have been committed by hand, on a branch that is not checked out now: then nothing is
+ * lost. One that goes on needs its whole chain on whichever branch it goes on.
+ */
+async function isHeldByCommit(
+  repository: Repository,
+  { session_id }: Session,
+  missing: readonly FileToWrite[],
+): Promise<boolean> {
+  const dirs = dirsOf(repository);
+  if (!isOver(dirs, session_id)) return false;
+  const found = await readGit(repository.git, ['rev-list', '--all', '-1', '--', missing.at(-1)!.path]);
+  const commit = found.toString('latin1').trim();
+  if (commit !== '') markCommitted(dirs, session_id, { branch: null }); // which of its branches does not matter
+  return commit !== '';
+}
+
+/** Sessions of this work tree that are over and in no commit, restored ones for example: nobody else will commit them. */
+export function leftBehind(repository: Repository, own: Session): Session[] {
+  const dirs = dirsOf(repository);
+  return listSessions(dirs).filter(
+    (session) =>
+      session.session_id !== own.session_id &&
+      isHere(repository, session) &&
+      isOver(dirs, session.session_id) &&
+      !isCommitted(dirs, session.session_id),
+  );
+}
