@@ -25,7 +25,7 @@ export function objectFormat(commonDir: string): ObjectFormat {
   return config.get('extensions.objectformat') === 'sha256' ? 'sha256' : 'sha1';
 }
 
-/** Writes an object as git would, in a hurry (a tree is mostly ids, which do not shrink): whole or not at all, under the name of its content, never to be changed. */
+/** Writes an object as git would: whole or not at all, under the name of its content, never to be changed. */
 export function writeLooseObject(objects: string, format: ObjectFormat, type: ObjectType, bytes: Uint8Array): Oid {
   const whole = Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes]);
   const oid = hash(format, whole, 'hex');
@@ -33,7 +33,7 @@ export function writeLooseObject(objects: string, format: ObjectFormat, type: Ob
   const path = join(folder, oid.slice(2));
   try {
     if (existsSync(path)) keep(path);
-    else writeWhole(folder, path, deflateSync(whole, { level: type === 'tree' ? 0 : 1 }));
+    else writeWhole(folder, path, deflateSync(whole, { level: LEVEL[type] }));
   } catch (cause) {
     throw new HandoffError('io', `Object ${oid} could not be written: ${(cause as Error).message}`, {
       hint: 'Free space or fix permissions, then run the command again.',
@@ -43,6 +43,9 @@ export function writeLooseObject(objects: string, format: ObjectFormat, type: Ob
   }
   return oid;
 }
+
+/** Speed before size, until `git gc` packs it. A tree is mostly ids, which do not shrink. */
+const LEVEL: Record<ObjectType, number> = { blob: 1, tree: 0, commit: 1 };
 
 /** A `git gc` that runs now may be about to drop an object that nothing named so far, but not a new one. */
 function keep(path: string): void {

@@ -30,8 +30,8 @@ import { findEntry, withEntry } from './tree-bytes.ts';
 export interface NativeGitStore extends GitStore {
   /** Null where it was configured how objects are written: then git has to write them. */
   objectWriter(): Promise<ObjectWriter | null>;
-  /** The tree with more files in one of its folders, once `choose` has seen what is there; null when it wants none. */
-  addToFolder(tree: Oid, folder: string, choose: (present: string[]) => readonly NewFile[]): Promise<Oid | null>;
+  /** The tree with more files in one of its folders; null when none are wanted. */
+  addToFolder(tree: Oid, folder: string, choose: Choose): Promise<Oid | null>;
   /** All scopes, as git sees them; read by the process that reads objects. */
   config(): Promise<GitConfig>;
 }
@@ -40,6 +40,9 @@ export interface NewFile {
   name: string;
   bytes: Uint8Array;
 }
+
+/** The files to add, once it is known which names the folder has. */
+type Choose = (present: string[]) => readonly NewFile[];
 
 export function openNativeStore(git: Git): NativeGitStore {
   return new NativeStore(git);
@@ -150,42 +153,44 @@ class NativeStore implements NativeGitStore {
     return this.#catFile.close();
   }
 
-  addToFolder(tree: Oid, folder: string, choose: (present: string[]) => readonly NewFile[]): Promise<Oid | null> {
+  addToFolder(tree: Oid, folder: string, choose: Choose): Promise<Oid | null> {
     return this.#graft(tree, folder.split('/'), choose, tree.length / 2);
+  }
+
+  objectWriter(): Promise<ObjectWriter | null> {
+    this.#writer ??= this.#findWriter();
+    return this.#writer;
   }
 
   async #graft(
     tree: Oid | null,
     [name, ...below]: readonly string[],
-    choose: (present: string[]) => readonly NewFile[],
+    choose: Choose,
     width: number,
   ): Promise<Oid | null> {
-    let bytes = tree === null ? new Uint8Array() : await this.#treeBytes(tree);
+    const bytes = tree === null ? new Uint8Array() : await this.#treeBytes(tree);
     if (name === undefined) {
       const files = choose(tree === null ? [] : parseTree(tree, bytes).map((entry) => entry.name));
-      if (files.length === 0) return null;
-      for (const file of files) {
-        const place = findEntry(bytes, '100644', file.name, width);
-        bytes = withEntry(bytes, place, '100644', file.name, await this.writeBlob(file.bytes));
-      }
-    } else {
-      const place = findEntry(bytes, '40000', name, width);
-      const oid = await this.#graft(place.oid, below, choose, width);
-      if (oid === null) return null;
-      bytes = withEntry(bytes, place, '40000', name, oid);
+      return files.length === 0 ? null : this.#write('tree', await this.#withFiles(bytes, files, width));
     }
-    return this.#write('tree', bytes);
+    const place = findEntry(bytes, '40000', name, width);
+    const oid = await this.#graft(place.oid, below, choose, width);
+    return oid === null ? null : this.#write('tree', withEntry(bytes, place, '40000', name, oid));
+  }
+
+  async #withFiles(tree: Uint8Array, files: readonly NewFile[], width: number): Promise<Uint8Array> {
+    let bytes = tree;
+    for (const file of files) {
+      const place = findEntry(bytes, '100644', file.name, width);
+      bytes = withEntry(bytes, place, '100644', file.name, await this.writeBlob(file.bytes));
+    }
+    return bytes;
   }
 
   async #treeBytes(oid: Oid): Promise<Uint8Array> {
     const tree = await this.#catFile.contents(oid);
     if (tree?.type === 'tree') return tree.bytes;
     throw tree ? wrongType(oid, 'tree', tree.type) : missingObject(oid);
-  }
-
-  objectWriter(): Promise<ObjectWriter | null> {
-    this.#writer ??= this.#findWriter();
-    return this.#writer;
   }
 
   async #write(type: ObjectType, bytes: Uint8Array): Promise<Oid> {

@@ -2,8 +2,13 @@ import type { Readable } from 'node:stream';
 import { type GitConfig, toConfig } from './config.ts';
 
 /** What is asked for: more would be more to read at every start. */
-const KEYS =
-  'handoff.*,user.*,author.*,committer.*,hook.*,core.hookspath,core.sharedrepository,core.fsync*,core.splitindex,core.ignorecase,core.untrackedcache,index.*,feature.*,commit.gpgsign,i18n.commitencoding';
+const KEYS = [
+  'handoff.*',
+  ...['user.*', 'author.*', 'committer.*'],
+  ...['hook.*', 'core.hookspath', 'commit.gpgsign', 'i18n.commitencoding'], // how git commits
+  ...['core.sharedrepository', 'core.fsync*'], // how it writes objects
+  ...['core.splitindex', 'core.ignorecase', 'core.untrackedcache', 'index.*', 'feature.*'], // and the index
+].join(',');
 const MARK = 'GIT_HANDOFF_MARK';
 
 /** The number of the pipe that TRACE_CONFIG makes git write to. */

@@ -5,11 +5,12 @@ import type { RepositoryDirs } from '../git/discover.ts';
 import { isExecutable } from '../git/executable.ts';
 import { type Git, gitFailure, startGit } from '../git/run.ts';
 
-/** A commit that nothing names yet. */
-export interface Draft {
-  branch: string;
-  head: string;
+/** A commit that nothing names yet, and the branch it was made for. */
+export interface UnnamedCommit {
   oid: string;
+  branch: string;
+  /** Where the branch was. */
+  head: string;
   subject: string;
 }
 
@@ -18,8 +19,8 @@ export interface Draft {
  * `git commit` looks at every one of them. The index is not read: `staging` puts the same files there first, so that what
  * else is staged stays staged, and git gets ready meanwhile. False when the branch has moved on: then nothing was done.
  */
-export async function moveBranch(git: Git, draft: Draft, staging: () => Promise<void>): Promise<boolean> {
-  const { branch, head, oid, subject } = draft;
+export async function moveBranch(git: Git, made: UnnamedCommit, staging: () => Promise<void>): Promise<boolean> {
+  const { branch, head, oid, subject } = made;
   const args = ['update-ref', '-m', `commit: ${subject}`, '-z', '--stdin'];
   const started = startGit(git, args);
   try {
@@ -50,7 +51,7 @@ export function isPlain(dirs: RepositoryDirs, config: GitConfig): boolean {
   );
 }
 
-/** As git would sign the commit, in the form commit objects have it; null where that cannot be said for sure, and git must be asked. */
+/** Who a commit is by, and when, as commit objects have it; null where only git can say what it would write. */
 export function identOf(
   role: 'AUTHOR' | 'COMMITTER',
   env: NodeJS.ProcessEnv,

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRecordName, recordName } from '../core/paths.ts';
+import type { NewFile } from '../git/native-store.ts';
 import type { FileToWrite } from './files.ts';
 import { ifThere } from './if-there.ts';
 import { readEntry, recordNumbers } from './records.ts';
@@ -16,11 +17,7 @@ export function missingRecords(topLevel: string, dirs: StateDirs, session: Sessi
 }
 
 /** The journalled records whose numbers none of these file names has. */
-export function recordsBeyond(
-  dirs: StateDirs,
-  { session_id }: Session,
-  names: readonly string[],
-): { name: string; bytes: Uint8Array }[] {
+export function recordsBeyond(dirs: StateDirs, { session_id }: Session, names: readonly string[]): NewFile[] {
   const present = new Set(names.map((name) => parseRecordName(name)?.seq));
   const absent = recordNumbers(dirs, session_id).filter((number) => !present.has(number));
   return absent.flatMap((number) => {

@@ -1,6 +1,6 @@
 import type { GitConfig } from '../git/config.ts';
 import { commit } from '../journal/commit.ts';
-import { type Draft, identOf, isPlain, moveBranch } from '../journal/direct-commit.ts';
+import { identOf, isPlain, moveBranch, type UnnamedCommit } from '../journal/direct-commit.ts';
 import type { Session } from '../journal/registry.ts';
 import { recordsBeyond } from '../journal/restore.ts';
 import { readPosition } from './position.ts';
@@ -24,21 +24,21 @@ export async function commitSessions(
   let staged: Promise<void> | undefined;
   const staging = () => (staged ??= stage());
   for (let attempt = 0; attempt < ATTEMPTS && isPlain(repository.dirs, config); attempt++) {
-    const draft = await draftCommit(repository, config, sessions, message);
-    if (!draft) break;
-    if (await moveBranch(repository.git, draft, staging)) return draft.oid;
+    const made = await makeCommit(repository, config, sessions, message);
+    if (!made) break;
+    if (await moveBranch(repository.git, made, staging)) return made.oid;
   }
   await staging();
   return commit(repository.git, config, { written: sessions.map(({ folder }) => folder), message, identity });
 }
 
 /** Null where there is no branch to commit to, nobody to commit as, or nothing to commit: git has to say it. */
-async function draftCommit(
+async function makeCommit(
   repository: Repository,
   config: GitConfig,
   sessions: readonly [Session, ...Session[]],
   message: string,
-): Promise<Draft | null> {
+): Promise<UnnamedCommit | null> {
   const { store, env } = repository;
   const { branch, head } = await readPosition(repository);
   const ident = (role: 'AUTHOR' | 'COMMITTER') => identOf(role, env, config, sessions[0].identity, repository.now());
@@ -52,5 +52,5 @@ async function draftCommit(
   }
   if (tree === before) return null;
   const oid = await store.writeCommit({ tree, parents: [head], author, committer, message: `${message}\n` });
-  return { branch, head, oid, subject: message.split('\n')[0]! };
+  return { oid, branch, head, subject: message.split('\n')[0]! };
 }

@@ -6,29 +6,28 @@ export function lines(...parts: (string | readonly string[])[]): string {
   return all.length === 0 ? '' : `${all.join('\n')}\n`;
 }
 
-/** Rows with aligned columns; the last one is not padded. `style` is given each cell after padding. */
-function table(
-  rows: readonly string[][],
-  style: (cell: string, column: number, row: number) => string = (cell) => cell,
-): string[] {
-  const widths = columnWidths(rows);
-  return rows.map((row, at) =>
-    row
-      .map((cell, column) => style(column === row.length - 1 ? cell : cell.padEnd(widths[column]!), column, at))
-      .join('  ')
-      .trimEnd(),
-  );
-}
+type Style = (cell: string, column: number, row: number) => string;
 
 /** Rows below a line that names their columns. */
 export function headedTable(
   heads: string[],
   rows: readonly string[][],
   paint: Paint,
-  style: (cell: string, column: number, row: number) => string = (cell) => cell,
+  style: Style = (cell) => cell,
 ): string[] {
   return table([heads, ...rows], (cell, column, row) =>
     row === 0 ? paint('dim', cell) : style(cell, column, row - 1),
+  );
+}
+
+/** Rows with aligned columns; the last one is not padded. `style` is given each cell after padding. */
+function table(rows: readonly string[][], style: Style): string[] {
+  const widths = columnWidths(rows);
+  return rows.map((row, at) =>
+    row
+      .map((cell, column) => style(column === row.length - 1 ? cell : cell.padEnd(widths[column]!), column, at))
+      .join('  ')
+      .trimEnd(),
   );
 }
 
