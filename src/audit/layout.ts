@@ -1,7 +1,7 @@
 import { isIdentityName, isLookalike } from '../core/names.ts';
 import { parsePolicyName, parseTaskName, ROOT } from '../core/paths.ts';
 import { attempt, finding, type Report } from './finding.ts';
-import { limiter } from './limit.ts';
+import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
 import { type Entry, FILE, FOLDER, type Source } from './source.ts';
 
 /** What a tree's `.handoff` holds, by room. Everything that has no place there was reported. */
@@ -60,7 +60,7 @@ async function readIdentityFolders(
   report: Report,
 ): Promise<Layout['identities']> {
   const folders = entries.filter((entry) => isOwnedFolder(entry, report));
-  const some = limiter(64);
+  const some = limiter(FOLDERS_AT_ONCE);
   const readOne = async (folder: Entry): Promise<Layout['identities'][number]> => {
     const files = await listUnique(source, folder, report);
     const expected = 'identity.yaml, pending.yaml or skill.md';

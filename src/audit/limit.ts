@@ -1,3 +1,6 @@
+/** Folders that are read at once: enough that nobody waits for the disk, few enough that memory stays small. */
+export const FOLDERS_AT_ONCE = 64;
+
 /** Tasks of at most `max` weight under way at once; the others wait in order. Bounds memory, whatever the size of a tree. */
 export function limiter(max: number): <T>(weight: number, task: () => Promise<T>) => Promise<T> {
   const waiting: { weight: number; start: () => void }[] = [];

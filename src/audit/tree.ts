@@ -5,7 +5,7 @@ import type { Suite } from '../core/verify.ts';
 import type { SessionCache } from './cache.ts';
 import { attempt, finding, type Report } from './finding.ts';
 import { isFolder, type Layout, listUnique, readLayout, reportNoPlace } from './layout.ts';
-import { limiter } from './limit.ts';
+import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
 import { auditSession, maxBytes, type SessionAudit, type SessionContext } from './session.ts';
 import type { Entry, Source } from './source.ts';
 import { checkSkill, loadTrust, readDocument, readSignedDocument } from './trust.ts';
@@ -36,11 +36,9 @@ export async function auditTree(source: Source, options: AuditOptions): Promise<
   const findings: Finding[] = [];
   const report: Report = (found) => findings.push(found);
   // What needs no verdict is read while one is made: signatures are what takes long, and should begin soon.
-  const judging = loadTrust(source, options.suite, report);
-  judging.catch(() => {});
+  const judging = meanwhile(loadTrust(source, options.suite, report));
   const layout = await readLayout(source, report);
-  const listing = listSessions(source, layout.sessions);
-  listing.catch(() => {});
+  const listing = meanwhile(listSessions(source, layout.sessions));
   const trust = await judging.catch((error) => {
     // a .handoff that is a link, or bears another name, is no repository without one
     if (error instanceof HandoffError && error.code === 'not_initialised' && findings.length > 0) return null;
@@ -53,6 +51,12 @@ export async function auditTree(source: Source, options: AuditOptions): Promise<
   ]);
   findings.sort(byPlace);
   return { trust, checked: documents + records, records, findings };
+}
+
+/** A failure is told to whoever awaits it below; until then, or if nobody comes to that, it must not end the process. */
+function meanwhile<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
 }
 
 /** loadTrust has judged policies and identities; here are the others, and how many there are. */
@@ -114,7 +118,7 @@ async function auditSessions(
     onRecord: options.onRecord,
   };
   const audits: { path: string; audit: SessionAudit }[] = [];
-  const some = limiter(64);
+  const some = limiter(FOLDERS_AT_ONCE);
   const auditOne = async ({ owner, folder }: SessionPlace): Promise<void> => {
     const known = options.onRecord ? null : recall(folder, owner, trust, options.sessions);
     if (known) count(known.records);
@@ -133,6 +137,7 @@ interface SessionPlace {
   folder: Entry;
 }
 
+/** What was found on the way counts only where sessions are judged: without trust none are. */
 interface Listed {
   places: SessionPlace[];
   findings: Finding[];
@@ -141,7 +146,7 @@ interface Listed {
 async function listSessions(source: Source, owners: readonly Entry[]): Promise<Listed> {
   const findings: Finding[] = [];
   const report: Report = (found) => findings.push(found);
-  const some = limiter(64);
+  const some = limiter(FOLDERS_AT_ONCE);
   const listOne = async (owner: Entry): Promise<SessionPlace[]> => {
     const folders = (await listUnique(source, owner, report)).filter((entry) => isSessionFolder(entry, report));
     return folders.map((folder) => ({ owner: owner.name, folder }));

@@ -16,7 +16,7 @@ import {
 } from '../core/trust.ts';
 import { recordId, type Suite } from '../core/verify.ts';
 import { attempt, finding, type Report } from './finding.ts';
-import { limiter } from './limit.ts';
+import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
 
 /**
@@ -129,7 +129,7 @@ interface Candidate {
 async function parseIdentities(source: Source, repoId: string, suite: Suite, report: Report): Promise<Candidate[]> {
   const folder = await find(source, `${ROOT}/identities`);
   const folders = folder?.mode === FOLDER ? await source.list(folder) : [];
-  const limit = limiter(64);
+  const limit = limiter(FOLDERS_AT_ONCE);
   const found = folders.map((entry) => limit(1, () => parseIdentity(source, entry, repoId, suite, report)));
   return (await Promise.all(found)).filter((candidate) => candidate !== null);
 }
