@@ -382,7 +382,7 @@ describe('the cache file', () => {
     expect((await readBoth(place)).records).toBe(4);
   });
 
-  it('holds four states', async () => {
+  it('is one of four: older states are dropped', async () => {
     const place = fresh();
     for (let at = 0; at < 6; at++) {
       writeSession(place, STORY, { clock: at * 10 });

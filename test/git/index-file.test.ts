@@ -283,7 +283,7 @@ describe('the lock of the index', () => {
     expect(existsSync(running)).toBe(true);
   });
 
-  it('leaves no gap: fifty processes that add at once add all', async () => {
+  it('keeps nobody out: fifty that add at once add all', async () => {
     const at = place();
     const paths = Array.from({ length: 50 }, (_, number) => write(at.dir, `${RECORD}${number}`, 'new\n'));
     await Promise.all(paths.map((path) => openAt(at.dir).index.add([path])));
