@@ -27,12 +27,13 @@ export async function publishRecords(
   }
   const paths = await restore(repository, topLevel, session, written);
   if (options.stage === false) return null;
+  const isCommitting = message !== null && options.commit !== false;
+  const left = isCommitting ? leftBehind(repository, session) : [];
   // some may have been written with --no-stage, or taken out of the index since
-  const own = writtenRecords(topLevel, dirsOf(repository), session);
-  const stage = () => repository.index.add(paths, own);
-  if (message !== null && options.commit !== false) {
+  const present = [session, ...left].flatMap((each) => writtenRecords(topLevel, dirsOf(repository), each));
+  const stage = () => repository.index.add(paths, present);
+  if (isCommitting) {
     const staging = () => stage().catch((error) => Promise.reject(writtenAllTheSame(error, written, 'staged')));
-    const left = leftBehind(repository, session);
     const commit = await commitSessions(repository, [session, ...left], message, staging);
     for (const each of left) rememberCommitted(repository, each, commit);
     return commit;
