@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { History } from '../core/history.ts';
+import { parseJson } from '../core/json.ts';
 import type { Role, Trust } from '../core/trust.ts';
 import { isOid, type Oid } from '../git/store.ts';
 import { dropCached, newestCached, readCached, writeCached } from './cache.ts';
@@ -54,10 +55,10 @@ const STATES = 4;
 export function openHistoryCache(folder: string | null): HistoryCache {
   if (folder === null) return { get: () => null, all: () => [], save: () => {} };
   return {
-    get: (sessions) => parse(readCached(join(folder, sessions))),
+    get: (sessions) => readState(folder, sessions),
     *all() {
       for (const name of newestCached(folder).filter(isOid)) {
-        const state = parse(readCached(join(folder, name)));
+        const state = readState(folder, name);
         if (state) yield state;
       }
     },
@@ -69,11 +70,6 @@ export function openHistoryCache(folder: string | null): HistoryCache {
 }
 
 /** A file that was cut off, or is none, is no state. */
-function parse(text: string): HistoryState | null {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+function readState(folder: string, name: string): HistoryState | null {
+  return parseJson(readCached(join(folder, name)));
 }

@@ -24,13 +24,13 @@ export function copyIndex(
   const from = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW);
   const to = openSync(own, 'wx', 0o666);
   try {
-    const made = fstatSync(from, { bigint: true });
-    const merging = { from, to, wanted, format, writtenAt: Number(made.mtimeNs / 1_000_000_000n) };
+    const old = fstatSync(from, { bigint: true });
+    const merging = { from, to, wanted, format, writtenAt: Number(old.mtimeNs / 1_000_000_000n) };
     // how many are new stands first in the file, and is known last
     const likely = wanted.filter(({ onlyIfAbsent }) => !onlyIfAbsent).length;
     const added = mergeIndex(merging, likely);
     if (added === null || added === 'same') return added;
-    return added === likely || mergeIndex(merging, added) === added ? made : null;
+    return added === likely || mergeIndex(merging, added) === added ? old : null;
   } finally {
     closeSync(from);
     closeSync(to);
@@ -62,7 +62,7 @@ function mergeIndex({ from, to, wanted, format, writtenAt }: Merging, expected: 
   const rest = mergeEntries(from, merger);
   if (merger.failed || rest.length < width) return null;
   if (!merger.changed) return 'same';
-  const extensions = withoutTrees(rest.subarray(0, -width), wanted, width);
+  const extensions = withTreesForgotten(rest.subarray(0, -width), wanted, width);
   if (!extensions || rest.subarray(-width).every((byte) => byte === 0)) return null; // without a checksum, on purpose
   output.push(extensions);
   output.finish();
@@ -115,7 +115,7 @@ function openOutput(to: number, format: ObjectFormat): { push(bytes: Uint8Array)
 }
 
 /** Any extension but `TREE` is git's business. */
-function withoutTrees(extensions: Buffer, wanted: readonly Wanted[], width: number): Buffer | null {
+function withTreesForgotten(extensions: Buffer, wanted: readonly Wanted[], width: number): Buffer | null {
   if (extensions.length === 0) return extensions;
   if (extensions.length < 8 || extensions.toString('latin1', 0, 4) !== 'TREE') return null;
   if (extensions.readUInt32BE(4) !== extensions.length - 8) return null;

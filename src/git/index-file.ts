@@ -89,9 +89,9 @@ function addDirectly(
   }));
   try {
     clearLeft(dirs.gitDir, host.isRunning);
-    const made = copyIndex(index, own, wanted, writer.format);
-    if (made === null) return 'git';
-    return made === 'same' ? { cleared: Promise.resolve() } : takePlace(index, own, made);
+    const replaced = copyIndex(index, own, wanted, writer.format);
+    if (replaced === null) return 'git';
+    return replaced === 'same' ? { cleared: Promise.resolve() } : takePlace(index, own, replaced);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return 'git'; // it knows better how to say what is wrong

@@ -20,7 +20,7 @@ export function ownName(index: string, pid: number): string {
 const LARGE = 1n << 20n;
 
 /** git's own lock: from the link on every other git process waits. */
-export function takePlace(index: string, own: string, made: BigIntStats): Added | 'locked' {
+export function takePlace(index: string, own: string, replaced: BigIntStats): Added | 'locked' {
   const [lock, old] = [`${index}.lock`, `${own}.old`];
   try {
     linkSync(own, lock);
@@ -29,10 +29,10 @@ export function takePlace(index: string, own: string, made: BigIntStats): Added 
     throw error;
   }
   try {
-    if (!isSame(lstatSync(index, { bigint: true }), made)) return 'locked';
-    if (made.size > LARGE) linkSync(index, old);
+    if (!isSame(lstatSync(index, { bigint: true }), replaced)) return 'locked';
+    if (replaced.size > LARGE) linkSync(index, old);
     renameSync(lock, index);
-    return { cleared: made.size > LARGE ? rm(old, { force: true }) : Promise.resolve() };
+    return { cleared: replaced.size > LARGE ? rm(old, { force: true }) : Promise.resolve() };
   } finally {
     rmSync(lock, { force: true });
   }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseJson } from '../core/json.ts';
 import { createFile } from './durable.ts';
 import { ifThere } from './if-there.ts';
 import type { StateDirs } from './registry.ts';
@@ -18,20 +19,10 @@ export function isCommitted(dirs: StateDirs, id: string): boolean {
   return existsSync(markOf(dirs, id));
 }
 
-/** Null when it is not committed. */
+/** Null when it is not committed. A mark that cannot be read is one all the same: that it is there is what counts. */
 export function readCommitted(dirs: StateDirs, id: string): Committed | null {
   const text = ifThere(() => readFileSync(markOf(dirs, id), 'utf8'));
-  return text === null ? null : { branch: parseBranch(text) };
-}
-
-/** A mark that cannot be read is one all the same: that it is there says that the session is committed. */
-function parseBranch(text: string): string | null {
-  try {
-    return JSON.parse(text)?.branch ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return text === null ? null : { branch: parseJson<Committed>(text)?.branch ?? null };
 }
 
 /** The commit is gone again. */

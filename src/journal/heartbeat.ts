@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseJson } from '../core/json.ts';
 import { replaceFile } from './durable.ts';
 import { ifThere } from './if-there.ts';
 
@@ -38,11 +39,6 @@ export function writeHeartbeat(path: string, moment: Moment): void {
 /** Null when there is none, or none that can be read: then the session shows no sign of life. */
 export function readHeartbeat(path: string): Moment | null {
   const text = ifThere(() => readFileSync(path, 'utf8'));
-  try {
-    const beat = JSON.parse(text ?? '');
-    return typeof beat?.uptime === 'number' && typeof beat.at === 'string' ? beat : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const beat = parseJson<Moment>(text ?? '');
+  return typeof beat?.uptime === 'number' && typeof beat.at === 'string' ? beat : null;
 }

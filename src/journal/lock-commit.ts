@@ -1,4 +1,5 @@
 import { equalBytes } from '../core/bytes.ts';
+import { parseJson } from '../core/json.ts';
 import type { ObjectFormat } from '../git/loose-object.ts';
 import { formatCommit } from '../git/object.ts';
 import type { Oid } from '../git/store.ts';
@@ -35,19 +36,10 @@ export function formatLockCommit(format: ObjectFormat, { ref, nonce, holder }: L
 /** Null unless it is, byte for byte, what `formatLockCommit` writes for this ref. */
 export function parseLockCommit(ref: string, oid: Oid, bytes: Uint8Array): Holder | null {
   const text = Buffer.from(bytes).toString('utf8');
-  const lock = parseJson(text.slice(text.indexOf('\n\n')));
+  const lock = parseJson<unknown>(text.slice(text.indexOf('\n\n')));
   if (!isLockCommit(lock) || lock.ref !== ref) return null;
   const written = formatLockCommit(oid.length === 64 ? 'sha256' : 'sha1', lock);
   return equalBytes(written, bytes) ? lock.holder : null;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
 
 function isLockCommit(value: unknown): value is LockCommit {

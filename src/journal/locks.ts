@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { parseJson } from '../core/json.ts';
 import { createFile, guarded } from './durable.ts';
 import { ifThere } from './if-there.ts';
 import type { Holder } from './lock-commit.ts';
@@ -84,12 +85,8 @@ function readHolder(path: string): Holder | null {
 }
 
 function parseHolder(text: string, path: string): Holder {
-  try {
-    const holder = JSON.parse(text);
-    if (isHolder(holder)) return holder;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const holder = parseJson<unknown>(text);
+  if (isHolder(holder)) return holder;
   throw unreadable(path);
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { parseJson } from '../core/json.ts';
 import { createFile, guarded } from './durable.ts';
 import { type Moment, writeHeartbeat } from './heartbeat.ts';
 import { ifThere } from './if-there.ts';
@@ -74,12 +75,8 @@ export function heartbeatFile(dirs: StateDirs, id: string): string {
 
 /** A state file that a fault of the disk, or a hand, has spoilt. It is not taken for none: it may be what holds a session. */
 export function parseState<T>(text: string, path: string, texts: readonly (keyof T)[]): T {
-  try {
-    const value = JSON.parse(text);
-    if (texts.every((key) => typeof value?.[key] === 'string')) return value;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const value = parseJson<T>(text);
+  if (value && texts.every((key) => typeof value[key] === 'string')) return value;
   throw new HandoffError('io', `${path} cannot be read: it is not what git-handoff wrote.`, {
     hint: 'Look at it. If nobody works in that session any more, move its folder away.',
     data: { path },

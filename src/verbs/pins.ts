@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { find, type Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
+import { parseJson } from '../core/json.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { identityPath, parsePolicyName, ROOT } from '../core/paths.ts';
 import type { Oid } from '../git/store.ts';
@@ -166,21 +167,12 @@ function readPins(path: string): Pins | null {
 
 /** Without its pins a clone cannot notice a rollback, so a file that cannot be read is not taken for none. */
 function parsePins(path: string, text: string): Pins {
-  const pins = parseJson(text);
+  const pins = parseJson<Pins>(text);
   if (typeof pins?.root === 'string' && pins.policy && pins.identities) return pins;
   throw new HandoffError('io', `The pins in ${path} cannot be read.`, {
     hint: 'Make sure that the newest policy is the one you expect (git handoff policy show), then move the file away.',
     data: { path },
   });
-}
-
-function parseJson(text: string): Pins | null {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
 
 /** Where the repository may not be written to, it is verified all the same; the next run compares with what there was. */
