@@ -1,10 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { kill, pid } from 'node:process';
 import type { Host } from './journal/heartbeat.ts';
 
 /** The machine this runs on. */
-export const nodeHost: Host = { name: hostname(), pid, isRunning, uptime, bootId };
+export const nodeHost: Host = {
+  name: hostname(),
+  pid,
+  get space() {
+    return createHash('sha256').update(`${hostname()}\0${bootId()}\0${processNumbers()}`).digest('hex').slice(0, 8);
+  },
+  isRunning,
+  uptime,
+  bootId,
+};
 
 /** Signal 0 asks and does nothing. Somebody else's process is one all the same. */
 function isRunning(other: number): boolean {
@@ -23,5 +33,15 @@ function bootId(): string | null {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return null;
+  }
+}
+
+/** Two containers of one machine count their processes separately. */
+function processNumbers(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return '';
   }
 }

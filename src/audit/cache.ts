@@ -85,4 +85,4 @@ export function dropCached(path: string): void {
   }
 }
 
-const UNWRITABLE = ['EACCES', 'EROFS', 'EPERM', 'ENOSPC', 'EDQUOT', 'EISDIR', 'ENOTDIR', 'EEXIST'];
+const UNWRITABLE = ['EACCES', 'EROFS', 'EPERM', 'ENOSPC', 'EDQUOT', 'EISDIR', 'ENOTDIR', 'EEXIST', 'ENOENT'];

@@ -35,6 +35,7 @@ function namesIn(folder: string): string[] {
 function modeOf(stats: Stats): string {
   if (stats.isDirectory()) return '040000';
   if (stats.isSymbolicLink()) return '120000';
+  if (!stats.isFile()) return '000000'; // a pipe or a socket: opening it could wait for ever
   return stats.mode & 0o100 ? '100755' : '100644';
 }
 

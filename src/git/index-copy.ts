@@ -21,9 +21,10 @@ export function copyIndex(
   wanted: readonly Wanted[],
   format: ObjectFormat,
 ): BigIntStats | 'same' | null {
-  const from = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW);
   const to = openSync(own, 'wx', 0o666);
+  let from = -1;
   try {
+    from = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW);
     const old = fstatSync(from, { bigint: true });
     const merging = { from, to, wanted, format, writtenAt: Number(old.mtimeNs / 1_000_000_000n) };
     // how many are new stands first in the file, and is known last
@@ -32,7 +33,7 @@ export function copyIndex(
     if (added === null || added === 'same') return added;
     return added === likely || mergeIndex(merging, added) === added ? old : null;
   } finally {
-    closeSync(from);
+    if (from >= 0) closeSync(from);
     closeSync(to);
   }
 }

@@ -5,7 +5,7 @@ import type { RepositoryDirs } from './discover.ts';
 import { isExecutable } from './executable.ts';
 import { copyIndex } from './index-copy.ts';
 import type { IndexedFile } from './index-entries.ts';
-import { type Added, clearLeft, ownName, takePlace } from './index-place.ts';
+import { type Added, clearLeft, ownName, type Processes, takePlace } from './index-place.ts';
 import type { NativeGitStore, ObjectWriter } from './native-store.ts';
 import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
 import { untilUnlocked } from './until-unlocked.ts';
@@ -24,7 +24,7 @@ export interface IndexPlace {
   dirs: RepositoryDirs;
   store: Pick<NativeGitStore, 'objectWriter'>;
   config(): Promise<GitConfig>;
-  host: { pid: number; isRunning(pid: number): boolean };
+  processes: Processes;
 }
 
 export function openIndexFile(place: IndexPlace): IndexFile {
@@ -38,7 +38,8 @@ export function openIndexFile(place: IndexPlace): IndexFile {
         const outcome = writer ? addDirectly(place, writer, all, new Set(paths)) : 'git';
         if (outcome === 'git') return addByGit(place.git, all);
         if (outcome === 'locked') return LOCKED;
-        cleared = outcome.cleared;
+        cleared = Promise.all([cleared, outcome.cleared]).then(() => {});
+        cleared.catch(() => {}); // whoever closes it is told
         return DONE;
       });
       if (result.code !== 0) throw gitFailure(ARGS, result);
@@ -75,20 +76,20 @@ function isPlain({ git, dirs }: IndexPlace, config: GitConfig, paths: readonly s
  * from: so the lock is held for a moment. `git`: this is not the plain case.
  */
 function addDirectly(
-  { dirs, host }: IndexPlace,
+  { dirs, processes }: IndexPlace,
   writer: ObjectWriter,
   paths: readonly string[],
   asked: ReadonlySet<string>,
 ): Added | 'locked' | 'git' {
   const index = join(dirs.gitDir, 'index');
-  const own = ownName(index, host.pid);
+  const own = ownName(index, processes);
   const wanted = paths.map((path) => ({
     path,
     onlyIfAbsent: !asked.has(path),
     read: () => readPlain(join(dirs.topLevel!, path), writer),
   }));
   try {
-    clearLeft(dirs.gitDir, host.isRunning);
+    clearLeft(dirs.gitDir, processes);
     const replaced = copyIndex(index, own, wanted, writer.format);
     if (replaced === null) return 'git';
     return replaced === 'same' ? { cleared: Promise.resolve() } : takePlace(index, own, replaced);

@@ -8,12 +8,20 @@ export interface Added {
   cleared: Promise<void>;
 }
 
+/** Who may be asked whether a process is still there. */
+export interface Processes {
+  pid: number;
+  /** Names the machine, its start and its process numbers: only there does a number mean the same process. */
+  space: string;
+  isRunning(pid: number): boolean;
+}
+
 /** The name says whose it is: what a killed process left is known by its number. */
-const OWN = /^index\.handoff-([0-9]+)-[0-9a-f]{12}(?:\.old)?$/;
+const OWN = /^index\.handoff-([0-9a-f]{8})-([0-9]+)-[0-9a-f]{12}(?:\.old)?$/;
 
 /** A name for a new index beside the old one. */
-export function ownName(index: string, pid: number): string {
-  return `${index}.handoff-${pid}-${randomBytes(6).toString('hex')}`;
+export function ownName(index: string, { pid, space }: Processes): string {
+  return `${index}.handoff-${space}-${pid}-${randomBytes(6).toString('hex')}`;
 }
 
 /** The room of a large index takes as long to free as a git process takes. */
@@ -29,29 +37,47 @@ export function takePlace(index: string, own: string, replaced: BigIntStats): Ad
     throw error;
   }
   try {
-    if (!isSame(lstatSync(index, { bigint: true }), replaced)) return 'locked';
+    if (!isSame(lstatSync(index, { bigint: true }), replaced)) throw new Moved();
     if (replaced.size > LARGE) linkSync(index, old);
     renameSync(lock, index);
-    return { cleared: replaced.size > LARGE ? rm(old, { force: true }) : Promise.resolve() };
-  } finally {
-    rmSync(lock, { force: true });
+  } catch (error) {
+    rmSync(lock, { force: true }); // only here: once it was renamed, the next lock is somebody else's
+    if (error instanceof Moved) return 'locked';
+    throw error;
   }
+  return { cleared: replaced.size > LARGE ? rm(old, { force: true }) : Promise.resolve() };
 }
+
+/** Another git process has changed the index meanwhile. */
+class Moved extends Error {}
 
 function isSame(now: BigIntStats, then: BigIntStats): boolean {
   return now.ino === then.ino && now.mtimeNs === then.mtimeNs && now.ctimeNs === then.ctimeNs && now.size === then.size;
 }
 
-/** A process that was killed may have left its new index, and the lock that it had just taken with it. */
-export function clearLeft(gitDir: string, isRunning: (pid: number) => boolean): void {
-  const left = readdirSync(gitDir).filter((name) => {
-    const pid = OWN.exec(name)?.[1];
-    return pid !== undefined && !isRunning(Number(pid));
-  });
-  for (const path of left.map((name) => join(gitDir, name))) {
-    const lock = join(gitDir, 'index.lock');
-    const ino = lstatSync(path, { throwIfNoEntry: false })?.ino;
-    if (ino !== undefined && lstatSync(lock, { throwIfNoEntry: false })?.ino === ino) rmSync(lock, { force: true });
-    rmSync(path, { force: true });
+/**
+ * A process that was killed may have left its new index, and the lock that it had just taken with it. Whoever gets to rename
+ * what it left clears away both: a second one could meet the lock of somebody else.
+ */
+export function clearLeft(gitDir: string, processes: Processes): void {
+  const index = join(gitDir, 'index');
+  for (const name of readdirSync(gitDir)) {
+    const [, space, pid] = OWN.exec(name) ?? [];
+    if (space !== processes.space || processes.isRunning(Number(pid))) continue;
+    const mine = ownName(index, processes);
+    if (!tryRename(join(gitDir, name), mine)) continue;
+    const lock = lstatSync(`${index}.lock`, { throwIfNoEntry: false });
+    if (lock?.ino === lstatSync(mine).ino) rmSync(`${index}.lock`, { force: true });
+    rmSync(mine, { force: true });
+  }
+}
+
+function tryRename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
   }
 }

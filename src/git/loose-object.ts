@@ -50,7 +50,12 @@ const LEVEL: Record<ObjectType, number> = { blob: 1, tree: 0, commit: 1 };
 /** A `git gc` that runs now may be about to drop an object that nothing named so far, but not a new one. */
 function keep(path: string): void {
   const now = new Date();
-  utimesSync(path, now, now);
+  try {
+    utimesSync(path, now, now);
+  } catch (error) {
+    // somebody else's object is as good as ours, and git leaves its time as it is as well
+    if (!['EPERM', 'EACCES', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }
 
 /** `git gc` clears away what a killed process leaves under such a temporary name. */

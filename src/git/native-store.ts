@@ -28,6 +28,8 @@ import { findEntry, withEntry } from './tree-bytes.ts';
 
 /** The store on the git binary: one process for everything read, started when first needed. */
 export interface NativeGitStore extends GitStore {
+  /** Whether a name names anything here. */
+  has(rev: string): Promise<boolean>;
   /** Null where it was configured how objects are written: then git has to write them. */
   objectWriter(): Promise<ObjectWriter | null>;
   /** The tree with more files in one of its folders; null when none are wanted. */
@@ -69,6 +71,11 @@ class NativeStore implements NativeGitStore {
     const header = await this.#catFile.info(rev);
     if (!header && !isOid(rev)) await this.#assertAbsent(rev);
     return header?.oid ?? null;
+  }
+
+  async has(rev: string): Promise<boolean> {
+    assertRevision(rev);
+    return (await this.#catFile.info(rev)) !== null;
   }
 
   async readTree(rev: string): Promise<Tree | null> {

@@ -15,6 +15,8 @@ export interface Moment {
 export interface Host {
   name: string;
   pid: number;
+  /** Names the machine, its start and its process numbers: only there does a number mean the same process. */
+  space: string;
   isRunning(pid: number): boolean;
   /** Seconds since it was started. */
   uptime(): number;

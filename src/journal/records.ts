@@ -38,6 +38,12 @@ export function readEntry(dirs: StateDirs, id: string, number: number): Entry {
 
 const BRACE = 0x7b;
 
+/** The last record, whether or not somebody has put an end to the session. */
+export function lastRecord(dirs: StateDirs, id: string): Entry | null {
+  const tip = readTip(dirs, id);
+  return tip && 'end' in tip && tip.number > 1 ? readEntry(dirs, id, tip.number - 1) : tip;
+}
+
 /** In order. Numbers are only ever added, so a listing is enough. */
 export function recordNumbers(dirs: StateDirs, id: string): number[] {
   const names = ifThere(() => readdirSync(join(dirs.sessions, id, 'records'))) ?? [];

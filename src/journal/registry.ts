@@ -60,7 +60,10 @@ export function removeSession(dirs: StateDirs, id: string): void {
 export function readSession(dirs: StateDirs, id: string): Session | null {
   const path = join(dirs.sessions, id, 'session.json');
   const text = ifThere(() => readFileSync(path, 'utf8'));
-  return text === null ? null : parseState<Session>(text, path, ['session_id', 'identity', 'folder', 'opened_at']);
+  const texts = ['session_id', 'identity', 'folder', 'worktree', 'opened_at'] as const;
+  const session = text === null ? null : parseState<Session>(text, path, texts);
+  if (session && typeof session.opener?.host !== 'string') throw spoilt(path);
+  return session;
 }
 
 export function listSessions(dirs: StateDirs): Session[] {
@@ -77,7 +80,11 @@ export function heartbeatFile(dirs: StateDirs, id: string): string {
 export function parseState<T>(text: string, path: string, texts: readonly (keyof T)[]): T {
   const value = parseJson<T>(text);
   if (value && texts.every((key) => typeof value[key] === 'string')) return value;
-  throw new HandoffError('io', `${path} cannot be read: it is not what git-handoff wrote.`, {
+  throw spoilt(path);
+}
+
+function spoilt(path: string): HandoffError {
+  return new HandoffError('io', `${path} cannot be read: it is not what git-handoff wrote.`, {
     hint: 'Look at it. If nobody works in that session any more, move its folder away.',
     data: { path },
   });

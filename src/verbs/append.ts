@@ -55,7 +55,7 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
       const fields = planRecord(session, writer.trust.repoId, tip, draft, nextClock(writer, tip), repository.now());
       const { bytes, id } = await signRecord(fields, draft.body ?? null, writer);
       if (!appendRecord(dirs, session.session_id, fields.seq, bytes)) continue;
-      rememberClock(dirs, fields.clock);
+      tryRememberClock(repository, fields.clock);
       return { delta_id: id, path: `${session.folder}/${recordName(fields.seq, draft.kind)}`, fields };
     }
   } catch (error) {
@@ -169,5 +169,15 @@ function tryKeepDraft(repository: Repository, name: string, text: string): strin
   } catch (error) {
     if (error instanceof HandoffError) return null;
     throw error;
+  }
+}
+
+/** The record is in the journal: a clock that could not be raised is no reason to write it again. */
+function tryRememberClock(repository: Repository, clock: number): void {
+  try {
+    rememberClock(dirsOf(repository), clock);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    repository.warn(`The clock could not be raised to ${clock}: ${(error as Error).message}`);
   }
 }

@@ -10,7 +10,7 @@ import { recordId, verifyRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
 import { rememberClock } from '../journal/clock.ts';
 import { isCommitted } from '../journal/committed.ts';
-import { type Entry, readEntry, readTip, recordNumbers } from '../journal/records.ts';
+import { type Entry, lastRecord, readEntry, recordNumbers } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { forgetOld } from './forget.ts';
 import { cacheFolder, type Repository } from './repository.ts';
@@ -51,7 +51,7 @@ async function committedHistory(repository: Repository, trust: Trust): Promise<H
 function isHeld(repository: Repository, { sessions }: History, session: Session): boolean {
   const known = sessions.find(({ session_id }) => session_id === session.session_id);
   if (!known) return false;
-  const last = lastRecord(repository, session);
+  const last = lastRecord(dirsOf(repository), session.session_id);
   if (known.last_seq !== last?.number) return false;
   return isCommitted(dirsOf(repository), session.session_id) || known.last_id === idOf(last);
 }
@@ -80,13 +80,6 @@ export async function journalled(repository: Repository, trust: Trust, session: 
     records.push({ path: `${session.folder}/${recordName(number, entry.kind)}`, record });
   }
   return records;
-}
-
-/** The last record, whether or not somebody has put an end to the session. */
-function lastRecord(repository: Repository, { session_id }: Session): Entry | null {
-  const dirs = dirsOf(repository);
-  const tip = readTip(dirs, session_id);
-  return tip && 'end' in tip && tip.number > 1 ? readEntry(dirs, session_id, tip.number - 1) : tip;
 }
 
 function idOf(entry: Entry): string | null {

@@ -186,5 +186,8 @@ function writePins(repository: Repository, path: string, pins: Pins): void {
 }
 
 function isReadOnly(error: unknown): boolean {
-  return ['EACCES', 'EROFS', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
+  // a folder that cannot be made in one that is mounted read-only is ENOENT to Node
+  return ['EACCES', 'EROFS', 'EPERM', 'ENOENT', 'ENOTDIR', 'EEXIST'].includes(
+    (error as NodeJS.ErrnoException).code ?? '',
+  );
 }

@@ -28,7 +28,7 @@ export async function publishRecords(
   const paths = await restore(repository, topLevel, session, written);
   if (options.stage === false) return null;
   const isCommitting = message !== null && options.commit !== false;
-  const left = isCommitting ? leftBehind(repository, session) : [];
+  const left = isCommitting ? await leftBehind(repository, session) : [];
   // some may have been written with --no-stage, or taken out of the index since
   const present = [session, ...left].flatMap((each) => writtenRecords(topLevel, dirsOf(repository), each));
   const stage = () => repository.index.add(paths, present);

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { recordName } from '../core/paths.ts';
 import { readGit } from '../git/run.ts';
-import { isCommitted, markCommitted, readCommitted, unmarkCommitted } from '../journal/committed.ts';
+import { markCommitted, readCommitted, unmarkCommitted } from '../journal/committed.ts';
 import { type FileToWrite, writeFiles } from '../journal/files.ts';
-import { isOver } from '../journal/records.ts';
+import { isOver, lastRecord } from '../journal/records.ts';
 import { listSessions, type Session } from '../journal/registry.ts';
 import { missingRecords } from '../journal/restore.ts';
 import { readBranch } from './position.ts';
@@ -54,14 +55,27 @@ async function isHeldByCommit(
   return commit !== '';
 }
 
-/** Sessions of this work tree that are over and in no commit, restored ones for example: nobody else will commit them. */
-export function leftBehind(repository: Repository, own: Session): Session[] {
+/**
+ * Sessions of this work tree that are over and that HEAD should hold and does not: they were restored, or never committed, or
+ * somebody's commit took them out again, as one does that was begun before ours. Nobody else will commit them.
+ */
+export async function leftBehind(repository: Repository, own: Session): Promise<Session[]> {
   const dirs = dirsOf(repository);
-  return listSessions(dirs).filter(
+  const over = listSessions(dirs).filter(
     (session) =>
-      session.session_id !== own.session_id &&
-      isHere(repository, session) &&
-      isOver(dirs, session.session_id) &&
-      !isCommitted(dirs, session.session_id),
+      session.session_id !== own.session_id && isHere(repository, session) && isOver(dirs, session.session_id),
   );
+  const held = await Promise.all(over.map((session) => isHeld(repository, session)));
+  return over.filter((_, index) => !held[index]);
+}
+
+async function isHeld(repository: Repository, { session_id, folder }: Session): Promise<boolean> {
+  const dirs = dirsOf(repository);
+  const committed = readCommitted(dirs, session_id);
+  if (committed && (committed.branch === null || committed.branch !== readBranch(repository))) return true;
+  const last = lastRecord(dirs, session_id);
+  if (!last || !('kind' in last)) return true;
+  const isInHead = await repository.store.has(`HEAD:${folder}/${recordName(last.number, last.kind)}`);
+  if (committed && !isInHead) unmarkCommitted(dirs, session_id);
+  return isInHead;
 }

@@ -47,7 +47,7 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
   let config: Promise<GitConfig> | undefined;
   let read = () => store.config();
   const readAll = () => (config ??= read());
-  const index = openIndexFile({ git, dirs, store, config: readAll, host: options.host });
+  const index = openIndexFile({ git, dirs, store, config: readAll, processes: options.host });
   return {
     dirs,
     worktree: relative(dirs.commonDir, dirs.gitDir) || '.',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
+import fs, {
   appendFileSync,
   chmodSync,
   copyFileSync,
@@ -12,6 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -38,13 +39,13 @@ function place(format = 'sha1', files: readonly string[] = ['a', '.handoff/polic
   return { dir, ...openAt(dir) };
 }
 
-function openAt(dir: string, host = nodeHost): Omit<Place, 'dir'> {
+function openAt(dir: string, processes = nodeHost): Omit<Place, 'dir'> {
   const trace = join(dir, '.git', 'trace');
   const at = { ...gitAt(dir), env: { ...isolatedEnv, GIT_TRACE: trace } };
   const store = openNativeStore(at);
   onTestFinished(() => store.close());
   const dirs = discoverRepository(dir, at.env);
-  const index = openIndexFile({ git: at, dirs, store, config: () => store.config(), host });
+  const index = openIndexFile({ git: at, dirs, store, config: () => store.config(), processes });
   const commands = () =>
     existsSync(trace) ? [...readFileSync(trace, 'utf8').matchAll(/built-in: git (\S+)/g)].map(([, name]) => name!) : [];
   return { index, commands };
@@ -261,26 +262,46 @@ describe('the lock of the index', () => {
     });
     const dirs = discoverRepository(at.dir, isolatedEnv);
     const config = () => store.config();
-    const index = openIndexFile({ git: gitAt(at.dir), dirs, store: { objectWriter }, config, host: nodeHost });
+    const index = openIndexFile({ git: gitAt(at.dir), dirs, store: { objectWriter }, config, processes: nodeHost });
     await index.add([write(at.dir, RECORD, 'new\n')]);
     await store.close();
     expect(git(at.dir, 'ls-files', 'b', 'c', RECORD).split('\n')).toEqual([RECORD, 'b', 'c']);
   });
 
+  it('that somebody takes right after us is theirs', async () => {
+    const at = place();
+    const lock = join(at.dir, '.git/index.lock');
+    const renameSync = fs.renameSync;
+    fs.renameSync = (from, to) => {
+      renameSync(from, to);
+      if (from === lock) writeFileSync(lock, 'theirs');
+    };
+    syncBuiltinESMExports();
+    try {
+      await at.index.add([write(at.dir, RECORD, 'new\n')]);
+    } finally {
+      fs.renameSync = renameSync;
+      syncBuiltinESMExports();
+    }
+    expect(readFileSync(lock, 'utf8')).toBe('theirs');
+  });
+
   it('that a killed process left is cleared away, with its half of an index; anybody else’s is not', async () => {
     const at = place();
     const dead = spawnSync(process.execPath, ['-e', '0']).pid;
-    const left = join(at.dir, `.git/index.handoff-${dead}-0123456789ab`);
+    const left = join(at.dir, `.git/index.handoff-${nodeHost.space}-${dead}-0123456789ab`);
     writeFileSync(left, 'half');
     linkSync(left, join(at.dir, '.git/index.lock'));
     await at.index.add([write(at.dir, RECORD, 'new\n')]);
     await at.index.close();
     expect(git(at.dir, 'ls-files', RECORD)).toBe(RECORD);
     expect(readdirSync(join(at.dir, '.git')).filter((name) => /^index./.test(name))).toEqual([]);
-    const running = join(at.dir, `.git/index.handoff-${process.pid}-0123456789ab`);
+    const elsewhere = join(at.dir, `.git/index.handoff-00000000-${dead}-0123456789ab`);
+    writeFileSync(elsewhere, 'half');
+    const running = join(at.dir, `.git/index.handoff-${nodeHost.space}-${process.pid}-0123456789ab`);
     writeFileSync(running, 'half');
     await at.index.add([write(at.dir, `${RECORD}2`, 'new\n')]);
-    expect(existsSync(running)).toBe(true);
+    expect([existsSync(running), existsSync(elsewhere)]).toEqual([true, true]);
   });
 
   it('keeps nobody out: fifty that add at once add all', async () => {

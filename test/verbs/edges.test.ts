@@ -1,4 +1,5 @@
-import { existsSync, renameSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatPublicKey } from '../../src/core/sshsig.ts';
@@ -6,6 +7,7 @@ import { readPublicKey } from '../../src/core/trust.ts';
 import { nodeSuite } from '../../src/crypto.ts';
 import { emptyPlace, initialised, openPlace } from '../handoff.ts';
 import { git } from '../temporary.ts';
+import { open } from './agents.ts';
 
 it('a key of small order, or with a second spelling, is signed in by nobody', () => {
   const weak = ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`, `ee${'ff'.repeat(30)}7f`];
@@ -42,4 +44,29 @@ it('a sparse checkout without .handoff works by what HEAD has', async () => {
   await place.handoff.wrap({ message: 'done' });
   expect((await place.handoff.verify()).valid).toBe(true);
   expect(await place.handoff.pickup({ as: 'donna' })).toMatchObject({ predecessor_session_id: session_id });
+});
+
+it('a pipe where a policy should be is not waited for', async () => {
+  const place = await initialised();
+  const policy = join(place.dir, '.handoff/policy/0001.yaml');
+  rmSync(policy);
+  execFileSync('mkfifo', [policy]);
+  await expect(place.handoff.status()).rejects.toMatchObject({ code: 'not_initialised' });
+});
+
+it('where no state can be kept, everything is verified all the same', async () => {
+  const place = await initialised();
+  const file = join(place.dir, 'a-file');
+  writeFileSync(file, '');
+  const { handoff } = open(place, { env: { HANDOFF_STATE: file } });
+  expect((await handoff.verify()).valid).toBe(true);
+});
+
+it.each(['worktree', 'opener'])('a session that does not say its %s is no crash', async (key) => {
+  const place = await initialised();
+  const { session_id } = await place.handoff.start({ as: 'donna' });
+  const path = join(place.dir, '.git/handoff/sessions', session_id, 'session.json');
+  const { [key]: _, ...rest } = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify(rest));
+  await expect(place.handoff.status({ as: 'donna' })).rejects.toMatchObject({ code: 'io', exitCode: 4 });
 });

@@ -79,6 +79,16 @@ describe('what was recorded is not lost', () => {
     expect(await findings(place)).toEqual([]);
   });
 
+  it('to a commit that takes it out again, while the file stays', async () => {
+    const place = fresh();
+    const first = await workAndWrap(place.handoff, 'donna', 'the last words');
+    git(place.dir, 'reset', '--quiet', 'HEAD~1');
+    await workAndWrap(open(place).handoff, 'erin');
+    expect(changes(place)).toEqual([]);
+    expect(pathsOf(place)).toEqual(expect.arrayContaining(recordsOf(place, first).map(({ path }) => path)));
+    expect(await findings(place)).toEqual([]);
+  });
+
   it('to the removal of a work tree: the next verb in another one takes its records in', async () => {
     const place = fresh();
     const side = worktree(place, 'side');
