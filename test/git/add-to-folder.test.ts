@@ -52,7 +52,7 @@ describe.each(['sha1', 'sha256'])('files added to a tree, in %s', (format) => {
           expect(new Set(seen)).toEqual(new Set(inside.map((path) => path.slice(at.length + 1).split('/')[0])));
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
     git(dir, 'fsck', '--strict');
   });

@@ -109,7 +109,7 @@ describe('a record in the index', () => {
         expect(at.commands()).not.toContain('update-index');
         expect(indexOf(at).equals(byGit(at, before, added))).toBe(true);
       }),
-      { numRuns: 20 },
+      { numRuns: 12 },
     );
   });
 

@@ -1,0 +1,46 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { Handoff } from '../../src/index.ts';
+import { template } from '../threats/forge.ts';
+import { open } from './agents.ts';
+
+const fresh = template();
+
+type Verb = (handoff: Handoff) => Promise<unknown>;
+
+it('no verb of a session starts more than three git processes, and most start one', async () => {
+  const place = fresh();
+  const trace = join(place.dir, '..', 'trace');
+  const READS = ['cat-file'];
+  const COMMITS = ['cat-file', 'update-ref'];
+  const verbs: [string, Verb, string[]][] = [
+    ['start', (handoff) => handoff.start({ as: 'donna', intent: 'count' }), READS],
+    ['note', (handoff) => handoff.note({ text: 'one' }), READS],
+    ['checkpoint', (handoff) => handoff.checkpoint({}), READS],
+    ['decide', (handoff) => handoff.decide({ title: 'two', text: 'three' }), READS],
+    ['wip', (handoff) => handoff.wip.open({ key: 'four', text: 'five' }), READS],
+    ['signal', (handoff) => handoff.signal.send({ name: 'erin', text: 'six' }), READS],
+    ['heartbeat', (handoff) => handoff.heartbeat({}), READS],
+    ['status', (handoff) => handoff.status(), READS],
+    ['sessions', (handoff) => handoff.sessions(), READS],
+    ['note --commit', (handoff) => handoff.note({ text: 'seven', commit: true }), COMMITS],
+    ['wrap', (handoff) => handoff.wrap({ message: 'eight' }), COMMITS],
+    ['pickup', (handoff) => handoff.pickup({ as: 'erin' }), COMMITS],
+    ['log', (handoff) => handoff.log({}), ['ls-files', 'cat-file']],
+    ['verify', (handoff) => handoff.verify(), READS],
+  ];
+  for (const [name, verb, processes] of verbs) {
+    rmSync(trace, { force: true });
+    // as a process of its own would: git is started anew
+    const { handoff } = open(place, { env: { GIT_TRACE: trace } });
+    await verb(handoff);
+    await handoff.close();
+    // those that git starts itself included
+    const lines = existsSync(trace) ? readFileSync(trace, 'utf8') : '';
+    expect(
+      [...lines.matchAll(/built-in: git (\S+)/g)].map(([, command]) => command),
+      name,
+    ).toEqual(processes);
+  }
+});
