@@ -5,7 +5,6 @@ import {
   assertVerified,
   attempt,
   check,
-  git,
   handoff,
   journal,
   missing,
@@ -68,7 +67,6 @@ async function under(shift) {
     clocks,
   );
   check(clocks.length === 8, 'Records are missing', clocks);
-  git(place, 'commit', '-q', '-m', 'what the stale holder left', '--', '.handoff');
   assertTreeIsClean(place);
   await assertVerified(place, [...ids, taken.json.pickup_delta_id, baton.json.baton.delta_id, next.pickup_delta_id]);
   return 10;

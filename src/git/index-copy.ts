@@ -10,7 +10,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { EntryMerger, type Wanted } from './index-entries.ts';
+import { hasBlob } from './has-blob.ts';
+import { type Entries, EntryMerger, type Wanted } from './index-entries.ts';
 import { forgetTrees } from './index-trees.ts';
 import type { ObjectFormat } from './loose-object.ts';
 
@@ -19,14 +20,16 @@ export function copyIndex(
   index: string,
   own: string,
   wanted: readonly Wanted[],
-  format: ObjectFormat,
+  { format, topLevel }: { format: ObjectFormat; topLevel: string },
 ): BigIntStats | 'same' | null {
+  const top = Buffer.from(`${topLevel}/`);
   const to = openSync(own, 'wx', 0o666);
   let from = -1;
   try {
     from = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW);
     const old = fstatSync(from, { bigint: true });
-    const merging = { from, to, wanted, format, writtenAt: Number(old.mtimeNs / 1_000_000_000n) };
+    const isUnchanged: Entries['isUnchanged'] = (name, oid) => hasBlob(Buffer.concat([top, name]), oid, format);
+    const merging = { from, to, wanted, format, writtenAt: Number(old.mtimeNs / 1_000_000_000n), isUnchanged };
     // how many are new stands first in the file, and is known last
     const likely = wanted.filter(({ onlyIfAbsent }) => !onlyIfAbsent).length;
     const added = mergeIndex(merging, likely);
@@ -44,13 +47,17 @@ interface Merging {
   wanted: readonly Wanted[];
   format: ObjectFormat;
   writtenAt: number;
+  isUnchanged: Entries['isUnchanged'];
 }
 
 const HEADER = 12;
 const PIECE = 1 << 19;
 
 /** Returns how many entries were added; what was written is right if that is what was expected. */
-function mergeIndex({ from, to, wanted, format, writtenAt }: Merging, expected: number): number | 'same' | null {
+function mergeIndex(
+  { from, to, wanted, format, writtenAt, isUnchanged }: Merging,
+  expected: number,
+): number | 'same' | null {
   const width = format === 'sha256' ? 32 : 20;
   const header = Buffer.alloc(HEADER);
   if (readSync(from, header, 0, HEADER, 0) < HEADER || header.toString('latin1', 0, 4) !== 'DIRC') return null;
@@ -59,7 +66,7 @@ function mergeIndex({ from, to, wanted, format, writtenAt }: Merging, expected: 
   header.writeUInt32BE(count + expected, 8);
   const output = openOutput(to, format);
   output.push(header);
-  const merger = new EntryMerger(count, wanted, width, writtenAt, output.push);
+  const merger = new EntryMerger({ count, width, writtenAt, isUnchanged }, wanted, output.push);
   const rest = mergeEntries(from, merger);
   if (merger.failed || rest.length < width) return null;
   if (!merger.changed) return 'same';

@@ -37,6 +37,17 @@ const SUBMODULE = 0o160000;
 /** A whole checkout can be of one second. git compares such files before it makes everybody compare them. */
 const MOST_RACY = 64;
 
+/** What is known of an index before its entries are read. */
+export interface Entries {
+  count: number;
+  /** Bytes of an id. */
+  width: number;
+  /** The second in which the index was written. */
+  writtenAt: number;
+  /** Whether the file of that name is what the index says. */
+  isUnchanged(name: Uint8Array, oid: Uint8Array): boolean;
+}
+
 /** What goes out: a part of the index as it was, or something new. */
 export type Emit = (bytes: Uint8Array) => void;
 
@@ -57,13 +68,14 @@ export class EntryMerger {
   readonly #parentNames: Set<string> = new Set();
   readonly #width: number;
   readonly #writtenAt: number;
+  readonly #isUnchanged: Entries['isUnchanged'];
   readonly #emit: Emit;
 
-  /** `count`: how many entries there are. `writtenAt`: the second in which the index was written. */
-  constructor(count: number, wanted: readonly Wanted[], width: number, writtenAt: number, emit: Emit) {
+  constructor({ count, width, writtenAt, isUnchanged }: Entries, wanted: readonly Wanted[], emit: Emit) {
     this.#left = count;
     this.#width = width;
     this.#writtenAt = writtenAt;
+    this.#isUnchanged = isUnchanged;
     this.#emit = emit;
     this.#goals = toGoals(wanted);
     for (const { path } of wanted) {
@@ -104,7 +116,7 @@ export class EntryMerger {
       if (at + size > piece.length) break;
       if (view.getUint32(at + MTIME) >= this.#writtenAt && view.getUint32(at + MODE) !== SUBMODULE) {
         // as git does it: an entry without a size is compared byte by byte by whoever looks next
-        view.setUint32(at + SIZE, 0);
+        if (!this.#isClean(piece, at)) view.setUint32(at + SIZE, 0);
         this.#racy++;
       }
       if (length === LENGTH || this.#racy > MOST_RACY || (this.#parents[length] && this.#isParent(piece, at))) {
@@ -116,6 +128,11 @@ export class EntryMerger {
       this.#left--;
     }
     return at;
+  }
+
+  #isClean(piece: Buffer, at: number): boolean {
+    const oid = piece.subarray(at + OID, at + OID + this.#width);
+    return this.#racy < MOST_RACY && this.#isUnchanged(nameOf(piece, at, this.#width), oid);
   }
 
   #isParent(piece: Buffer, at: number): boolean {

@@ -90,7 +90,7 @@ function addDirectly(
   }));
   try {
     clearLeft(dirs.gitDir, processes);
-    const replaced = copyIndex(index, own, wanted, writer.format);
+    const replaced = copyIndex(index, own, wanted, { format: writer.format, topLevel: dirs.topLevel! });
     if (replaced === null) return 'git';
     return replaced === 'same' ? { cleared: Promise.resolve() } : takePlace(index, own, replaced);
   } catch (error) {

@@ -8,15 +8,29 @@ import { readSession, type Session, type StateDirs } from './registry.ts';
 /** The sessions that a work tree is in: one for each identity that works there. */
 export function pointedSessions(dirs: StateDirs, worktree: string): Session[] {
   const folder = pointerFolder(dirs, worktree);
-  const names = (ifThere(() => readdirSync(folder)) ?? []).filter((name) => !name.startsWith('.tmp-'));
-  const ids = names.map((name) => readFileSync(join(folder, name), 'utf8').trim());
-  return ids.map((id) => readSession(dirs, id)).filter((session) => session !== null);
+  const names = (ifThere(() => readdirSync(folder)) ?? []).filter((name) => !name.startsWith('.'));
+  return names.map((name) => readPointer(dirs, join(folder, name))).filter((session) => session !== null);
+}
+
+/** The one that was opened or found again last, by whomever. The clock on the wall cannot tell: it may have been moved. */
+export function lastSession(dirs: StateDirs, worktree: string): Session | null {
+  return readPointer(dirs, join(pointerFolder(dirs, worktree), LAST));
+}
+
+/** No identity has such a name. */
+const LAST = '.last';
+
+function readPointer(dirs: StateDirs, path: string): Session | null {
+  const id = ifThere(() => readFileSync(path, 'utf8').trim());
+  return id === null ? null : readSession(dirs, id);
 }
 
 /** From now on the session's work tree is in it, for its identity. */
 export function pointTo(dirs: StateDirs, { worktree, identity, session_id }: Session): void {
-  const path = join(pointerFolder(dirs, worktree), identity);
-  guarded(path, () => replaceFile(path, `${session_id}\n`));
+  for (const name of [identity, LAST]) {
+    const path = join(pointerFolder(dirs, worktree), name);
+    guarded(path, () => replaceFile(path, `${session_id}\n`));
+  }
 }
 
 /** One folder per work tree; its name can be long and hold anything, so its digest names it. */

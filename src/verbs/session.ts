@@ -4,7 +4,7 @@ import type { Trust } from '../core/trust.ts';
 import { type Moment, readMoment } from '../journal/heartbeat.ts';
 import { ifThere } from '../journal/if-there.ts';
 import { isOpen, type Liveness, readLiveness } from '../journal/liveness.ts';
-import { pointedSessions } from '../journal/pointers.ts';
+import { lastSession, pointedSessions } from '../journal/pointers.ts';
 import { type End, readTip } from '../journal/records.ts';
 import {
   listSessions,
@@ -93,8 +93,8 @@ export async function currentSession(
   const candidates = opened.filter((session) => identity === null || session.identity === identity);
   const byAge = candidates.sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1));
   // whoever names nobody must not go on in somebody else's session because their own has ended
-  const open = identity && byAge.find((session) => isOpen(withLiveness(repository, trust, session).liveness));
-  return open || (byAge[0] ?? null);
+  if (identity === null) return lastSession(dirsOf(repository), repository.worktree) ?? byAge[0] ?? null;
+  return byAge.find((session) => isOpen(withLiveness(repository, trust, session).liveness)) ?? byAge[0] ?? null;
 }
 
 /**

@@ -66,6 +66,7 @@ async function resume(repository: Repository, trust: Trust, identity: string): P
   if (!session) return null;
   const { liveness } = withLiveness(repository, trust, session);
   if (!liveness.opened || !isOpen(liveness)) return null;
+  pointTo(dirsOf(repository), session);
   beat(repository, session);
   return session;
 }

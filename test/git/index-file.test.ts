@@ -159,6 +159,15 @@ describe('a record in the index', () => {
     expect(git(at.dir, 'diff', '--name-only')).toBe('a');
   });
 
+  it('does not make files look changed that were added in the same second', async () => {
+    const at = place();
+    for (const path of ['a', 'b', 'c']) write(at.dir, path, `new ${path}\n`);
+    git(at.dir, 'add', '--all');
+    await at.index.add([write(at.dir, RECORD, 'new\n')]);
+    expect(at.commands()).not.toContain('update-index');
+    expect(git(at.dir, 'diff-files', '--name-only')).toBe('');
+  });
+
   it('never passes through a filter', async () => {
     const at = place();
     appendFileSync(join(at.dir, '.git/config'), '[filter "spoil"]\n\tclean = tr a-z A-Z\n');
