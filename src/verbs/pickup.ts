@@ -84,8 +84,8 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
 
   const entered = await enterCustody(repository, trust, known, holds, identity, prior, predecessor);
   const writer: Writer = { repository, session: entered.session, trust, signer, holds };
+  pointTo(dirsOf(repository), entered.session); // first: whoever is killed after the record must find the session again
   const { delta_id, path } = await append(writer, draft(entered.released));
-  pointTo(dirsOf(repository), entered.session);
   const message = `handoff: ${identity} picks up ${predecessor?.session.session_id.slice(0, 8) ?? 'fresh work'}`;
   const publishing = settle(publishRecords(repository, entered.session, [path], message, options));
   const focus = predecessor?.baton?.focus ?? [];

@@ -93,7 +93,9 @@ export async function currentSession(
   const candidates = opened.filter((session) => identity === null || session.identity === identity);
   const byAge = candidates.sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1));
   // whoever names nobody must not go on in somebody else's session because their own has ended
-  if (identity === null) return lastSession(dirsOf(repository), repository.worktree) ?? byAge[0] ?? null;
+  const last = lastSession(dirsOf(repository), repository.worktree);
+  if (identity === null && last && readTip(dirsOf(repository), last.session_id)) return last;
+  if (identity === null) return byAge[0] ?? null;
   return byAge.find((session) => isOpen(withLiveness(repository, trust, session).liveness)) ?? byAge[0] ?? null;
 }
 

@@ -54,8 +54,8 @@ export async function start(repository: Repository, options: StartOptions = {}):
   assertDraft(trust, identity, { kind: 'start', fields });
   const session = await enter(repository, trust, holds, identity);
   const writer: Writer = { repository, session, trust, signer, holds };
-  const { delta_id, path } = await append(writer, { kind: 'start', fields });
   pointTo(dirsOf(repository), session);
+  const { delta_id, path } = await append(writer, { kind: 'start', fields });
   await publishRecords(repository, session, [path], options.commit ? `handoff: ${identity} starts` : null, options);
   return answer(repository, trust, known, session, delta_id, false);
 }
