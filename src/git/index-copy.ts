@@ -79,19 +79,19 @@ function mergeIndex(
 
 /** Feeds the entries, piece by piece: the whole index in memory would cost more than all the rest. Returns what follows. */
 function mergeEntries(from: number, merger: EntryMerger): Buffer {
-  let buffer = Buffer.allocUnsafe(PIECE);
+  const buffer = Buffer.allocUnsafe(PIECE);
   let kept = 0;
-  for (let position = HEADER; !merger.isDone && !merger.failed; ) {
+  let position = HEADER;
+  while (!merger.isDone && !merger.failed) {
     const size = readSync(from, buffer, kept, PIECE - kept, position);
     if (size === 0) return Buffer.alloc(0);
     position += size;
     const taken = merger.push(buffer.subarray(0, kept + size));
     kept += size - taken;
     buffer.copyWithin(0, taken, taken + kept);
-    if (merger.isDone) buffer = Buffer.concat([buffer.subarray(0, kept), readFrom(from, position)]);
   }
   merger.finish();
-  return merger.isDone ? buffer : Buffer.alloc(0);
+  return merger.isDone ? Buffer.concat([buffer.subarray(0, kept), readFrom(from, position)]) : Buffer.alloc(0);
 }
 
 function readFrom(file: number, position: number): Buffer {

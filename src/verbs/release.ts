@@ -33,8 +33,8 @@ export async function release(repository: Repository, options: ReleaseOptions): 
   refuseSecrets({ kind: 'release', fields: { reason: options.reason } });
   const trust = await requireTrust(repository);
   const { session: target, liveness } = await requireSession(repository, trust, { session: options.target });
-  if (!isOpen(liveness)) return { session_id: target.session_id, state: liveness.state };
   const identity = await knownIdentity(repository, trust, options.as);
+  if (!isOpen(liveness)) return { session_id: target.session_id, state: liveness.state };
   const holds = await openHolds(repository, options);
   const actor = await actingSession(repository, trust, options.as, target);
   if (actor) await recordRelease(repository, trust, holds, actor, target, options);

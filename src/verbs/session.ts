@@ -89,14 +89,18 @@ export async function currentSession(
   as: string | undefined,
 ): Promise<Session | null> {
   const identity = await namedIdentity(repository, as);
-  const opened = sessionsHere(repository);
-  const candidates = opened.filter((session) => identity === null || session.identity === identity);
-  const byAge = candidates.sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1));
+  const byAge = () => sessionsHere(repository).sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1));
   // whoever names nobody must not go on in somebody else's session because their own has ended
-  const last = lastSession(dirsOf(repository), repository.worktree);
-  if (identity === null && last && readTip(dirsOf(repository), last.session_id)) return last;
-  if (identity === null) return byAge[0] ?? null;
-  return byAge.find((session) => isOpen(withLiveness(repository, trust, session).liveness)) ?? byAge[0] ?? null;
+  if (identity === null) return lastOpened(repository) ?? byAge()[0] ?? null;
+  const own = byAge().filter((session) => session.identity === identity);
+  return own.find((session) => isOpen(withLiveness(repository, trust, session).liveness)) ?? own[0] ?? null;
+}
+
+/** Null when its opening was cut off before it had a record. */
+function lastOpened(repository: Repository): Session | null {
+  const dirs = dirsOf(repository);
+  const last = lastSession(dirs, repository.worktree);
+  return last && readTip(dirs, last.session_id) ? last : null;
 }
 
 /**

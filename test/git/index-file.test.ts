@@ -113,6 +113,15 @@ describe('a record in the index', () => {
     );
   });
 
+  it('is alone in an index that was empty', async () => {
+    const at = place();
+    git(at.dir, 'read-tree', '--empty');
+    const before = indexOf(at);
+    await at.index.add([write(at.dir, RECORD, 'new\n', 50)]);
+    expect(at.commands()).not.toContain('update-index');
+    expect(indexOf(at).equals(byGit(at, before, [RECORD]))).toBe(true);
+  });
+
   it('is found in an index of many pieces', async () => {
     const many = Array.from(
       { length: 12_000 },
