@@ -45,7 +45,7 @@ const STORY = {
 branch: main
 commit_sha: ${COMMIT}
 tree: ${TREE}
-patch_id: ${COMMIT}
+patch_id: ${'5f'.repeat(32)}
 tests_run:
   - npm test
 evidence:

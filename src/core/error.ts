@@ -4,6 +4,7 @@ const EXIT = {
   not_entitled: 1,
   root_mismatch: 1,
   secret_found: 1,
+  writeback_required: 1,
   bytes_invalid: 1,
   too_large: 1,
   yaml_invalid: 1,
@@ -22,6 +23,13 @@ const EXIT = {
   policy_invalid: 1,
   policy_rollback: 1,
   stale_token: 1,
+  writeback_missing: 1,
+  files_uncovered: 1,
+  done_without_thought: 1,
+  review_missing: 1,
+  seal_missing: 1,
+  session_open: 1,
+  shallow_repository: 1,
   // 2: wrong usage or bad input
   already_initialised: 2,
   foreign_directory: 2,
@@ -35,23 +43,33 @@ const EXIT = {
   unknown_session: 2,
   baton_missing: 2,
   baton_empty: 2,
+  unknown_task: 2,
+  task_exists: 2,
+  task_cycle: 2,
+  unknown_commit: 2,
   // 3: someone else holds it
   identity_conflict: 3,
   predecessor_active: 3,
   session_released: 3,
+  task_claimed: 3,
+  branch_exists: 3,
+  not_unblocked: 3,
   // 4: the environment
   not_a_repository: 4,
   not_initialised: 4,
   no_key: 4,
   unsupported: 4,
+  writeback_failed: 4,
   io: 4,
 } as const;
 
 export type ErrorCode = keyof typeof EXIT;
 
-/** The codes that `verify` reports about a file; the others end a command. */
+/** The codes that `verify` and `gate` report; the others end a command. */
 export type FindingCode = {
-  [C in ErrorCode]: (typeof EXIT)[C] extends 1 ? Exclude<C, 'not_entitled' | 'root_mismatch' | 'secret_found'> : never;
+  [C in ErrorCode]: (typeof EXIT)[C] extends 1
+    ? Exclude<C, 'not_entitled' | 'root_mismatch' | 'writeback_required'>
+    : never;
 }[ErrorCode];
 
 export interface ErrorDetail {

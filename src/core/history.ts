@@ -2,7 +2,7 @@ import { byNewest, insertNewest, type Moment } from './newest.ts';
 import { type Decision, type PlacedRecord, type RecordSummary, toDecision, toRecordSummary } from './record-summary.ts';
 import { addSummary, type SessionSummary, summariseSession } from './session-summary.ts';
 import { addDrain, addSignal, type Signals } from './signals.ts';
-import { addTaskRecord, type TaskTrails } from './task-state.ts';
+import { addTaskRecord, dropOldTasks, type TaskTrails } from './task-state.ts';
 import type { VerifiedRecord } from './verify.ts';
 
 export interface Wip extends Moment {
@@ -71,6 +71,7 @@ export function addSession(history: History, folder: string, records: readonly P
   history.sessions = addSummary(history.sessions, session);
   for (const placed of records.slice(-NEWEST_RECORDS)) addRecent(history.recent, placed);
   for (const placed of records) addRecord(history, placed);
+  dropOldTasks(history.tasks);
 }
 
 /** A summary costs more than a look at the clock. */
@@ -86,7 +87,7 @@ function addRecord(history: History, placed: PlacedRecord): void {
   if (record.kind === 'decision') insertNewest(history.decisions, toDecision(placed), NEWEST_DECISIONS);
   if (record.kind === 'wip') addWip(history.wip, record);
   if (record.kind === 'signal') addSignal(history.signals, record);
-  if (record.kind === 'task' || record.kind === 'thought') addTaskRecord(history.tasks, record);
+  addTaskRecord(history.tasks, placed);
   if (record.kind !== 'pickup') return;
   addDrain(history.signals, record);
   // a pickup where nobody had been before continues nothing

@@ -1,5 +1,6 @@
 import { byNewest, insertNewest, type Moment } from './newest.ts';
-import type { VerifiedRecord } from './verify.ts';
+import type { PlacedRecord } from './record-summary.ts';
+import type { YamlMap } from './yaml.ts';
 
 export type TaskStatus = 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
 
@@ -14,12 +15,27 @@ interface TaskChange extends Moment {
   status: TaskStatus;
 }
 
+/** A thought record, and where to read the rest of it. */
+export interface TaskThought extends Moment {
+  identity: string;
+  commit: string;
+  path: string;
+}
+
+/** Who wrote with which number of the task's lock. */
+interface TaskToken {
+  token: number;
+  session_id: string;
+}
+
 /** What the records say about one task: enough to tell its state whichever of them was read first. */
 export interface TaskTrail {
-  /** Who made the newest change; null while there are only thoughts. */
+  /** Who made the newest change; null while there is none. */
   by: Pick<TaskState, 'session_id' | 'identity' | 'progress'> | null;
   changes: TaskChange[];
-  thoughts: Moment[];
+  thoughts: TaskThought[];
+  /** The highest first. */
+  tokens: TaskToken[];
 }
 
 export type TaskTrails = Record<string, TaskTrail>;
@@ -31,39 +47,57 @@ const NEWEST_STEPS = 16;
  * Task ids are chosen by agents: without a limit, anyone's loop would slow everyone down for ever. Beyond it the oldest are
  * forgotten, and what one of them becomes later is told from its later records alone.
  */
-const NEWEST_TASKS = 4096;
+const NEWEST_TASKS = 32_768;
 
-export function addTaskRecord(tasks: TaskTrails, { kind, id, fields }: VerifiedRecord): void {
-  const task = fields.task_id as string;
-  const isNew = !Object.hasOwn(tasks, task); // a task may be called `constructor`
-  if (isNew) tasks[task] = { by: null, changes: [], thoughts: [] };
-  const trail = tasks[task]!;
+/** Only what concerns tasks: changes, thoughts, and the tokens of their locks. */
+export function addTaskRecord(tasks: TaskTrails, { path, record }: PlacedRecord): void {
+  const { kind, id, fields } = record;
   const moment: Moment = { clock: fields.clock as number, delta_id: id };
-  if (kind === 'thought') insertNewest(trail.thoughts, moment, NEWEST_STEPS);
-  else addChange(trail, moment, fields as { status: TaskStatus; progress?: number } & Record<Author, string>);
-  if (isNew) dropOldest(tasks);
+  if (kind === 'thought') addThought(trailOf(tasks, fields.task_id as string), moment, path, fields);
+  if (kind === 'task') addChange(trailOf(tasks, fields.task_id as string), moment, fields as unknown as ChangeFields);
+  const lock = fields.lock as unknown as { task: string; token: number } | undefined;
+  if (lock) addToken(trailOf(tasks, lock.task), { token: lock.token, session_id: fields.session_id as string });
 }
 
-type Author = 'session_id' | 'identity';
+function trailOf(tasks: TaskTrails, task: string): TaskTrail {
+  // a task may be called `constructor`
+  if (!Object.hasOwn(tasks, task)) tasks[task] = { by: null, changes: [], thoughts: [], tokens: [] };
+  return tasks[task]!;
+}
 
-function addChange(
-  trail: TaskTrail,
-  moment: Moment,
-  { status, progress, session_id, identity }: { status: TaskStatus; progress?: number } & Record<Author, string>,
-): void {
+function addThought({ thoughts }: TaskTrail, moment: Moment, path: string, fields: YamlMap): void {
+  const { identity, commit_sha } = fields as Record<'identity' | 'commit_sha', string>;
+  insertNewest(thoughts, { ...moment, identity, commit: commit_sha, path }, NEWEST_STEPS);
+}
+
+function addToken({ tokens }: TaskTrail, added: TaskToken): void {
+  if (tokens.some(({ token, session_id }) => token === added.token && session_id === added.session_id)) return;
+  tokens.push(added);
+  tokens.sort((a, b) => b.token - a.token || (a.session_id < b.session_id ? -1 : 1));
+  tokens.length = Math.min(tokens.length, NEWEST_STEPS);
+}
+
+type ChangeFields = { status: TaskStatus; progress?: number; session_id: string; identity: string };
+
+function addChange(trail: TaskTrail, moment: Moment, { status, progress, session_id, identity }: ChangeFields): void {
   insertNewest(trail.changes, { ...moment, status }, NEWEST_STEPS);
   if (trail.changes[0]!.delta_id !== moment.delta_id) return;
   trail.by = { session_id, identity, progress: progress ?? null };
 }
 
-function dropOldest(tasks: TaskTrails): void {
+/** Once for a session, so that a loop over many tasks does not look at all of them for each. */
+export function dropOldTasks(tasks: TaskTrails): void {
   const ids = Object.keys(tasks);
   if (ids.length <= NEWEST_TASKS) return;
-  delete tasks[ids.reduce((a, b) => (byNewest(newest(tasks[a]!), newest(tasks[b]!)) > 0 ? a : b))];
+  const moments = new Map(ids.map((id) => [id, newest(tasks[id]!)]));
+  ids.sort((a, b) => byNewest(moments.get(a)!, moments.get(b)!));
+  for (const id of ids.slice(NEWEST_TASKS)) delete tasks[id];
 }
 
+/** Of one whose lock was only ever mentioned, the beginning of time. */
 function newest({ changes, thoughts }: TaskTrail): Moment {
-  return [changes[0], thoughts[0]].filter((moment) => moment !== undefined).sort(byNewest)[0]!;
+  const moments = [changes[0], thoughts[0]].filter((moment) => moment !== undefined);
+  return moments.sort(byNewest)[0] ?? { clock: 0, delta_id: '' };
 }
 
 /** `done` without a writeback is still in progress, whoever says otherwise. Null when no record changed it. */
@@ -77,8 +111,17 @@ export function stateOf({ by, changes, thoughts }: TaskTrail): TaskState | null 
 
 /** Written before the newest change, after the task last entered in_progress. */
 function isWriteback(thought: Moment, changes: readonly TaskChange[]): boolean {
-  const entered = changes.find(
-    ({ status }, at) => status === 'in_progress' && changes[at + 1]?.status !== 'in_progress',
-  );
+  const entered = lastEntered(changes);
   return byNewest(changes[0]!, thought) < 0 && (!entered || byNewest(thought, entered) < 0);
+}
+
+function lastEntered(changes: readonly TaskChange[]): TaskChange | undefined {
+  return changes.find(({ status }, at) => status === 'in_progress' && changes[at + 1]?.status !== 'in_progress');
+}
+
+/** The thought that makes a task done, or would, were it said to be done now: the newest since it last entered in_progress. */
+export function writebackOf({ changes, thoughts }: TaskTrail): TaskThought | null {
+  const entered = lastEntered(changes);
+  const thought = thoughts[0];
+  return thought && (!entered || byNewest(thought, entered) < 0) ? thought : null;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addSession, emptyHistory, type History } from '../../src/core/history.ts';
 import { newestBaton, openWip, pendingSignals, successorOf, taskStatus } from '../../src/core/history-queries.ts';
+import { dropOldTasks, type TaskTrail } from '../../src/core/task-state.ts';
 import {
   BATON,
   type Draft,
@@ -95,12 +96,16 @@ test('1024 signals, received or not: the newest; one that was received does not 
   expect(pendingSignals(history, 'erin')).toHaveLength(10);
 });
 
-test('4096 tasks: the newest', async () => {
-  const drafts = Array.from({ length: 4100 }, (_, at) => task(`T${at}`, 'in_progress'));
-  const history = fold([await makeSession(1, [START, ...drafts])]);
-  expect(Object.keys(history.tasks)).toHaveLength(4096);
-  expect(taskStatus(history, 'T3')).toBeNull();
-  expect(taskStatus(history, 'T4')?.status).toBe('in_progress');
+test('32,768 tasks: the newest', () => {
+  const at = (clock: number): TaskTrail => {
+    const change = { clock, delta_id: `sha256:${clock}`, status: 'in_progress' as const };
+    return { by: null, changes: [change], thoughts: [], tokens: [] };
+  };
+  const tasks = Object.fromEntries(Array.from({ length: 32_772 }, (_, clock) => [`T${clock}`, at(clock)]));
+  dropOldTasks(tasks);
+  expect(Object.keys(tasks)).toHaveLength(32_768);
+  expect(tasks.T3).toBeUndefined();
+  expect(tasks.T4).toBeDefined();
 });
 
 test('any number of steps of one task: the newest 16', async () => {

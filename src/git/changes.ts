@@ -1,0 +1,139 @@
+import { createHash, type Hash } from 'node:crypto';
+import { unquotePath } from './quoted-path.ts';
+import { type Git, gitFailure, spawnGit, startFailure } from './run.ts';
+import { assertOid, type Oid } from './store.ts';
+
+/** What is compared: a commit with its parents, or two trees (null: nothing). */
+export type Comparison = { commit: Oid } | { before: Oid | null; after: Oid };
+
+/** What a commit, or the step from one tree to another, changes outside the folder that is left out. */
+export interface Change {
+  /** Of a merge: what differs from every parent, in lines that are no parent's. */
+  paths: string[];
+  /** SPEC §9.3. Null where nothing changed, and for a merge. */
+  patchId: string | null;
+}
+
+/**
+ * Reads changes, all with one process. A rename is a file less and a file more. Attributes and configuration have no say: the
+ * same commits give the same answer in every clone.
+ */
+export async function readChanges(git: Git, comparisons: readonly Comparison[], leftOut: string): Promise<Change[]> {
+  if (comparisons.length === 0) return [];
+  const args = [...ARGS, '--', '.', `:(top,exclude,literal)${leftOut}`];
+  const child = spawnGit({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } }, args, CONFIG);
+  const reader = new ChangesReader();
+  child.stdout.on('data', (chunk: Buffer) => reader.add(chunk));
+  const stderr: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  child.stdin.on('error', () => {}); // it has ended early, and its exit code says why
+  child.stdin.end(comparisons.map((each) => `${toLine(each)}\n${MARK}\n`).join(''));
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on('error', (cause) => reject(startFailure(cause)));
+    child.on('close', (status) => resolve(status ?? 128));
+  });
+  const answers = reader.changes;
+  if (code === 0 && answers.length === comparisons.length) return answers;
+  throw gitFailure(['diff-tree'], { code, stderr: Buffer.concat(stderr).toString('utf8') });
+}
+
+const ARGS = [
+  ...['diff-tree', '--stdin', '--root', '-r', '--always', '--raw', '-p', '--cc', '--no-renames', '--no-abbrev'],
+  ...['--full-index', '--text', '-U3', '--diff-algorithm=myers', '--no-indent-heuristic', '--no-ext-diff'],
+  ...[
+    '--no-textconv',
+    '--no-color',
+    '--ignore-submodules=none',
+    '--submodule=short',
+    '--src-prefix=a/',
+    '--dst-prefix=b/',
+  ],
+];
+const CONFIG = { 'diff.suppressBlankEmpty': 'false' };
+
+/** No object id: git repeats the line as it is, after everything before it. */
+const MARK = '.';
+
+function toLine(comparison: Comparison): string {
+  if ('commit' in comparison) {
+    assertOid(comparison.commit);
+    return comparison.commit;
+  }
+  const { before, after } = comparison;
+  assertOid(after);
+  if (before !== null) assertOid(before);
+  return `${before ?? emptyTree(after)} ${after}`;
+}
+
+/** git knows it without having it. */
+function emptyTree({ length }: Oid): Oid {
+  const algorithm = length === 40 ? 'sha1' : 'sha256';
+  return createHash(algorithm).update('tree 0\0').digest('hex');
+}
+
+/** Takes the output line by line, however long: a patch of any size is hashed, never held. */
+class ChangesReader {
+  readonly changes: Change[] = [];
+  #rest: Buffer = Buffer.alloc(0);
+  #current = new PatchReader();
+
+  add(chunk: Buffer): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let from = 0;
+    for (let end = bytes.indexOf(10, from); end >= 0; end = bytes.indexOf(10, from)) {
+      this.#line(bytes.subarray(from, end));
+      from = end + 1;
+    }
+    this.#rest = bytes.subarray(from);
+  }
+
+  #line(line: Buffer): void {
+    if (line.toString('latin1', 0, MARK.length + 1) === MARK) {
+      this.changes.push(this.#current.finish());
+      this.#current = new PatchReader();
+    } else this.#current.line(line);
+  }
+}
+
+const COLON = 0x3a;
+
+/** One comparison: raw lines, then the patch. Lines of a file begin with a space, `+`, `-`, `\` or, of a merge, two of them. */
+class PatchReader {
+  readonly #paths: string[] = [];
+  readonly #combined: string[] = [];
+  #isMerge = false;
+  #hash: Hash | null = null;
+  #index: Buffer | null = null;
+
+  line(line: Buffer): void {
+    if (line[0] === COLON) this.#raw(line);
+    else this.#patch(line);
+  }
+
+  #patch(line: Buffer): void {
+    const start = line.toString('latin1', 0, 12);
+    if (start.startsWith('diff --cc ')) this.#combined.push(unquotePath(line.subarray('diff --cc '.length)));
+    if (start.startsWith('diff --git ')) this.#hash ??= createHash('sha256');
+    if (!this.#hash) return; // the line that names the commit
+    if (start.startsWith('@@ ')) this.#hash.update('@@\n');
+    else if (start.startsWith('index ')) this.#index = Buffer.from(line);
+    else this.#content(line, start);
+  }
+
+  #content(line: Buffer, start: string): void {
+    // too large for git to compare by lines: then the objects are the change
+    if (start.startsWith('Binary files') && this.#index) this.#hash!.update(this.#index).update('\n');
+    this.#hash!.update(line).update('\n');
+  }
+
+  /** `::` of a merge: its paths are told by the patch, which leaves out what is some parent's. */
+  #raw(line: Buffer): void {
+    this.#isMerge ||= line[1] === COLON;
+    if (!this.#isMerge) this.#paths.push(unquotePath(line.subarray(line.indexOf(9) + 1)));
+  }
+
+  finish(): Change {
+    if (this.#isMerge || this.#combined.length > 0) return { paths: this.#combined, patchId: null };
+    return { paths: this.#paths, patchId: this.#hash?.digest('hex') ?? null };
+  }
+}
