@@ -25,7 +25,7 @@ export async function readLayout(source: Source, report: Report): Promise<Layout
   return layout;
 }
 
-function reportLookalikes(root: readonly Entry[], report: Report): void {
+export function reportLookalikes(root: readonly Entry[], report: Report): void {
   reportDuplicates(
     root.filter((entry) => entry.name === ROOT),
     report,
@@ -92,7 +92,7 @@ export async function listUnique(source: Source, folder: Entry, report: Report):
   return entries ?? [];
 }
 
-function reportDuplicates(entries: readonly Entry[], report: Report): void {
+export function reportDuplicates(entries: readonly Entry[], report: Report): void {
   const seen = new Map<string, string>();
   for (const { name, path } of entries) {
     const folded = name.toLowerCase();
@@ -106,7 +106,7 @@ function reportDuplicates(entries: readonly Entry[], report: Report): void {
   }
 }
 
-function isFile(entry: Entry, report: Report): boolean {
+export function isFile(entry: Entry, report: Report): boolean {
   return hasMode(entry, FILE, 'a regular file, mode 100644', report);
 }
 

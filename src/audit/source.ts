@@ -20,6 +20,8 @@ export interface Source {
   list(folder: Entry): Promise<Entry[]>;
   /** What each of two folders has from the first entry on in which they differ; where folders have ids. */
   compare?(before: Entry, now: Entry): Promise<[Entry[], Entry[]]>;
+  /** How many names in a folder hold a text, where folders have ids; never too few. */
+  count?(folder: Entry, text: string): Promise<number>;
   read(file: Entry, limit: number): Promise<Uint8Array>;
   /** For each what `read` would give, or throw. */
   readAll(files: readonly Entry[], limit: number): Promise<(Uint8Array | HandoffError)[]>;

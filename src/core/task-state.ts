@@ -125,3 +125,13 @@ export function writebackOf({ changes, thoughts }: TaskTrail): TaskThought | nul
   const thought = thoughts[0];
   return thought && (!entered || byNewest(thought, entered) < 0) ? thought : null;
 }
+
+/** Two accounts of one task as one: what an earlier change brought and what this one does. */
+export function mergeTrails(a: TaskTrail, b: TaskTrail): TaskTrail {
+  const merged: TaskTrail = { by: null, changes: [...a.changes], thoughts: [...a.thoughts], tokens: [...a.tokens] };
+  for (const change of b.changes) insertNewest(merged.changes, change, NEWEST_STEPS);
+  for (const thought of b.thoughts) insertNewest(merged.thoughts, thought, NEWEST_STEPS);
+  for (const token of b.tokens) addToken(merged, token);
+  merged.by = merged.changes[0]?.delta_id === a.changes[0]?.delta_id ? a.by : b.by;
+  return merged;
+}

@@ -1,7 +1,15 @@
 import type { PromiseFsClient } from 'isomorphic-git';
 import { asHandoffError, HandoffError } from '../core/error.ts';
 import { assertSupported, type IsomorphicPlace, isShallow } from './isomorphic-limits.ts';
-import { formatCommit, formatTree, parseCommit, parseDifference, parseTagTarget, parseTree } from './object.ts';
+import {
+  countText,
+  formatCommit,
+  formatTree,
+  parseCommit,
+  parseDifference,
+  parseTagTarget,
+  parseTree,
+} from './object.ts';
 import {
   assertOid,
   assertRefPrefix,
@@ -71,6 +79,11 @@ class IsomorphicStore implements GitStore {
   async compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]> {
     const [a, b] = await Promise.all([before, now].map((oid) => this.#peel(oid, 'tree')));
     return parseDifference([before, a!.bytes], [now, b!.bytes]);
+  }
+
+  async countInTree(oid: Oid, text: string): Promise<number> {
+    assertOid(oid);
+    return countText((await this.#peel(oid, 'tree'))!.bytes, text);
   }
 
   /** The limit is judged after the bytes are inflated: the library cannot ask for a size alone. */

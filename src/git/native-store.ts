@@ -5,7 +5,7 @@ import { CatFile, type GitObject } from './cat-file.ts';
 import { type GitConfig, readConfig } from './config.ts';
 import { discoverRepository } from './discover.ts';
 import { type ObjectFormat, type ObjectType, objectFormat, writeLooseObject } from './loose-object.ts';
-import { formatCommit, formatTree, parseCommit, parseDifference, parseTree } from './object.ts';
+import { countText, formatCommit, formatTree, parseCommit, parseDifference, parseTree } from './object.ts';
 import { type Git, gitFailure, readGit, runGit } from './run.ts';
 import {
   assertOid,
@@ -90,6 +90,11 @@ class NativeStore implements NativeGitStore {
     for (const oid of [before, now]) assertOid(oid);
     const [a, b] = await Promise.all([this.#treeBytes(before), this.#treeBytes(now)]);
     return parseDifference([before, a], [now, b]);
+  }
+
+  async countInTree(oid: Oid, text: string): Promise<number> {
+    assertOid(oid);
+    return countText(await this.#treeBytes(oid), text);
   }
 
   async readBlob(oid: Oid, limit?: number): Promise<Uint8Array> {

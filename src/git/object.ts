@@ -18,6 +18,13 @@ export function parseDifference(
   return [parseTreeFrom(start, a, before), parseTreeFrom(start, b, now)];
 }
 
+export function countText(bytes: Uint8Array, text: string): number {
+  const buffer = asBuffer(bytes);
+  let count = 0;
+  for (let at = buffer.indexOf(text); at >= 0; at = buffer.indexOf(text, at + 1)) count++;
+  return count;
+}
+
 /** Where the first entry begins that is not in both. */
 function commonStart(before: Uint8Array, now: Uint8Array, width: number): number {
   const same = commonLength(asBuffer(before), asBuffer(now));

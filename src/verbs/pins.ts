@@ -6,6 +6,7 @@ import { type Finding, HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { identityPath, parsePolicyName, ROOT } from '../core/paths.ts';
+import type { Trust } from '../core/trust.ts';
 import type { Oid } from '../git/store.ts';
 import { replaceFile } from '../journal/durable.ts';
 import { ifThere } from '../journal/if-there.ts';
@@ -23,6 +24,12 @@ export interface SeenTrust {
   /** Of all its policies, the first one first. */
   policyIds: readonly string[];
   identities: Record<string, Version>;
+}
+
+export function seenTrust({ repoId, policy, policyIds, identities }: Trust): SeenTrust {
+  const entries = [...identities.values()].map(({ name, version, id }) => [name, { version, id }]);
+  const { version, id } = policy;
+  return { root: repoId, policy: { version, id }, policyIds, identities: Object.fromEntries(entries) };
 }
 
 /** The newest this clone has seen of a document, and in which commit. SPEC §5.9 */

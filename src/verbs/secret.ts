@@ -14,7 +14,7 @@ export function refuseSecrets({ fields, body, allowSecret }: RecordDraft): void 
 }
 
 /** Every text in a value, however deep. */
-function textsIn(value: unknown): string[] {
+export function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

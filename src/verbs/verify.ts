@@ -4,8 +4,7 @@ import type { SessionAudit } from '../audit/session.ts';
 import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
-import type { Trust } from '../core/trust.ts';
-import { checkRollbacks, type SeenTrust, tryPinRoot } from './pins.ts';
+import { checkRollbacks, type SeenTrust, seenTrust, tryPinRoot } from './pins.ts';
 import { assertPinned, assertRoot, cachePath, type Repository, requireWorkTree } from './repository.ts';
 import { stagedChanges, stagedGit } from './staged.ts';
 
@@ -93,10 +92,4 @@ async function audit(repository: Repository, source: Source, root: string | unde
   });
   sessions?.save();
   return { checked, records, findings, trust: trust && seenTrust(trust) };
-}
-
-function seenTrust({ repoId, policy, policyIds, identities }: Trust): SeenTrust {
-  const entries = [...identities.values()].map(({ name, version, id }) => [name, { version, id }]);
-  const { version, id } = policy;
-  return { root: repoId, policy: { version, id }, policyIds, identities: Object.fromEntries(entries) };
 }

@@ -1,0 +1,75 @@
+import type { Report } from './finding.ts';
+import { reportDuplicates } from './layout.ts';
+import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
+import { type Entry, FOLDER, type Source } from './source.ts';
+
+/** A file (a link, a submodule, a folder that holds nothing) that is not the same in two trees. */
+export interface Difference {
+  path: string;
+  before: Entry | null;
+  now: Entry | null;
+  /** The folder that it is in; null where that folder is gone. */
+  folder: Entry | null;
+  /** Whether that folder was there before. */
+  isInNewFolder: boolean;
+}
+
+/** What is not the same in two folders, all the way down. What is the same is not looked into. */
+export async function readDifferences(
+  sources: { before: Source; now: Source },
+  pair: { before: Entry | null; now: Entry | null },
+  report: Report,
+): Promise<Difference[]> {
+  const limit = limiter(FOLDERS_AT_ONCE);
+  const walk = async (before: Entry | null, now: Entry | null, parent: Parent): Promise<Difference[]> => {
+    if (before && now && isSame(before, now)) return [];
+    const leaves = leavesOf(before, now, parent);
+    const [from, to] = [folderOf(before), folderOf(now)];
+    if (!from && !to) return leaves;
+    const [old, entries] = await limit(1, () => listBoth(sources, from, to));
+    reportDuplicates(entries, report);
+    if (to && entries.length === 0 && old.length === 0) return [...leaves, { ...leaf(null, to, parent) }];
+    const inside: Parent = { folder: to, isNew: from === null };
+    const known = new Map(old.map((entry) => [entry.name, entry]));
+    const names = new Set(entries.map(({ name }) => name));
+    const gone = old.filter(({ name }) => !names.has(name)).map((entry) => walk(entry, null, inside));
+    const here = entries.map((entry) => walk(known.get(entry.name) ?? null, entry, inside));
+    return [...leaves, ...(await Promise.all([...gone, ...here])).flat()];
+  };
+  return walk(pair.before, pair.now, { folder: null, isNew: false });
+}
+
+interface Parent {
+  folder: Entry | null;
+  isNew: boolean;
+}
+
+function leavesOf(before: Entry | null, now: Entry | null, parent: Parent): Difference[] {
+  const [old, entry] = [before, now].map((each) => (each && each.mode !== FOLDER ? each : null)) as [
+    Entry | null,
+    Entry | null,
+  ];
+  return old || entry ? [leaf(old, entry, parent)] : [];
+}
+
+function leaf(before: Entry | null, now: Entry | null, { folder, isNew }: Parent): Difference {
+  return { path: (now ?? before)!.path, before, now, folder, isInNewFolder: isNew };
+}
+
+function folderOf(entry: Entry | null): Entry | null {
+  return entry?.mode === FOLDER ? entry : null;
+}
+
+/** Of two large folders that begin alike, only the rest. */
+async function listBoth(
+  { before, now }: { before: Source; now: Source },
+  from: Entry | null,
+  to: Entry | null,
+): Promise<[Entry[], Entry[]]> {
+  if (from?.oid && to?.oid && now.compare) return now.compare(from, to);
+  return Promise.all([from ? before.list(from) : [], to ? now.list(to) : []]);
+}
+
+function isSame(a: Entry, b: Entry): boolean {
+  return a.oid !== null && a.oid === b.oid && a.mode === b.mode;
+}

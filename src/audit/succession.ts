@@ -1,0 +1,47 @@
+import { HandoffError } from '../core/error.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { type ParsedRecord, parseRecord } from '../core/record.ts';
+import { type Identity, type KeyState, readIdentity } from '../core/trust.ts';
+import { recordId, type Suite } from '../core/verify.ts';
+import type { Entry, Source } from './source.ts';
+
+/**
+ * SPEC §10.3: a document follows the one that stood there. The same words under other signatures are the same document. A key
+ * never vanishes from an identity, and never becomes more than it was: what it signed must still be judged.
+ */
+export async function assertFollowsDocument(
+  sources: { before: Source; now: Source },
+  before: Entry,
+  now: Entry,
+  suite: Suite,
+): Promise<void> {
+  const old = parseRecord(await sources.before.read(before, MAX_RECORD_BYTES));
+  const next = parseRecord(await sources.now.read(now, MAX_RECORD_BYTES));
+  const [oldId, id] = [old, next].map((document) => recordId(document.signedBytes, suite));
+  if (oldId === id) return;
+  assertNewer(old, next, oldId!);
+  if (next.kind === 'identity') assertKeepsKeys(readIdentity(old, suite), readIdentity(next, suite));
+}
+
+function assertNewer(old: ParsedRecord, next: ParsedRecord, oldId: string): void {
+  const [was, is] = [old.fields.version as number, next.fields.version as number];
+  if (is <= was) throw wentBack(`a version above ${was}`, `version ${is}`);
+  if (is === was + 1 && next.fields.prev !== oldId) throw wentBack(`prev ${oldId}`, `prev ${next.fields.prev}`);
+}
+
+const RANK: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, revoked: 2 };
+
+function assertKeepsKeys(old: Identity, next: Identity): void {
+  for (const { fingerprint, state } of old.keys) {
+    const now = next.keys.find((key) => key.fingerprint === fingerprint);
+    if (!now) throw wentBack(`the key ${fingerprint}, ${state}`, 'no such key');
+    if (RANK[now.state] < RANK[state]) throw wentBack(`the key ${fingerprint} ${state}`, now.state);
+  }
+}
+
+function wentBack(expected: string, found: string): HandoffError {
+  return new HandoffError('policy_rollback', `It went back: expected ${expected}, found ${found}.`, {
+    hint: 'Documents only ever go forward: make the change anew on top of the newest version.',
+    data: { expected, found },
+  });
+}

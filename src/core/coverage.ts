@@ -1,0 +1,49 @@
+import type { PlacedRecord } from './record-summary.ts';
+
+/** What a thought record accounts for. SPEC §10.4 */
+export interface Account {
+  delta_id: string;
+  path: string;
+  task_id: string;
+  identity: string;
+  clock: number;
+  commit: string;
+  /** Of its change as a whole and of each commit of it. */
+  patchIds: ReadonlySet<string>;
+  files: readonly string[];
+}
+
+export function toAccount({ path, record: { id, fields } }: PlacedRecord): Account {
+  const { patch_id, commit_patch_ids = [] } = fields as { patch_id?: string; commit_patch_ids?: string[] };
+  return {
+    delta_id: id,
+    path,
+    task_id: fields.task_id as string,
+    identity: fields.identity as string,
+    clock: fields.clock as number,
+    commit: fields.commit_sha as string,
+    patchIds: new Set(patch_id === undefined ? commit_patch_ids : [patch_id, ...commit_patch_ids]),
+    files: fields.files_changed as unknown as string[],
+  };
+}
+
+/**
+ * Whether a policy asks no writeback for a path: it is listed, or in a folder that is. `*` stands for any part of a name, `**` for
+ * any folders.
+ */
+export function exemption(patterns: readonly string[]): (path: string) => boolean {
+  const rules = patterns.map(toRule);
+  return (path) => rules.some((rule) => rule.test(path));
+}
+
+function toRule(pattern: string): RegExp {
+  const parts = pattern.replace(/\/+$/, '').split(/(\*\*\/|\*\*|\*)/);
+  return new RegExp(`^${parts.map(toSource).join('')}(?:/|$)`, 's');
+}
+
+function toSource(part: string): string {
+  if (part === '**/') return '(?:[^/]*/)*';
+  if (part === '**') return '.*';
+  if (part === '*') return '[^/]*';
+  return part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}

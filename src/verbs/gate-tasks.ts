@@ -1,0 +1,147 @@
+import { isSealed } from '../audit/seal.ts';
+import { find, type Source } from '../audit/source.ts';
+import { readSignedDocument } from '../audit/trust.ts';
+import type { Account } from '../core/coverage.ts';
+import { type Finding, HandoffError } from '../core/error.ts';
+import type { History } from '../core/history.ts';
+import { byNewest } from '../core/newest.ts';
+import { ROOT } from '../core/paths.ts';
+import type { PlacedRecord } from '../core/record-summary.ts';
+import { mergeTrails, stateOf, type TaskThought, type TaskTrail, writebackOf } from '../core/task-state.ts';
+import type { Trust } from '../core/trust.ts';
+import { nodeSuite } from '../crypto.ts';
+
+export interface TaskCase {
+  /** The tree as it is to be. */
+  source: Source;
+  trust: Trust;
+  /** Of the sessions that arrive. */
+  history: History;
+  /** The records that were not there before. */
+  added: readonly PlacedRecord[];
+  /** What was known before; asked for only where it can change the answer. */
+  before(): Promise<History>;
+  /** Whether the commit a thought names is part of what is to be, itself or as a commit that does the same. */
+  isAnchored(thought: TaskThought): Promise<boolean>;
+}
+
+/** SPEC §10.5: what is said to be done has its writeback, and its proof where one is asked for. */
+export async function judgeTasks(input: TaskCase): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const change of doneChanges(input.added)) {
+    const id = change.record.fields.task_id as string;
+    const trail = await trailFor(input, id);
+    const state = stateOf(trail);
+    if (state?.delta_id !== change.record.id) continue; // it was changed again since
+    const thought = writebackOf(trail);
+    if (state.status !== 'done' || !thought || !(await input.isAnchored(thought))) findings.push(notDone(change, id));
+    else if ((await proofOf(input, id)) === 'seal' && !(await isSealed(input.source, folderOf(thought.path))))
+      findings.push(notSealed(change, id));
+  }
+  return findings;
+}
+
+/** SPEC §6.6: a number of a task's lock is one session's. */
+export async function judgeTokens({ history, before }: Pick<TaskCase, 'history' | 'before'>): Promise<Finding[]> {
+  const held = Object.entries(history.tasks).filter(([, { tokens }]) => tokens.length > 0);
+  if (held.length === 0) return [];
+  const known = (await before()).tasks;
+  return held.flatMap(([task, { tokens }]) => {
+    const others = [...tokens, ...(Object.hasOwn(known, task) ? known[task]!.tokens : [])];
+    return tokens
+      .filter((one) => others.some((other) => other.token === one.token && other.session_id !== one.session_id))
+      .map(({ token, session_id }) => heldTwice(task, token, session_id));
+  });
+}
+
+function doneChanges(added: readonly PlacedRecord[]): PlacedRecord[] {
+  return added.filter(({ record }) => record.kind === 'task' && record.fields.status === 'done');
+}
+
+/** What arrives is enough where it holds a thought; else that of an earlier change may do. */
+async function trailFor({ history, before }: TaskCase, id: string): Promise<TaskTrail> {
+  const own = history.tasks[id]!;
+  if (stateOf(own)?.status === 'done') return own;
+  const known = (await before()).tasks;
+  return Object.hasOwn(known, id) ? mergeTrails(known[id]!, own) : own;
+}
+
+async function proofOf({ source, trust }: TaskCase, id: string): Promise<unknown> {
+  const entry = await find(source, `${ROOT}/tasks/${id}.yaml`);
+  if (!entry) return null;
+  try {
+    return (await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite)).fields.proof ?? null;
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
+    return null; // a definition that does not hold asks for nothing, and is a finding of its own when it arrives
+  }
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+function notDone({ path, record }: PlacedRecord, id: string): Finding {
+  return {
+    code: 'done_without_thought',
+    severity: 'error',
+    path,
+    record: record.id,
+    message: `${id} is said to be done, and no thought record that counts says what was done.`,
+    hint: `git handoff thought ${id} on the commit that did it, then git handoff task update ${id} --status done`,
+  };
+}
+
+function notSealed({ path, record }: PlacedRecord, id: string): Finding {
+  return {
+    code: 'seal_missing',
+    severity: 'error',
+    path,
+    record: record.id,
+    message: `${id} asks for a sealed session, and the session of its thought record does not end in a seal that holds.`,
+    hint: 'The session that wrote the thought must end in a seal over all its records.',
+  };
+}
+
+function heldTwice(task: string, token: number, session: string): Finding {
+  return {
+    code: 'stale_token',
+    severity: 'error',
+    message: `Session ${session} wrote with number ${token} of the lock of ${task}, which another session holds.`,
+    hint: 'Two sessions wrote with the same fencing token: one of them never held the lock. Claim the task anew and record the work again.',
+  };
+}
+
+/** SPEC §10.6: where the policy asks for it, somebody other than its author has approved each thought that counts. */
+export function judgeReviews(accounts: readonly Account[], added: readonly PlacedRecord[]): Finding[] {
+  const newest = new Map<string, Account>();
+  for (const account of accounts) {
+    const known = newest.get(account.task_id);
+    if (!known || byNewest(account, known) < 0) newest.set(account.task_id, account);
+  }
+  return [...newest.values()].filter((account) => !isApproved(account, added)).map(notReviewed);
+}
+
+/** Each reviewer's last word counts, and one refusal is enough. */
+function isApproved({ delta_id, identity }: Account, added: readonly PlacedRecord[]): boolean {
+  const words = new Map<unknown, { clock: number; verdict: unknown }>();
+  for (const { record } of added) {
+    const { thought, identity: reviewer, clock, verdict } = record.fields;
+    if (record.kind !== 'review' || thought !== delta_id || reviewer === identity) continue;
+    const last = words.get(reviewer);
+    if (!last || (clock as number) > last.clock) words.set(reviewer, { clock: clock as number, verdict });
+  }
+  const verdicts = [...words.values()].map(({ verdict }) => verdict);
+  return verdicts.includes('approve') && !verdicts.includes('reject');
+}
+
+function notReviewed({ task_id, delta_id, path, identity }: Account): Finding {
+  return {
+    code: 'review_missing',
+    severity: 'error',
+    path,
+    record: delta_id,
+    message: `Nobody but ${identity} has approved the thought record of ${task_id}, and the policy asks for a review.`,
+    hint: `Somebody else looks at it: git handoff review ${task_id} --verdict approve --checked ITEM`,
+  };
+}
