@@ -2,17 +2,35 @@ import { sign } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readHistory } from '../src/audit/history.ts';
+import { openTree } from '../src/audit/tree-source.ts';
+import { loadTrust } from '../src/audit/trust.ts';
 import { utf8 } from '../src/core/bytes.ts';
 import { HandoffError } from '../src/core/error.ts';
 import { fenceText, makeFence } from '../src/core/fence.ts';
 import { attachSignatures, formatRecord } from '../src/core/format.ts';
+import { taskStatus } from '../src/core/history-queries.ts';
 import { isIdentityName, isLookalike, isTaskId } from '../src/core/names.ts';
 import { parseRecord } from '../src/core/record.ts';
 import { recordId, signedMessage } from '../src/core/verify.ts';
-import { nodeHashes, verifyEd25519 } from '../src/crypto.ts';
+import { nodeHashes, nodeSuite, verifyEd25519 } from '../src/crypto.ts';
+import { openNativeStore } from '../src/git/native-store.ts';
 import { heartbeatAge } from '../src/journal/heartbeat.ts';
 import { readHold, takeHold } from '../src/journal/locks.ts';
 import { takeRemoteHold } from '../src/journal/remote-locks.ts';
+import {
+  BATON,
+  branch,
+  code,
+  commitRecords,
+  DONE,
+  verdict as gateVerdict,
+  honestBranch,
+  IN_PROGRESS,
+  START as SESSION_START,
+  session,
+  thoughtSince,
+} from './gate/scenario.ts';
 import {
   commitAll,
   type Draft,
@@ -26,6 +44,7 @@ import {
   writeSession,
 } from './handoff.ts';
 import { git, temporaryDirectory } from './temporary.ts';
+import { reopen, template } from './threats/forge.ts';
 
 // One test for each numbered rule of SPEC.md; other files go deeper. test/spec.test.ts counts them.
 
@@ -452,6 +471,118 @@ describe('sessions at work', () => {
     expect(shown).not.toMatch(/[\u001b\u202e]/);
   });
 });
+
+describe('SPEC §9 and §10', () => {
+  const place = template();
+
+  it('M62: done without a thought is in progress', async () => {
+    const here = place();
+    session(here, [SESSION_START, IN_PROGRESS, DONE]);
+    expect((await reopen(here).handoff.verify()).valid).toBe(true);
+    const { history } = await folded(here);
+    expect(taskStatus(history, 'P0.1')?.status).toBe('in_progress');
+  });
+
+  it('M63: attributes do not change a patch id', async () => {
+    const here = place();
+    const base = git(here.dir, 'rev-parse', 'HEAD');
+    code(here, { 'a.bin': 'a\n' });
+    const before = await thoughtSince(here, base);
+    writeBytes(here.dir, '.git/info/attributes', '*.bin -diff\n');
+    expect((await thoughtSince(here, base)).patch_id).toBe(before.patch_id);
+    expect(before.patch_id).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('M64: the first policy must hold', async () => {
+    const here = place();
+    const zeros = '0'.repeat(40);
+    expect(await gateVerdict(here, zeros)).toEqual([]);
+    edit(here.dir, '.handoff/policy/0001.yaml', 'stale_after: 600', 'stale_after: 601');
+    commitAll(here);
+    expect(await gateVerdict(here, zeros)).toEqual(['signature_invalid policy/0001.yaml']);
+  });
+
+  it('M65: a policy that arrives does not decide about itself', async () => {
+    const here = place();
+    branch(here, 'feature');
+    code(here, { 'a.ts': 'a\n' });
+    await reopen(here).handoff.policy.set({ key: 'writeback.required', value: 'false' });
+    expect(await gateVerdict(here)).toEqual(['writeback_missing a.ts']);
+  });
+
+  it('M66: a record that is gone', async () => {
+    const here = place();
+    const [start] = session(here, [SESSION_START, BATON]);
+    branch(here, 'feature');
+    git(here.dir, 'rm', '--quiet', '-r', '.handoff/sessions');
+    commitRecords(here);
+    expect(await gateVerdict(here)).toEqual(['record_deleted 0001-start.yaml', 'record_deleted 0002-baton.md']);
+    expect(start).toBeDefined();
+  });
+
+  it('M67: an identity that goes back', async () => {
+    const here = place();
+    const before = readFileSync(join(here.dir, '.handoff/identities/donna/identity.yaml'));
+    await reopen(here).handoff.identity.rotate({ name: 'donna' });
+    branch(here, 'feature');
+    writeBytes(here.dir, '.handoff/identities/donna/identity.yaml', before);
+    commitRecords(here);
+    expect(await gateVerdict(here)).toEqual(['policy_rollback identities/donna/identity.yaml']);
+  });
+
+  it('M68 M69: a commit, and a path, that no thought accounts for', async () => {
+    const here = place();
+    const { base } = await honestBranch(here);
+    expect(await gateVerdict(here)).toEqual([]);
+    code(here, { 'b.ts': 'b\n' });
+    expect(await gateVerdict(here)).toEqual(['writeback_missing b.ts']);
+    session(here, [SESSION_START, { ...(await thoughtSince(here, base)), files_changed: [] }, BATON], { clock: 50 });
+    expect(await gateVerdict(here)).toEqual(['files_uncovered b.ts']);
+  });
+
+  it('M69: the same change under another commit is the same', async () => {
+    const here = place();
+    const { base } = await honestBranch(here);
+    git(here.dir, 'reset', '--quiet', '--soft', base);
+    git(here.dir, 'commit', '--quiet', '--message', 'squashed');
+    expect(await gateVerdict(here)).toEqual([]);
+  });
+
+  it('M70: done, and nothing says what was done', async () => {
+    const here = place();
+    branch(here, 'feature');
+    session(here, [SESSION_START, IN_PROGRESS, DONE, BATON]);
+    expect(await gateVerdict(here)).toEqual(['done_without_thought 0003-task.yaml']);
+  });
+
+  it('M71: nobody else has approved', async () => {
+    const here = place();
+    await reopen(here).handoff.policy.set({ key: 'writeback.review', value: 'true' });
+    const { records } = await honestBranch(here);
+    expect(await gateVerdict(here)).toEqual(['review_missing 0003-thought.yaml']);
+    const review = { kind: 'review' as const, task_id: 'P0.1', verdict: 'approve', thought: records[2]!.id };
+    session(here, [SESSION_START, review, BATON], { identity: 'erin', clock: 90 });
+    expect(await gateVerdict(here)).toEqual([]);
+  });
+
+  it('M72: a shallow clone knows too little', async () => {
+    const here = place();
+    await honestBranch(here);
+    const dir = join(temporaryDirectory(), 'shallow');
+    git('/', 'clone', '--quiet', '--depth=1', '--no-single-branch', `file://${here.dir}`, dir);
+    expect(await gateVerdict({ ...here, dir }, 'origin/main')).toEqual(['shallow_repository']);
+  });
+});
+
+/** What the records of HEAD add up to. */
+async function folded(here: Place) {
+  const store = openNativeStore({ dir: here.dir, env: here.env });
+  const source = await openTree(store, 'HEAD');
+  const trust = await loadTrust(source, nodeSuite, () => {});
+  const known = await readHistory(source, trust!, { suite: nodeSuite, cacheFolder: null });
+  await store.close();
+  return known;
+}
 
 /** Donna is at work; lola is refused, and then takes over. */
 async function forced(): Promise<{ place: Place; refused: string }> {

@@ -1,0 +1,31 @@
+import { auditDelta } from '../audit/delta.ts';
+import { openTree } from '../audit/tree-source.ts';
+import { loadTrust } from '../audit/trust.ts';
+import type { Finding } from '../core/error.ts';
+import { nodeSuite } from '../crypto.ts';
+import { readGit } from '../git/run.ts';
+import { assertPinned, type Repository } from './repository.ts';
+import { stagedGit } from './staged.ts';
+import { verify } from './verify.ts';
+
+/**
+ * What the next commit would do to `.handoff`: for a hook, which must not cost more because history is long. Code needs no
+ * writeback yet: a thought names a commit that is there.
+ */
+export async function judgeStaged(repository: Repository): Promise<Finding[]> {
+  const { store } = repository;
+  const before = (await store.resolve('HEAD')) === null ? null : await openTree(store, 'HEAD');
+  if (!before || (await store.resolve('HEAD:.handoff/policy')) === null) return whole(repository);
+  const findings: Finding[] = [];
+  const trust = await loadTrust(before, nodeSuite, (found) => findings.push(found));
+  if (!trust) return findings;
+  await assertPinned(repository, trust.repoId);
+  const tree = (await readGit(stagedGit(repository), ['write-tree'])).toString('latin1').trim();
+  const delta = await auditDelta({ before, now: await openTree(store, tree) }, trust, { suite: nodeSuite });
+  return delta.findings;
+}
+
+/** The commit that brings the policy. */
+async function whole(repository: Repository): Promise<Finding[]> {
+  return (await verify(repository, { staged: true })).findings;
+}
