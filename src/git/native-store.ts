@@ -56,10 +56,14 @@ export interface ObjectWriter {
   write(type: ObjectType, bytes: Uint8Array): Oid;
 }
 
+/** Bytes of a tree worth keeping. */
+const LARGE = 1 << 14;
+
 class NativeStore implements NativeGitStore {
   readonly #git: Git;
   readonly #catFile: CatFile;
   #writer: Promise<ObjectWriter | null> | undefined;
+  #large: { oid: Oid; bytes: Uint8Array } | undefined;
 
   constructor(git: Git) {
     this.#git = git;
@@ -88,7 +92,7 @@ class NativeStore implements NativeGitStore {
 
   async compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]> {
     for (const oid of [before, now]) assertOid(oid);
-    const [a, b] = await Promise.all([this.#treeBytes(before), this.#treeBytes(now)]);
+    const [a, b] = await Promise.all([this.#treeBytes(before), this.#treeBytes(now)]); // the newer one last: it is kept
     return parseDifference([before, a], [now, b]);
   }
 
@@ -199,10 +203,13 @@ class NativeStore implements NativeGitStore {
     return bytes;
   }
 
+  /** A folder of thousands is compared and then written again: it need not come through the pipe twice. */
   async #treeBytes(oid: Oid): Promise<Uint8Array> {
+    if (this.#large?.oid === oid) return this.#large.bytes;
     const tree = await this.#catFile.contents(oid);
-    if (tree?.type === 'tree') return tree.bytes;
-    throw tree ? wrongType(oid, 'tree', tree.type) : missingObject(oid);
+    if (tree?.type !== 'tree') throw tree ? wrongType(oid, 'tree', tree.type) : missingObject(oid);
+    if (tree.bytes.length > LARGE) this.#large = { oid, bytes: tree.bytes };
+    return tree.bytes;
   }
 
   async #write(type: ObjectType, bytes: Uint8Array): Promise<Oid> {
