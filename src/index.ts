@@ -1,5 +1,7 @@
 import type { Role } from './core/trust.ts';
 import { nodeHost } from './host.ts';
+import type { GateOptions } from './verbs/gate.ts';
+import type { GateResult } from './verbs/gate-result.ts';
 import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
 import type { IdentityListing } from './verbs/identity-list.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
@@ -47,6 +49,7 @@ export interface Handoff extends SessionVerbs {
   };
   trust(options?: { root?: string }): Promise<TrustResult>;
   verify(options?: VerifyOptions): Promise<VerifyResult>;
+  gate(options: GateOptions): Promise<GateResult>;
   log(options?: LogOptions): Promise<{ records: LogEntry[] }>;
   show(options: ShowOptions): Promise<ShowResult>;
   /** Ends the git process that reads objects. */
@@ -90,11 +93,12 @@ export function openRepository(directory = process.cwd(), options: Partial<Repos
 }
 
 /** Verbs are loaded when they are called: a hook that verifies need not load what signs. */
-function verbs(repository: Repository): Pick<Handoff, 'init' | 'trust' | 'verify' | 'log' | 'show'> {
+function verbs(repository: Repository): Pick<Handoff, 'init' | 'trust' | 'verify' | 'gate' | 'log' | 'show'> {
   return {
     init: async (options) => (await import('./verbs/init.ts')).init(repository, options),
     trust: async (options) => (await import('./verbs/trust.ts')).trust(repository, options),
     verify: async (options) => (await import('./verbs/verify.ts')).verify(repository, options),
+    gate: async (options) => (await import('./verbs/gate.ts')).gate(repository, options),
     log: async (options) => (await import('./verbs/log.ts')).log(repository, options),
     show: async (options) => (await import('./verbs/show.ts')).show(repository, options),
   };
