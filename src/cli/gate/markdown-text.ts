@@ -4,7 +4,7 @@ import { clip } from '../text/layout.ts';
 const LONGEST = 300;
 
 /** All but letters, digits and what means nothing inside a line; `www.` would become a link, `_x_` would slant. */
-const MARKUP = /[^\p{L}\p{N} ,/._-]|(?<=w)\.|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/giu;
+const MARKUP = /[^\p{L}\p{N} ,/._-]|(?<=[wW])\.|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
 
 /**
  * Words of others, on one line, as code: there a site looks for no people, issues or links to make of them. Whatever

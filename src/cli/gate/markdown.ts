@@ -22,6 +22,8 @@ const MOST = 60_000;
 /** Of the lists inside one entry. */
 const LISTED = 8;
 const SHORT = 120;
+/** Of reasons and remedies: the command to run comes last. */
+const LONG = 800;
 
 type Section = (result: GateResult, room: number) => string;
 
@@ -64,8 +66,8 @@ function findingEntry(finding: Finding): string[] {
   const place = placeOf(finding);
   return [
     `- **${finding.severity}** \`${finding.code}\`${place === null ? '' : ` at ${quoted(place)}`}`,
-    `  - ${quoted(reasonOf(finding))}`,
-    `  - What to do: ${quoted(finding.hint)}`,
+    `  - ${quoted(reasonOf(finding), LONG)}`,
+    `  - What to do: ${quoted(finding.hint, LONG)}`,
   ];
 }
 

@@ -49,7 +49,7 @@ function sessionTable(sessions: readonly GateSession[], paint: Paint): string[] 
     before === null ? '-' : shortSession(before),
     session.summary ?? session.intent ?? '-',
   ]);
-  return table(['SESSION', 'IDENTITY', 'STATE', 'RECORDS', 'CONTINUES', 'SUMMARY'], rows, paint);
+  return table('Sessions', ['SESSION', 'IDENTITY', 'STATE', 'RECORDS', 'CONTINUES', 'SUMMARY'], rows, paint);
 }
 
 function thoughtTable(thoughts: readonly GateThought[], paint: Paint): string[] {
@@ -61,19 +61,18 @@ function thoughtTable(thoughts: readonly GateThought[], paint: Paint): string[] 
     ran(thought),
     thought.summary,
   ]);
-  return table(['TASK', 'THOUGHT BY', 'COMMIT', 'COVERS', 'TESTS', 'SUMMARY'], rows, paint);
+  return table('Thoughts', ['TASK', 'IDENTITY', 'COMMIT', 'COVERS', 'TESTS', 'SUMMARY'], rows, paint);
 }
 
-/** `2 ran, 1 failed, 3 claimed` */
+/** `1/2 ok, 3 claimed`: of two that ran one succeeded. */
 function ran(thought: GateThought): string {
   const { evidence } = thought;
-  const parts: [number, string][] = [
-    [evidence.length, 'ran'],
-    [evidence.filter(({ exit_code }) => exit_code !== 0).length, 'failed'],
-    [claimedOnly(thought).length, 'claimed'],
-  ];
-  const said = parts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`);
-  return said.join(', ') || '-';
+  const claimed = claimedOnly(thought).length;
+  const ok = evidence.filter(({ exit_code }) => exit_code === 0).length;
+  const parts = [];
+  if (evidence.length > 0) parts.push(`${ok}/${evidence.length} ok`);
+  if (claimed > 0) parts.push(`${claimed} claimed`);
+  return parts.join(', ') || '-';
 }
 
 function reviewTable(reviews: readonly GateReview[], paint: Paint): string[] {
@@ -83,19 +82,19 @@ function reviewTable(reviews: readonly GateReview[], paint: Paint): string[] {
     verdict,
     text ?? (checked.join(', ') || '-'),
   ]);
-  return table(['TASK', 'REVIEW BY', 'VERDICT', 'TEXT'], rows, paint);
+  return table('Reviews', ['TASK', 'IDENTITY', 'VERDICT', 'TEXT'], rows, paint);
 }
 
 function waiverTable(waivers: readonly GateWaiver[], paint: Paint): string[] {
   const rows = waivers.map(({ commit_sha, identity, reason }) => [commit_sha.slice(0, 12), identity, reason]);
-  return table(['COMMIT', 'WAIVED BY', 'REASON'], rows, paint);
+  return table('Waivers', ['COMMIT', 'IDENTITY', 'REASON'], rows, paint);
 }
 
 /** The last column gets what is left of the line. */
-function table(heads: string[], rows: readonly string[][], paint: Paint): string[] {
+function table(title: string, heads: string[], rows: readonly string[][], paint: Paint): string[] {
   if (rows.length === 0) return [];
   const before = columnWidths([heads, ...rows]).slice(0, -1);
   const room = (paint.columns ?? WIDTH) - before.reduce((sum, width) => sum + width + 2, 0);
   const cut = rows.map((row) => row.with(-1, clip(row.at(-1)!, Math.max(20, room))));
-  return ['', ...headedTable(heads, cut, paint)];
+  return ['', paint('bold', title), ...headedTable(heads, cut, paint)];
 }
