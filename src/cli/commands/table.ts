@@ -18,7 +18,7 @@ const MORE = 'what is open, who is told what';
 const WHERE = 'where you stand, and who else works';
 const LIVE = 'a sign of life; end a session that hangs';
 const READ = 'records, newest first; one of them';
-const CHECK = 'check every record, a change; pin or compare the root';
+const CHECK = 'check all records, or a change; pin the root';
 const SIGN = 'who may sign; what a merge must carry';
 const SETUP = 'set up a repository; complete words in your shell';
 
