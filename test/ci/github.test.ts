@@ -88,20 +88,13 @@ describe('a pull request on GitHub', () => {
   });
 
   it('of a fork, whose token may not comment, gets the same verdict', async () => {
-    const honest = fresh();
-    await honestBranch(honest);
-    const silent = fresh();
-    silentBranch(silent);
-    for (const [place, failed] of [
-      [honest, false],
-      [silent, true],
-    ] as const) {
-      const api = await serveComments([], { writes: 403 });
-      const run = await pullRequest(checkout(place), { inputs: { root: place.root }, api });
-      expect([run.failed, api.comments], run.log).toEqual([failed, []]);
-      expect(run.log).toContain('::warning title=git-handoff::No comment: ');
-      expect(run.summary).toContain('git-handoff: ');
-    }
+    const place = fresh();
+    await honestBranch(place);
+    const api = await serveComments([], { writes: 403 });
+    const run = await pullRequest(checkout(place), { inputs: { root: place.root }, api });
+    expect([run.failed, api.comments], run.log).toEqual([false, []]);
+    expect(run.log).toContain('::warning title=git-handoff::No comment: ');
+    expect(run.summary).toContain('git-handoff: pass');
   });
 
   it('is judged by the tip that its target has now, not by what was checked out', async () => {
@@ -186,6 +179,13 @@ describe('what cannot be judged does not pass', () => {
 });
 
 describe('words of others on GitHub', () => {
+  /** The lines that a runner obeys: in either of its two forms, but not while it was told to stop. */
+  const commands = (log: string): string[] =>
+    log
+      .replace(/^::stop-commands::(\S+)\n[\s\S]*?^::\1::\n/gm, '')
+      .split('\n')
+      .filter((line) => /^\s*::|##\[/.test(line));
+
   it('set no output, end no annotation, and name nobody', async () => {
     const place = fresh();
     const text = 'x @octocat ::set-output name=pass::true ##[set-output name=pass]true </details> `';
@@ -194,7 +194,9 @@ describe('words of others on GitHub', () => {
     commitAll(place, text);
     const run = await pullRequest(checkout(place), { inputs: { root: place.root } });
     expect(run.outputs.pass).toBe('false');
-    expect(run.log.split('\n').filter((line) => /^\s*::(?!error |warning |notice )/.test(line))).toEqual([]);
-    expect(run.summary).not.toMatch(/@octocat|<\/details>.*`/);
+    expect(commands(run.log).filter((line) => !/^::(?:error|warning|notice) /.test(line))).toEqual([]);
+    expect(run.log).toMatch(/^::error file=src\/a%250A%3A%3Aset-output name=pass%3A%3Atrue%2Cline=1\.js,/m);
+    expect(run.summary).not.toMatch(/@octocat/);
+    expect(run.summary.match(/<details>/g)).toHaveLength(run.summary.match(/<\/details>/g)!.length);
   });
 });
