@@ -87,5 +87,8 @@ async function fail(failure: Failure, terminal: Terminal, json: boolean): Promis
 function isJsonWanted(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   const words = args.slice(0, end < 0 ? args.length : end);
-  return / (?:--json|--format[ =]json) /.test(` ${words.join(' ')} `);
+  const format = words[words.indexOf('--format') + 1];
+  return (
+    words.includes('--json') || words.includes('--format=json') || (words.includes('--format') && format === 'json')
+  );
 }

@@ -48,7 +48,7 @@ function look(context: Context, path: string): unknown {
   return value ?? '';
 }
 
-export function fill(text: string, context: Context): string {
+function fill(text: string, context: Context): string {
   return text.replace(/\$\{\{(.*?)\}\}/g, (_, expression) => String(evaluate(expression, context)));
 }
 

@@ -85,12 +85,24 @@ describe('gate as Markdown', () => {
     });
   });
 
+  const decode = (page: string) =>
+    page.replace(/<wbr>/g, '').replace(/&#(\d+);/g, (_, number) => String.fromCodePoint(Number(number)));
+
+  it('hides nothing, not by numbers either, and keeps a line a line', () => {
+    forHostile((text) => {
+      const page = formatMarkdown(answerOf(text));
+      expect(HIDDEN_ANY.test(decode(page))).toBe(false);
+      expect(decode(page).split('\n')).toHaveLength(page.split('\n').length);
+    });
+  });
+
   it('names no people, makes no links, and has one marker, the first line', () => {
     forHostile((text) => {
       const page = formatMarkdown(answerOf(text));
       expect(page.startsWith('<!-- git-handoff gate -->\n')).toBe(true);
       expect(page.match(/<!--/g)).toHaveLength(1);
       expect(page).not.toMatch(/@|:\/\/|www\.|\]\(|\|/i);
+      expect(page).not.toMatch(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/u);
       for (const [, inside] of page.matchAll(/&#64;(.{0,5})/g)) expect(inside).toBe('<wbr>');
       expect(page.match(/<(?!\/?(?:code|details|summary)>|wbr>|!-- git-handoff gate -->)/g)).toBe(null);
       expect(page.match(/^<\/details>$/gm)).toHaveLength(4);
@@ -99,8 +111,6 @@ describe('gate as Markdown', () => {
   });
 
   it('shows words as they are: what the numbers stand for is the text', () => {
-    const decode = (page: string) =>
-      page.replace(/<wbr>/g, '').replace(/&#(\d+);/g, (_, number) => String.fromCodePoint(Number(number)));
     for (const text of ['a <b> & "c" | `d`', '@octocat, me@example.org', 'src/a_b.ts _x_ www.example.org']) {
       expect(decode(formatMarkdown(answerOf(text)))).toContain(`<code>${text}</code>`);
     }

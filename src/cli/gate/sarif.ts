@@ -51,7 +51,7 @@ function encodeSegment(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 }
 
-/** SARIF §3.11.5 and §3.11.6: braces are placeholders, brackets are links. */
+/** By 3.11.5 and 3.11.6 of the standard braces are placeholders, and brackets are links. */
 function messageText(text: string): string {
   const visible = text.split('\n').map(escapeLine).join('\n');
   return visible.replace(/[\\[\]]/g, '\\$&').replace(/[{}]/g, '$&$&');
