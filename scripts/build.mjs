@@ -116,7 +116,7 @@ async function buildManual() {
     format: 'esm',
     entryPoints: ['src/cli/man.ts'],
     write: false,
-    external: ['../../verbs/*', '../text/*'],
+    external: ['../../verbs/*', '../text/*', '../gate/*'],
   });
   const { formatManual } = await import(
     `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`

@@ -61,6 +61,8 @@ interface VerbDefinition<Options, Result> extends Description {
   flags?: readonly Flag[];
   run(context: Context, options: Options): Promise<Result>;
   text(result: Result, paint: Paint): Promise<string>;
+  /** For a reader that is no terminal, where the options name one: it escapes by that reader's rules. Null: `text`. */
+  formatted?(result: Result, options: Options, version: string): Promise<string | null>;
   /** True when the result is a refusal: exit 1. */
   refused?(result: Result): boolean;
 }
@@ -77,7 +79,7 @@ export type Command = (Verb | Family) & { audience: Audience; row: string };
 
 /** The one place where what commander parsed takes the type of a verb's options. */
 export function defineVerb<Options, Result extends object>(definition: VerbDefinition<Options, Result>): Verb {
-  return { args: [], flags: [], refused: () => false, ...definition } as unknown as Verb;
+  return { args: [], flags: [], refused: () => false, formatted: async () => null, ...definition } as unknown as Verb;
 }
 
 export function isFamily(command: Verb | Family): command is Family {

@@ -26,6 +26,8 @@ export async function main(args: readonly string[], host: NodeJS.Process, releas
   }
 }
 
+type Call = Extract<Parsed, { verb: Verb }>;
+
 interface Answer {
   output: string;
   exitCode: number;
@@ -42,12 +44,21 @@ async function perform(
   if ('help' in parsed) return { output: json ? toJson(parsed) : parsed.help, exitCode: 0 };
   if ('version' in parsed) return { output: json ? toJson(release) : `${release.version}\n`, exitCode: 0 };
   const result = await call(parsed, host, release, terminal);
-  const output = json ? toJson(result) : await parsed.verb.text(escapeResult(result), terminal.paint);
+  const output = json ? toJson(result) : await show(result, parsed, release, terminal);
   return { output, exitCode: parsed.verb.refused(result) ? 1 : 0 };
 }
 
+async function show(
+  result: object,
+  { verb, options }: Call,
+  { version }: Release,
+  { paint }: Terminal,
+): Promise<string> {
+  return (await verb.formatted(result, options, version)) ?? verb.text(escapeResult(result), paint);
+}
+
 async function call(
-  { verb, options, directory }: Extract<Parsed, { verb: Verb }>,
+  { verb, options, directory }: Call,
   host: NodeJS.Process,
   { build }: Release,
   { warn, progress }: Terminal,
@@ -75,5 +86,9 @@ async function fail(failure: Failure, terminal: Terminal, json: boolean): Promis
 /** Asked of the words themselves: arguments that cannot be parsed must be refused in JSON too. */
 function isJsonWanted(args: readonly string[]): boolean {
   const end = args.indexOf('--');
-  return args.slice(0, end < 0 ? args.length : end).includes('--json');
+  const words = args.slice(0, end < 0 ? args.length : end);
+  const format = words[words.indexOf('--format') + 1];
+  return (
+    words.includes('--json') || words.includes('--format=json') || (words.includes('--format') && format === 'json')
+  );
 }

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
 import { completion } from './completion.ts';
+import { gate } from './gate.ts';
 import { identity } from './identity.ts';
 import { init } from './init.ts';
 import { log } from './log.ts';
@@ -17,7 +18,7 @@ const MORE = 'what is open, who is told what';
 const WHERE = 'where you stand, and who else works';
 const LIVE = 'a sign of life; end a session that hangs';
 const READ = 'records, newest first; one of them';
-const CHECK = 'check every record; pin or compare the root';
+const CHECK = 'check all records, or a change; pin the root';
 const SIGN = 'who may sign; what a merge must carry';
 const SETUP = 'set up a repository; complete words in your shell';
 
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: READ, ...log },
   { audience: 'Agents', row: READ, ...show },
   { audience: 'Reviewers', row: CHECK, ...verify },
+  { audience: 'Reviewers', row: CHECK, ...gate },
   { audience: 'Reviewers', row: CHECK, ...trust },
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },

@@ -63,6 +63,26 @@ function scalar(value: unknown): string {
   return typeof value === 'object' ? 'none' : String(value);
 }
 
+/** At most so many characters, the last a sign that there are more. */
+export function clip(text: string, width: number): string {
+  const characters = [...text];
+  return characters.length <= width ? text : `${characters.slice(0, width - 1).join('')}…`;
+}
+
+/** Words in lines of at most `width`, the first after `indent`, the others after `hanging`. A longer word is not broken. */
+export function paragraph(text: string, width: number, indent: string, hanging = indent): string[] {
+  const wrapped: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const start = wrapped.length === 0 ? indent : hanging;
+    if (line !== '' && start.length + line.length + 1 + word.length > width) {
+      wrapped.push(start + line);
+      line = word;
+    } else line += line === '' ? word : ` ${word}`;
+  }
+  return [...wrapped, (wrapped.length === 0 ? indent : hanging) + line];
+}
+
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${grouped(number)} ${number === 1 ? one : many}`;
 }

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../verbs/log.ts';
 import type { Paint } from '../terminal.ts';
-import { columnWidths, headedTable, lines, shortId } from './layout.ts';
+import { clip, columnWidths, headedTable, lines, shortId } from './layout.ts';
 
 const HEADS = ['RECORD', 'KIND', 'IDENTITY', 'SEQ', 'WRITTEN', 'SUMMARY'];
 const SUMMARY = 5;
@@ -30,9 +30,4 @@ function roomForSummary(rows: readonly string[][], columns: number | null): numb
   if (columns === null) return Number.POSITIVE_INFINITY;
   const widths = columnWidths(rows).slice(0, SUMMARY);
   return Math.max(20, columns - widths.reduce((sum, width) => sum + width + 2, 0));
-}
-
-function clip(text: string, width: number): string {
-  const characters = [...text];
-  return characters.length <= width ? text : `${characters.slice(0, width - 1).join('')}…`;
 }

@@ -1,0 +1,31 @@
+import type { FindingCode } from '../../core/error.ts';
+
+/** What a finding of each code means: the heading that tools show for it. */
+export const RULES: Readonly<Record<FindingCode, string>> = {
+  bytes_invalid: 'A record is UTF-8 text without hidden characters',
+  too_large: 'A record has a largest size',
+  yaml_invalid: 'A record is YAML that has one reading only',
+  schema_invalid: 'A record has the keys of its kind',
+  signature_invalid: 'A record bears a signature that holds',
+  signer_unknown: 'A record is signed by an identity that a maintainer signed in',
+  signer_not_entitled: 'A record is signed by someone who may sign it',
+  key_revoked: 'Nothing that a revoked key signed is accepted',
+  path_mismatch: 'A record stands where its keys say',
+  repo_mismatch: 'A record belongs to this repository',
+  chain_broken: 'The records of a session follow each other without a gap',
+  record_changed: 'A committed record is never changed',
+  record_deleted: 'A committed record is never deleted',
+  mode_invalid: 'Under .handoff there are plain files and folders only',
+  name_lookalike: 'No other name passes for .handoff',
+  policy_invalid: 'A policy is signed by the threshold of the one before it',
+  policy_rollback: 'A policy or identity never goes back to an older version',
+  stale_token: 'A task is held by one session at a time',
+  secret_found: 'A record contains no secret',
+  writeback_missing: 'Every commit is covered by a thought record',
+  files_uncovered: 'Every changed file is named by a thought record',
+  done_without_thought: 'A task that is done has a thought record',
+  review_missing: 'A change is reviewed by someone other than its author',
+  seal_missing: 'A task that asks for a seal has a sealed session',
+  session_open: 'A session is wrapped before its work is merged',
+  shallow_repository: 'A change is judged in a clone that has its whole history',
+};
