@@ -26,7 +26,8 @@ export async function requireBranch(repository: Repository, given: string | unde
   if (names.length === 1) return names[0]!;
   const found = names.length === 0 ? 'No branch has' : `${names.length} branches have`;
   throw new HandoffError('usage', `${found} commit ${commit.slice(0, 12)}: which one is the work on?`, {
-    hint: names.length === 0 ? 'git branch NAME makes one.' : `Say --branch with one of ${names.slice(0, 8).join(', ')}.`,
+    hint:
+      names.length === 0 ? 'git branch NAME makes one.' : `Say --branch with one of ${names.slice(0, 8).join(', ')}.`,
     data: { branches: names.slice(0, 64) },
   });
 }

@@ -64,7 +64,12 @@ function comparisonsOf({ oid, parents }: RangeCommit, trees: ReadonlyMap<Oid, Oi
   const after = trees.get(oid)!;
   if (first === undefined) return [{ before: null, after }];
   const before = trees.get(first)!;
-  return parents.length > 1 ? [{ before, after }] : [{ before, after }, { before: after, after: before }];
+  return parents.length > 1
+    ? [{ before, after }]
+    : [
+        { before, after },
+        { before: after, after: before },
+      ];
 }
 
 async function readTrees({ store }: Repository, oids: readonly Oid[]): Promise<Map<Oid, Oid>> {

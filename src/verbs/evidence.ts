@@ -17,7 +17,8 @@ export async function gatherEvidence(repository: Repository, session: Session, r
   const beats = setInterval(() => tryBeat(repository, session), run.beatEvery ?? BEAT_EVERY);
   const ran = await runCommand({ ...run, directory }, repository.env).finally(() => clearInterval(beats));
   const line = commandLine(ran);
-  if (ran.exit_code !== 0) repository.warn(`FAILED: ${line} ended with exit code ${ran.exit_code}, and that is recorded.`);
+  if (ran.exit_code !== 0)
+    repository.warn(`FAILED: ${line} ended with exit code ${ran.exit_code}, and that is recorded.`);
   const isSame = tree !== null && (await isClean(repository.git, ROOT, false)) && (await headTree(repository)) === tree;
   if (!isSame) repository.warn(`${line} ran on what is not committed: the record names no tree for it.`);
   const { command, exit_code, duration_ms, output_digest } = ran;
@@ -26,7 +27,10 @@ export async function gatherEvidence(repository: Repository, session: Session, r
 
 /** As `tests_run` lists what was run: on one line, and no longer than a line may be. */
 export function commandLine({ command }: { command: readonly string[] }): string {
-  return command.join(' ').replace(/[\n\r]/g, ' ').slice(0, 1000);
+  return command
+    .join(' ')
+    .replace(/[\n\r]/g, ' ')
+    .slice(0, 1000);
 }
 
 /** Null when the command would see something that no commit has. */

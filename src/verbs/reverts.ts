@@ -134,9 +134,9 @@ async function byMessages(
   const standing = (oid: Oid): Oid[] => (reverters.get(oid) ?? []).filter((by) => standing(by).length === 0);
   const merges = [...reverters.keys()].filter((oid) => (range.get(oid)?.parents.length ?? 0) > 1);
   return changes
-    .map(({ commit_sha, ...rest }): [DoneChange, Oid[]] => {
-      const brought = merges.filter((merge) => sideOf(range, merge).has(commit_sha));
-      return [{ commit_sha, ...rest }, [commit_sha, ...brought].flatMap(standing)];
+    .map((change): [DoneChange, Oid[]] => {
+      const brought = merges.filter((merge) => sideOf(range, merge).has(change.commit_sha));
+      return [change, inOrder(range, new Set([change.commit_sha, ...brought].flatMap(standing)))];
     })
     .filter(([, by]) => by.length > 0);
 }
