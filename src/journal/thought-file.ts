@@ -33,9 +33,9 @@ export function readThoughtFile(bytes: Uint8Array): ThoughtFields {
   assertSize(bytes.length, MAX_RECORD_BYTES, 'file');
   const value = readValue(decodeText(bytes));
   if (!isObject(value)) throw wrong('Expected keys and values.');
-  const unknown = Object.keys(value).filter((key) => !(key in READERS) && !DERIVED.has(key));
+  const unknown = Object.keys(value).filter((key) => !isField(key) && !DERIVED.has(key));
   if (unknown.length > 0) throw wrong(`No key of a thought: ${unknown.map((key) => JSON.stringify(key)).join(', ')}.`);
-  const entries = Object.entries(value).filter(([key, item]) => key in READERS && item !== null && item !== '');
+  const entries = Object.entries(value).filter(([key, item]) => isField(key) && item !== null && item !== '');
   return Object.fromEntries(entries.map(([key, item]) => [key, READERS[key as keyof ThoughtFields](key, item)]));
 }
 
@@ -56,6 +56,10 @@ const READERS: { [Key in keyof Required<ThoughtFields>]: (key: string, value: Va
   files_changed: readTexts,
   related_thought_records: readTexts,
 };
+
+function isField(key: string): key is keyof ThoughtFields {
+  return Object.hasOwn(READERS, key);
+}
 
 /** One blocker as the command line gives it. */
 export function parseBlocker(text: string): Blocker {

@@ -161,17 +161,15 @@ function withDraft(thrown: unknown, { repository, session }: Writer, draft: Reco
     ? (tryKeep(() => keepDraft(drafts, name, 'yaml', text)) ??
       tryKeep(() => keepDraft(emergencyFolder(), name, 'yaml', text)))
     : tryKeep(() => keepDraft(drafts, name, 'md', text));
-  if (path === null) return error;
-  const what = draft.kept ? 'The record' : 'Your text';
-  return new HandoffError(error.code, `${error.message.replace(/\.?$/, '.')} ${what} is kept in ${path}.`, {
-    ...(error.hint ? { hint: error.hint } : {}),
-    data: { ...error.data, draft: path },
-    cause: error,
-  });
+  const words = draft.kept ? 'The record is' : 'Your text is';
+  const message = path === null ? error.message : `${error.message.replace(/\.?$/, '.')} ${words} kept in ${path}.`;
+  const kept = { ...(draft.kept ? { thought_record: draft.kept } : {}), ...(path === null ? {} : { draft: path }) };
+  const hint = error.hint ? { hint: error.hint } : {};
+  return new HandoffError(error.code, message, { ...hint, data: { ...error.data, ...kept }, cause: error });
 }
 
 /** What the operating system refuses while the journal is read is as good a reason as when it is written. */
-function asIo(error: unknown): unknown {
+export function asIo(error: unknown): unknown {
   if (error instanceof HandoffError || typeof (error as NodeJS.ErrnoException).syscall !== 'string') return error;
   return new HandoffError('io', (error as Error).message, { cause: error });
 }

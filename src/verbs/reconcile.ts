@@ -93,20 +93,21 @@ async function doneChanges(repository: Repository, { history, live }: Known): Pr
 
 async function toChange(repository: Repository, task_id: string, path: string, fields: YamlMap): Promise<DoneChange> {
   const { commit_sha, patch_id = null, commit_patch_ids = [] } = fields as unknown as Omit<DoneChange, 'since'>;
-  return { task_id, commit_sha, patch_id, commit_patch_ids, since: await beginning(repository, path, commit_sha) };
+  return { task_id, commit_sha, patch_id, commit_patch_ids, since: await beginnings(repository, path, commit_sha) };
 }
 
-/** The commit itself; where it was squashed and is not here, the one at which its session began. */
-async function beginning({ store }: Repository, path: string, commit: Oid): Promise<Oid | null> {
-  if (await store.has(`${commit}^{commit}`)) return commit;
+/** The commit itself, which a squash may have left behind, and the one at which its session began. */
+async function beginnings({ store }: Repository, path: string, commit: Oid): Promise<Oid[]> {
+  const found = [commit];
   for (const kind of ['start', 'pickup']) {
     const name = `HEAD:${posix.dirname(path)}/0001-${kind}.yaml`;
     if (!(await store.has(name))) continue;
     const opening = parseRecord(await store.readBlob((await store.resolve(name))!, MAX_RECORD_BYTES));
-    const head = opening.fields.head as Oid | null | undefined;
-    return head && (await store.has(`${head}^{commit}`)) ? head : null;
+    if (opening.fields.head === null) return []; // there was nothing before
+    if (typeof opening.fields.head === 'string') found.push(opening.fields.head);
   }
-  return null;
+  const present = await Promise.all(found.map((oid) => store.has(`${oid}^{commit}`)));
+  return found.filter((_, at) => present[at]);
 }
 
 /** The very record that was folded, from the journal or from HEAD; null when neither has it any more. */

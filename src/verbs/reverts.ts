@@ -11,8 +11,8 @@ export interface DoneChange {
   /** Null where nothing changed, or nobody said. */
   patch_id: string | null;
   commit_patch_ids: string[];
-  /** A commit from before or at the change, to begin to look at; null when there is none here. */
-  since: Oid | null;
+  /** Commits from before it, or its own: whence to look. None where this clone has none of them. */
+  since: Oid[];
 }
 
 /** The commits of a branch that took a change back, the newest first. Changes that stand are left out. SPEC §9.6 */
@@ -38,9 +38,9 @@ type Commits = ReadonlyMap<Oid, RangeCommit>;
 
 /** Whence to look: what all of these commits, and the branch, have in common. Null: from the beginning. */
 async function commonStart({ git }: Repository, tip: Oid, changes: readonly DoneChange[]): Promise<Oid | null> {
-  const starts = new Set(changes.map(({ since }) => since));
-  if (starts.has(null)) return null;
-  const result = await runGit(git, ['merge-base', '--octopus', tip, ...(starts as Set<Oid>)]);
+  if (changes.some(({ since }) => since.length === 0)) return null;
+  const starts = new Set(changes.flatMap(({ since }) => since));
+  const result = await runGit(git, ['merge-base', '--octopus', tip, ...starts]);
   if (result.code > 1) throw gitFailure(['merge-base'], result);
   return result.stdout.toString('latin1').split('\n', 1)[0] || null;
 }

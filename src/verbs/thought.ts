@@ -3,7 +3,7 @@ import { ROOT } from '../core/paths.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { isClean } from '../git/status.ts';
 import type { Blocker, ThoughtFields } from '../journal/thought-file.ts';
-import { type Appended, append, assertDraft, type Writer } from './append.ts';
+import { append, asIo, assertDraft, type Writer } from './append.ts';
 import { commandLine, gatherEvidence } from './evidence.ts';
 import { publishRecords } from './publish-records.ts';
 import type { RecordDraft } from './record-draft.ts';
@@ -38,18 +38,27 @@ export interface ThoughtResult extends RecordResult {
 /** The writeback for a task. SPEC §9.2 */
 export async function thought(repository: Repository, options: ThoughtOptions): Promise<ThoughtResult> {
   requireWorkTree(repository);
-  const { id, run } = options;
+  const { id } = options;
   assertTask(id);
   const given = givenFields(options);
   if (!given.summary?.trim()) throw noSummary(id);
+  try {
+    return await write(repository, options, given);
+  } catch (error) {
+    throw asWritebackFailure(error, id);
+  }
+}
+
+async function write(repository: Repository, options: ThoughtOptions, given: ThoughtFields): Promise<ThoughtResult> {
   const { commit: _, ...recordOptions } = options;
+  const { id, run } = options;
   const writer = await openWriter(repository, recordOptions, null);
   const planned = await planThought(repository, writer.trust, writer.session, id, given);
   await warnIfNothing(repository, planned.fields);
   const draft = toDraft(run ? await withRun(repository, writer, planned, run, options) : planned, options);
-  const appended = await write(writer, draft, id);
-  await publishRecords(repository, writer.session, [appended.path], null, recordOptions);
-  return { delta_id: appended.delta_id, path: appended.path, record: appended.fields };
+  const { delta_id, path, fields: record } = await append(writer, draft);
+  await publishRecords(repository, writer.session, [path], null, recordOptions);
+  return { delta_id, path, record };
 }
 
 function givenFields(options: ThoughtOptions): ThoughtFields {
@@ -99,19 +108,16 @@ function toDraft({ fields, kept }: PlannedThought, options: ThoughtOptions): Rec
 }
 
 /** Record first: a task whose thought could not be written stays in progress. SPEC §9.4 */
-async function write(writer: Writer, draft: RecordDraft, id: string): Promise<Appended> {
-  try {
-    return await append(writer, draft);
-  } catch (error) {
-    if (!(error instanceof HandoffError) || error.code !== 'io' || error.data?.written) throw error;
-    const path = error.data?.draft;
-    const retry = path === undefined ? '' : `git handoff thought ${id} --file ${path} tries again; `;
-    throw new HandoffError('writeback_failed', `Writeback failed: unable to insert thought_record. ${error.message}`, {
-      hint: `The task stays in progress. ${retry}git handoff escalate ${id} prints it for a person to write.`,
-      data: { ...error.data, task_id: id, thought_record: draft.kept },
-      cause: error,
-    });
-  }
+function asWritebackFailure(thrown: unknown, id: string): unknown {
+  const error = asIo(thrown);
+  if (!(error instanceof HandoffError) || error.code !== 'io' || error.data?.written) return error;
+  const draft = error.data?.draft;
+  const retry = draft === undefined ? '' : `git handoff thought ${id} --file ${draft} tries again; `;
+  return new HandoffError('writeback_failed', `Writeback failed: unable to insert thought_record. ${error.message}`, {
+    hint: `The task stays in progress. ${retry}git handoff escalate ${id} prints it for a person to write.`,
+    data: { ...error.data, task_id: id },
+    cause: error,
+  });
 }
 
 async function warnIfNothing(repository: Repository, { commit_sha, files_changed }: YamlMap): Promise<void> {

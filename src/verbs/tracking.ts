@@ -47,7 +47,8 @@ function trackingRef(config: GitConfig, ref: string): string | null {
   return remote === '.' ? null : `refs/remotes/${remote}/${branch}`;
 }
 
+/** Those that git fetches branches of. */
 export function remoteNames(config: GitConfig): string[] {
-  const names = config.keys().map((key) => /^remote\.(.+)\.url$/.exec(key)?.[1]);
+  const names = config.keys().map((key) => /^remote\.(.+)\.fetch$/.exec(key)?.[1]);
   return names.filter((name) => name !== undefined);
 }
