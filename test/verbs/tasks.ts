@@ -5,7 +5,7 @@ import { nodeHost } from '../../src/host.ts';
 import { append } from '../../src/verbs/append.ts';
 import { openWriter } from '../../src/verbs/record-verbs.ts';
 import { openRepositoryAt } from '../../src/verbs/repository.ts';
-import { commitAll, type Place, privateKey, writeBytes } from '../handoff.ts';
+import { type Place, privateKey, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { signDocument } from '../threats/forge.ts';
 
@@ -48,5 +48,3 @@ export function work(place: Place, files: Record<string, string>, message = 'wor
   );
   return git(place.dir, 'rev-parse', 'HEAD');
 }
-
-export { commitAll };

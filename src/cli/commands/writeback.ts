@@ -151,12 +151,12 @@ export const reconcile = defineVerb<ReconcileOptions, ReconcileResult>({
   name: 'reconcile',
   summary: 'reinstate tasks whose change was reverted',
   purpose:
-    'Finds done tasks whose change was taken back on the protected branch, by whatever kind of revert, and makes them ' +
-    'todo again, with the reason. Looks at what the clone has: fetch first.',
+    'Finds done tasks whose change was taken back on the protected branch, by whatever kind of revert, and opens them ' +
+    'again, with the reason. Looks at what the clone has: fetch first.',
   flags: [{ flags: '--dry-run', about: 'only say what was reverted; needs no session' }, ...RECORD_FLAGS],
   examples: [
     { run: 'git handoff reconcile --dry-run', does: 'what was reverted' },
-    { run: 'git handoff reconcile --commit', does: 'and make it todo again' },
+    { run: 'git handoff reconcile --commit', does: 'and open it again' },
   ],
   run: async (context, options) =>
     (await import('../../verbs/reconcile.ts')).reconcile(await context.repository(), options),
