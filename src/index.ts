@@ -1,5 +1,6 @@
 import type { Role } from './core/trust.ts';
 import { nodeHost } from './host.ts';
+import type { EscalateOptions, EscalateResult } from './verbs/escalate.ts';
 import type { GateOptions } from './verbs/gate.ts';
 import type { GateResult } from './verbs/gate-result.ts';
 import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
@@ -10,17 +11,21 @@ import type { PendingResult } from './verbs/pending.ts';
 import type { PickupOptions, PickupResult } from './verbs/pickup.ts';
 import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
 import type { PublishOptions } from './verbs/publish.ts';
+import type { ReconcileOptions, ReconcileResult } from './verbs/reconcile.ts';
 import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from './verbs/record-verbs.ts';
 import type { ReleaseOptions, SessionStateResult } from './verbs/release.ts';
 import { openRepositoryAt, type Repository, type RepositoryOptions } from './verbs/repository.ts';
+import type { ReviewOptions } from './verbs/review.ts';
 import type { SessionChoice } from './verbs/session.ts';
 import type { SessionEntry } from './verbs/sessions.ts';
 import type { ShowOptions, ShowResult } from './verbs/show.ts';
 import type { Actor } from './verbs/signing.ts';
 import type { StartOptions, StartResult } from './verbs/start.ts';
 import type { StatusResult } from './verbs/status.ts';
+import type { ThoughtOptions, ThoughtResult } from './verbs/thought.ts';
 import type { TrustResult } from './verbs/trust.ts';
 import type { VerifyOptions, VerifyResult } from './verbs/verify.ts';
+import type { WaiverOptions, WaiverResult } from './verbs/waiver.ts';
 import type { WrapOptions, WrapResult } from './verbs/wrap.ts';
 
 export { type ErrorCode, type Finding, HandoffError } from './core/error.ts';
@@ -32,7 +37,7 @@ export type { GitStore } from './git/store.ts';
 declare const __BUILD__: string | undefined;
 
 /** The verbs as functions: each returns what `--json` prints and throws HandoffError. */
-export interface Handoff extends SessionVerbs {
+export interface Handoff extends SessionVerbs, WritebackVerbs {
   init(options?: InitOptions): Promise<InitResult>;
   identity: {
     add(options: IdentityOptions & { role?: Role }): Promise<IdentityResult>;
@@ -54,6 +59,14 @@ export interface Handoff extends SessionVerbs {
   show(options: ShowOptions): Promise<ShowResult>;
   /** Ends the git process that reads objects. */
   close(): Promise<void>;
+}
+
+interface WritebackVerbs {
+  thought(options: ThoughtOptions): Promise<ThoughtResult>;
+  escalate(options: EscalateOptions): Promise<EscalateResult>;
+  review(options: ReviewOptions): Promise<RecordResult>;
+  waiver(options: WaiverOptions): Promise<WaiverResult>;
+  reconcile(options?: ReconcileOptions): Promise<ReconcileResult>;
 }
 
 interface SessionVerbs {
@@ -86,6 +99,7 @@ export function openRepository(directory = process.cwd(), options: Partial<Repos
     ...verbs(repository),
     ...sessionVerbs(repository),
     ...recordVerbs(repository),
+    ...writebackVerbs(repository),
     identity: identityVerbs(repository),
     policy: policyVerbs(repository),
     close: () => repository.close(),
@@ -132,6 +146,16 @@ function recordVerbs(repository: Repository): Pick<Handoff, 'note' | 'checkpoint
       send: async (options) => (await load()).signalSend(repository, options),
       pending: async (options) => (await import('./verbs/pending.ts')).signalPending(repository, options),
     },
+  };
+}
+
+function writebackVerbs(repository: Repository): WritebackVerbs {
+  return {
+    thought: async (options) => (await import('./verbs/thought.ts')).thought(repository, options),
+    escalate: async (options) => (await import('./verbs/escalate.ts')).escalate(repository, options),
+    review: async (options) => (await import('./verbs/review.ts')).review(repository, options),
+    waiver: async (options) => (await import('./verbs/waiver.ts')).waiver(repository, options),
+    reconcile: async (options) => (await import('./verbs/reconcile.ts')).reconcile(repository, options),
   };
 }
 

@@ -118,17 +118,22 @@ describe('effects have one place', () => {
     expect(found).toEqual(['cli/entry.ts']);
   });
 
-  test('one file starts git, and only ssh-keygen is started anywhere else', () => {
+  test('one file starts git, and only ssh-keygen and what a user asks to run are started anywhere else', () => {
     const starters = modules.filter(({ code }) =>
       /import \{[^}]*\b(?<!type )(?:spawn|exec|execFile|fork)(?:Sync)?\b[^}]*\} from 'node:child_process'/.test(code),
     );
-    expect(starters.map(({ path }) => path).sort()).toEqual(['git/run.ts', 'journal/ssh-key.ts']);
+    expect(starters.map(({ path }) => path).sort()).toEqual([
+      'git/run.ts',
+      'journal/ssh-key.ts',
+      'verbs/run-command.ts',
+    ]);
     expect(
       modules
         .filter(({ code }) => /\b(?:spawn|exec|execFile)(?:Sync)?\(\s*['"`]git\b/.test(code))
         .map(({ path }) => path),
     ).toEqual(['git/run.ts']);
-    expect(byPath.get('journal/ssh-key.ts')!.code).not.toMatch(/['"`]git['"`]/);
+    for (const path of ['journal/ssh-key.ts', 'verbs/run-command.ts'])
+      expect(byPath.get(path)!.code).not.toMatch(/['"`]git['"`]/);
   });
 
   test('no shell is ever asked', () => {

@@ -24,6 +24,8 @@ export interface Flag {
   atLeast?: number;
   /** Names a file or directory, seen from where -C says. */
   isPath?: boolean;
+  /** May be given several times: all of its values. */
+  repeats?: boolean;
   /** The verb makes no sense without it. */
   required?: boolean;
   hidden?: boolean;
@@ -51,6 +53,8 @@ export interface Context {
   directory: string;
   /** All of standard input. */
   readInput(): Promise<Uint8Array>;
+  /** What another program prints, as it is: on stderr, because stdout is for the answer. */
+  showOutput(bytes: Uint8Array): void;
   repository(): Promise<Repository>;
   /** Null outside a repository. */
   anyRepository(): Promise<Repository | null>;

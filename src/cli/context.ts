@@ -6,7 +6,7 @@ import type { Context } from './command.ts';
 export function openContext(
   directory: string,
   options: RepositoryOptions,
-  stdin: NodeJS.ReadStream,
+  { stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
 ): Context & { close(): Promise<void> } {
   let opened: Promise<Repository> | undefined;
   const repository = (): Promise<Repository> => (opened ??= open(directory, options));
@@ -14,6 +14,7 @@ export function openContext(
     env: options.env,
     directory,
     readInput: () => readAll(stdin),
+    showOutput: (bytes) => stderr.write(bytes),
     repository,
     anyRepository: () => repository().catch(nullOutside),
     close: async () => (await opened?.catch(() => null))?.close(),

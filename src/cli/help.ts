@@ -10,7 +10,6 @@ export function formatMainHelp(commands: readonly Command[]): string {
   });
   return lines(
     'usage: git handoff <verb> [options]',
-    '',
     'Hand work from one agent to the next: signed records, committed to git.',
     '',
     ...groups,

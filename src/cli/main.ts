@@ -63,11 +63,7 @@ async function call(
   { build }: Release,
   { warn, progress }: Terminal,
 ): Promise<object> {
-  const context = openContext(
-    directory,
-    { env: host.env, host: nodeHost, build, warn, progress: progress.show },
-    host.stdin,
-  );
+  const context = openContext(directory, { env: host.env, host: nodeHost, build, warn, progress: progress.show }, host);
   try {
     return await verb.run(context, options);
   } finally {

@@ -14,6 +14,19 @@ export type Parsed =
 /** Throws `usage` when the words make no sense. No words at all ask for help. */
 export function parse(args: readonly string[], cwd: string): Parsed {
   if (args.length === 0) return { help: formatMainHelp(COMMANDS) };
+  const { own, command } = splitCommand(args);
+  const parsed = parseOwn(own, cwd);
+  return 'verb' in parsed && command ? { ...parsed, options: { ...parsed.options, command } } : parsed;
+}
+
+/** `--run -- CMD ARG…`: the words behind are another program's, whatever they look like. */
+function splitCommand(args: readonly string[]): { own: readonly string[]; command: readonly string[] | null } {
+  const end = args.indexOf('--');
+  if (end < 0 || !args.slice(0, end).includes('--run')) return { own: args, command: null };
+  return { own: args.slice(0, end), command: args.slice(end + 1) };
+}
+
+function parseOwn(args: readonly string[], cwd: string): Parsed {
   const named = COMMANDS.filter(({ name, alias }) => args.includes(name) || (alias && args.includes(alias)));
   try {
     // Whoever misspells a verb is shown the nearest of all; whoever does not need not wait until all are described.
@@ -104,10 +117,11 @@ function resolvePaths(verb: Verb, options: Record<string, unknown>, directory: s
   return { ...options, ...Object.fromEntries(paths) };
 }
 
-function toOption({ flags, about, choices, atLeast, required, hidden }: Flag): Option {
+function toOption({ flags, about, choices, atLeast, repeats, required, hidden }: Flag): Option {
   const option = new Option(flags, about).hideHelp(hidden ?? false).makeOptionMandatory(required ?? false);
   if (choices) option.choices(choices);
   if (atLeast !== undefined) option.argParser((value) => parseWhole(value, atLeast));
+  if (repeats) option.argParser((value, all: string[] = []) => [...all, value]);
   return option;
 }
 

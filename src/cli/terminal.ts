@@ -77,7 +77,7 @@ function createProgress(stderr: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Pro
       if (!visible || performance.now() < next) return;
       next = performance.now() + REDRAW_MS;
       drawn = true;
-      stderr.write(`\r\x1b[K${checked} records checked …`);
+      stderr.write(`\r\x1b[K${checked} checked …`);
     },
     clear() {
       if (drawn) stderr.write('\r\x1b[K');

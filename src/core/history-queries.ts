@@ -3,7 +3,7 @@ import { byNewest } from './newest.ts';
 import type { Baton, Decision, RecordSummary } from './record-summary.ts';
 import type { SessionSummary } from './session-summary.ts';
 import { isPending, type Signal } from './signals.ts';
-import { stateOf, type TaskState } from './task-state.ts';
+import { stateOf, type TaskState, type TaskTrail } from './task-state.ts';
 
 const MOST_RECENT = 10;
 const LAST_DECISIONS = 5;
@@ -35,6 +35,16 @@ export function pendingSignals({ signals }: History, identity: string): Signal[]
 /** Null for a task that no record has touched. */
 export function taskStatus({ tasks }: History, id: string): TaskState | null {
   return Object.hasOwn(tasks, id) ? stateOf(tasks[id]!) : null;
+}
+
+/** Tasks that were done and are to do again, by their id. */
+export function reinstatedTasks({ tasks }: History): string[] {
+  const isBack = ([, { changes }]: [string, TaskTrail]) =>
+    changes[0]?.status === 'todo' && changes[1]?.status === 'done';
+  return Object.entries(tasks)
+    .filter(isBack)
+    .map(([id]) => id)
+    .sort();
 }
 
 export function newestBaton({ sessions }: History): Baton | null {

@@ -10,7 +10,7 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
   wip: ['text', 'key'],
   signal: ['text'],
   thought: ['summary'],
-  task: ['notes', 'status'],
+  task: ['notes', 'reason', 'status'],
   baton: ['summary'],
   review: ['verdict'],
   waiver: ['reason'],

@@ -4,6 +4,7 @@ import { type GitConfig, toConfig } from './config.ts';
 /** What is asked for: more would be more to read at every start. */
 const KEYS = [
   'handoff.*',
+  ...['branch.*.remote', 'remote.*.fetch'], // where it keeps what a remote has
   ...['user.*', 'author.*', 'committer.*'],
   ...['hook.*', 'core.hookspath', 'commit.gpgsign', 'i18n.commitencoding'], // how git commits
   ...['core.sharedrepository', 'core.fsync*'], // how it writes objects

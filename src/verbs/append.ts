@@ -7,9 +7,10 @@ import { assertSize, type ParsedRecord, parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId, verifyRecord } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
+import { writeYaml } from '../core/yaml-write.ts';
 import { nodeSuite } from '../crypto.ts';
 import { readClock, rememberClock } from '../journal/clock.ts';
-import { keepDraft } from '../journal/draft-file.ts';
+import { emergencyFolder, keepDraft } from '../journal/draft-file.ts';
 import { guarded } from '../journal/durable.ts';
 import { writeHeartbeat } from '../journal/heartbeat.ts';
 import type { Signer } from '../journal/keys.ts';
@@ -148,24 +149,45 @@ function nextClock({ repository }: Writer, tip: Entry | null): number {
 }
 
 /** Whatever stands in the way, the words are kept, and the message says where. */
-function withDraft(error: unknown, { repository, session }: Writer, draft: RecordDraft): unknown {
-  const text = draft.body ?? draft.fields.text;
+function withDraft(thrown: unknown, { repository, session }: Writer, draft: RecordDraft): unknown {
+  const error = draft.kept ? asIo(thrown) : thrown;
+  const text = draft.kept ? toYaml(draft.kept) : (draft.body ?? draft.fields.text);
   if (!(error instanceof HandoffError) || typeof text !== 'string' || text === '') return error;
   if (!['session_released', 'session_ended', 'usage', 'io'].includes(error.code)) return error;
   if (error.data?.written) return error; // it is in the chain, and a draft would say that it is not
-  const path = tryKeepDraft(repository, `${session.session_id.slice(0, 8)}-${draft.kind}`, text);
-  if (path === null) return error;
-  return new HandoffError(error.code, `${error.message.replace(/\.?$/, '.')} Your text is kept in ${path}.`, {
-    ...(error.hint ? { hint: error.hint } : {}),
-    data: { ...error.data, draft: path },
-    cause: error,
-  });
+  const name = `${session.session_id.slice(0, 8)}-${draft.kind}`;
+  const { drafts } = dirsOf(repository);
+  const path = draft.kept
+    ? (tryKeep(() => keepDraft(drafts, name, 'yaml', text)) ??
+      tryKeep(() => keepDraft(emergencyFolder(), name, 'yaml', text)))
+    : tryKeep(() => keepDraft(drafts, name, 'md', text));
+  const words = draft.kept ? 'The record is' : 'Your text is';
+  const message = path === null ? error.message : `${error.message.replace(/\.?$/, '.')} ${words} kept in ${path}.`;
+  const kept = { ...(draft.kept ? { thought_record: draft.kept } : {}), ...(path === null ? {} : { draft: path }) };
+  const hint = error.hint ? { hint: error.hint } : {};
+  return new HandoffError(error.code, message, { ...hint, data: { ...error.data, ...kept }, cause: error });
+}
+
+/** What the operating system refuses while the journal is read is as good a reason as when it is written. */
+export function asIo(error: unknown): unknown {
+  if (error instanceof HandoffError || typeof (error as NodeJS.ErrnoException).syscall !== 'string') return error;
+  return new HandoffError('io', (error as Error).message, { cause: error });
+}
+
+/** What no record can hold is kept all the same: JSON is YAML. */
+function toYaml(fields: YamlMap): string {
+  try {
+    return writeYaml(fields);
+  } catch (error) {
+    if (error instanceof HandoffError) return `${JSON.stringify(fields, null, 2)}\n`;
+    throw error;
+  }
 }
 
 /** Null where the disk is what failed. */
-function tryKeepDraft(repository: Repository, name: string, text: string): string | null {
+function tryKeep(keep: () => string): string | null {
   try {
-    return keepDraft(dirsOf(repository), name, text);
+    return keep();
   } catch (error) {
     if (error instanceof HandoffError) return null;
     throw error;

@@ -6,6 +6,8 @@ export interface RecordDraft extends SecretOptions {
   kind: RecordKind;
   fields: YamlMap;
   body?: string;
+  /** What is kept, as YAML, when it cannot be written; else the text is. */
+  kept?: YamlMap;
 }
 
 export interface SecretOptions {

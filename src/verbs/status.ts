@@ -1,4 +1,4 @@
-import { newestBaton, pendingSignals } from '../core/history-queries.ts';
+import { newestBaton, pendingSignals, reinstatedTasks } from '../core/history-queries.ts';
 import type { Baton } from '../core/record-summary.ts';
 import type { SessionState } from '../journal/liveness.ts';
 import { BOT, knownIdentity } from './acting.ts';
@@ -59,7 +59,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
     active_sessions: known.live
       .filter(({ liveness }) => liveness.state === 'active')
       .map(({ session: each }) => ({ session_id: each.session_id, identity: each.identity })),
-    rules_reminders: reminders(tasks, summary),
+    rules_reminders: reminders(tasks, summary, reinstatedTasks(known.history)),
     warnings: live ? endWarnings(live.liveness.end) : [],
   };
 }

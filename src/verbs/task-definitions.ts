@@ -1,11 +1,14 @@
 import { openCache } from '../audit/cache.ts';
 import { FILE, find, type Source } from '../audit/source.ts';
+import { openTree } from '../audit/tree-source.ts';
 import { readSignedDocument } from '../audit/trust.ts';
 import { HandoffError } from '../core/error.ts';
 import { parseTaskName, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
+import { currentSource } from './current.ts';
 import { cachePath, type Repository } from './repository.ts';
+import { assertTask } from './task-name.ts';
 
 /** What a maintainer signed about a task. Its state is folded from records. */
 export interface TaskDefinition {
@@ -42,6 +45,21 @@ export async function readTasks(repository: Repository, source: Source, trust: T
   cache?.set(key, tasks);
   cache?.save();
   return tasks;
+}
+
+/** One definition, without reading the others: as the last commit has it, else as it is in the work tree. */
+export async function readTask(repository: Repository, trust: Trust, id: string): Promise<TaskDefinition> {
+  assertTask(id);
+  const sources = [() => openTree(repository.store, 'HEAD'), () => currentSource(repository)];
+  for (const open of (await repository.store.has('HEAD')) ? sources : sources.slice(1)) {
+    const source = await open();
+    const entry = await find(source, `${ROOT}/tasks/${id}.yaml`);
+    if (entry?.mode !== FILE) continue;
+    const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
+    const task = { ...NOTHING_MORE, ...(fields as unknown as Pick<TaskDefinition, 'task_id' | 'title'>) };
+    if (task.task_id === id) return toDefinition(task);
+  }
+  return requireTask([], id);
 }
 
 const NOTHING_MORE = { depends_on: [], tags: [], priority: 0, proof: null, acceptance: [], prompt: null };

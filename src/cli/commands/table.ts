@@ -10,15 +10,18 @@ import { heartbeat, pickup, release, sessions, start, status, wrap } from './ses
 import { show } from './show.ts';
 import { trust } from './trust.ts';
 import { verify } from './verify.ts';
+import { escalate, reconcile, review, thought, waiver } from './writeback.ts';
 
 const OPEN = 'open a session, or continue what another one left';
 const END = 'end it with a baton for whoever comes next';
 const RECORD = 'a record in the session';
+const WRITEBACK = 'write back what was done, or have a person do it';
 const MORE = 'what is open, who is told what';
 const WHERE = 'where you stand, and who else works';
 const LIVE = 'a sign of life; end a session that hangs';
 const READ = 'records, newest first; one of them';
 const CHECK = 'check all records, or a change; pin the root';
+const JUDGE = 'a verdict on it; reinstate what was reverted';
 const SIGN = 'who may sign; what a merge must carry';
 const SETUP = 'set up a repository; complete words in your shell';
 
@@ -30,6 +33,8 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: RECORD, ...note },
   { audience: 'Agents', row: RECORD, ...checkpoint },
   { audience: 'Agents', row: RECORD, ...decide },
+  { audience: 'Agents', row: WRITEBACK, ...thought },
+  { audience: 'Agents', row: WRITEBACK, ...escalate },
   { audience: 'Agents', row: MORE, ...wip },
   { audience: 'Agents', row: MORE, ...signal },
   { audience: 'Agents', row: WHERE, ...status },
@@ -38,11 +43,14 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: LIVE, ...release },
   { audience: 'Agents', row: READ, ...log },
   { audience: 'Agents', row: READ, ...show },
+  { audience: 'Reviewers', row: JUDGE, ...review },
+  { audience: 'Reviewers', row: JUDGE, ...reconcile },
   { audience: 'Reviewers', row: CHECK, ...verify },
   { audience: 'Reviewers', row: CHECK, ...gate },
   { audience: 'Reviewers', row: CHECK, ...trust },
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
+  { audience: 'Maintainers', row: SIGN, ...waiver },
   { audience: 'Setup', row: SETUP, ...init },
   { audience: 'Setup', row: SETUP, ...completion },
 ];

@@ -1,0 +1,53 @@
+import { HandoffError } from '../core/error.ts';
+import { ROOT } from '../core/paths.ts';
+import { isClean } from '../git/status.ts';
+import type { Oid } from '../git/store.ts';
+import type { Session } from '../journal/registry.ts';
+import type { Evidence } from '../journal/thought-file.ts';
+import { beat } from './append.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { type CommandToRun, runCommand } from './run-command.ts';
+
+const BEAT_EVERY = 60_000;
+
+/** Runs a command for the record. That it fails is worth knowing, and so is recorded like anything else. */
+export async function gatherEvidence(repository: Repository, session: Session, run: CommandToRun): Promise<Evidence> {
+  const directory = run.directory ?? requireWorkTree(repository);
+  const tree = await treeIfClean(repository);
+  const beats = setInterval(() => tryBeat(repository, session), run.beatEvery ?? BEAT_EVERY);
+  const ran = await runCommand({ ...run, directory }, repository.env).finally(() => clearInterval(beats));
+  const line = commandLine(ran);
+  if (ran.exit_code !== 0)
+    repository.warn(`FAILED: ${line} ended with exit code ${ran.exit_code}, and that is recorded.`);
+  const isSame = tree !== null && (await isClean(repository.git, ROOT, false)) && (await headTree(repository)) === tree;
+  if (!isSame) repository.warn(`${line} ran on what is not committed: the record names no tree for it.`);
+  const { command, exit_code, duration_ms, output_digest } = ran;
+  return { command, exit_code, duration_ms, ...(isSame ? { tree } : {}), output_digest };
+}
+
+/** As `tests_run` lists what was run: on one line, and no longer than a line may be. */
+export function commandLine({ command }: { command: readonly string[] }): string {
+  return command
+    .join(' ')
+    .replace(/[\n\r]/g, ' ')
+    .slice(0, 1000);
+}
+
+/** Null when the command would see something that no commit has. */
+async function treeIfClean(repository: Repository): Promise<Oid | null> {
+  return (await isClean(repository.git, ROOT, true)) ? headTree(repository) : null;
+}
+
+async function headTree({ store }: Repository): Promise<Oid | null> {
+  return (await store.has('HEAD')) ? (await store.readCommit('HEAD')).tree : null;
+}
+
+/** A sign of life that fails now may succeed in a minute, and the command goes on meanwhile. */
+function tryBeat(repository: Repository, session: Session): void {
+  try {
+    beat(repository, session);
+  } catch (error) {
+    if (!(error instanceof HandoffError)) throw error;
+    repository.warn(error.message);
+  }
+}

@@ -1,0 +1,139 @@
+import { posix } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { parseRecordName } from '../core/paths.ts';
+import { parseRecord } from '../core/record.ts';
+import { stateOf, type TaskThought, writebackOf } from '../core/task-state.ts';
+import { recordId } from '../core/verify.ts';
+import type { YamlMap } from '../core/yaml.ts';
+import { nodeSuite } from '../crypto.ts';
+import type { Oid } from '../git/store.ts';
+import { readEntry } from '../journal/records.ts';
+import { append } from './append.ts';
+import { requireTrust } from './current.ts';
+import { type Known, readKnown } from './known.ts';
+import { publishRecords } from './publish-records.ts';
+import { openWriter, type RecordOptions } from './record-verbs.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { type DoneChange, findReverts } from './reverts.ts';
+import { dirsOf } from './session.ts';
+import { protectedTip } from './tracking.ts';
+
+export interface ReconcileOptions extends RecordOptions {
+  /** Only say what was reverted. */
+  dryRun?: boolean;
+}
+
+export interface ReconcileResult {
+  /** Where it was looked for; null when there is no commit yet. */
+  branch: string | null;
+  reverted: { task_id: string; commit_sha: string; reverted_by: string }[];
+  /** The tasks that are `todo` again. */
+  reinstated: string[];
+}
+
+/** Done tasks whose change was taken back on the protected branch are to do again. SPEC §9.6 */
+export async function reconcile(repository: Repository, options: ReconcileOptions = {}): Promise<ReconcileResult> {
+  const trust = await requireTrust(repository);
+  const known = await readKnown(repository, trust);
+  const tip = await protectedTip(repository, trust);
+  const found = tip ? await findReverts(repository, tip.oid, await doneChanges(repository, known)) : new Map();
+  const reverts = [...found].map(([{ task_id, commit_sha }, by]): Revert => ({ task_id, commit_sha, by }));
+  const reinstated = reverts.map(({ task_id }) => task_id);
+  if (!options.dryRun && reverts.length > 0) await reinstate(repository, options, reverts, tip!.ref);
+  return {
+    branch: tip?.ref ?? null,
+    reverted: reverts.map(({ task_id, commit_sha, by }) => ({ task_id, commit_sha, reverted_by: by[0]! })),
+    reinstated: options.dryRun ? [] : reinstated,
+  };
+}
+
+interface Revert {
+  task_id: string;
+  commit_sha: Oid;
+  by: Oid[];
+}
+
+async function reinstate(
+  repository: Repository,
+  options: ReconcileOptions,
+  reverts: readonly Revert[],
+  ref: string,
+): Promise<void> {
+  requireWorkTree(repository);
+  const writer = await openWriter(repository, options, null);
+  const paths: string[] = [];
+  for (const { task_id, commit_sha, by } of reverts) {
+    const reason = reasonFor(commit_sha, by, ref);
+    const { path } = await append(writer, { kind: 'task', fields: { task_id, status: 'todo', reason } });
+    paths.push(path);
+  }
+  const message = options.commit ? `handoff: ${writer.session.identity} reinstates what was reverted` : null;
+  await publishRecords(repository, writer.session, paths, message, options);
+}
+
+const MOST_NAMED = 8;
+
+function reasonFor(commit: Oid, by: readonly Oid[], ref: string): string {
+  const names = by.slice(0, MOST_NAMED).map((oid) => oid.slice(0, 12));
+  const more = by.length > MOST_NAMED ? ` and ${by.length - MOST_NAMED} more` : '';
+  const branch = ref.replace(/^refs\/(?:heads|remotes)\//, '').slice(0, 255);
+  return `reinstated: its change up to ${commit.slice(0, 12)} was reverted on ${branch} by ${names.join(', ')}${more}`;
+}
+
+async function doneChanges(repository: Repository, { history, live }: Known): Promise<DoneChange[]> {
+  const changes: DoneChange[] = [];
+  for (const [task_id, trail] of Object.entries(history.tasks)) {
+    const thought = stateOf(trail)?.status === 'done' ? writebackOf(trail) : null;
+    const fields = thought && (await readThoughtRecord(repository, { history, live }, thought));
+    if (fields) changes.push(await toChange(repository, task_id, thought.path, fields));
+  }
+  return changes;
+}
+
+async function toChange(repository: Repository, task_id: string, path: string, fields: YamlMap): Promise<DoneChange> {
+  const { commit_sha, patch_id = null, commit_patch_ids = [] } = fields as unknown as Omit<DoneChange, 'since'>;
+  return { task_id, commit_sha, patch_id, commit_patch_ids, since: await beginnings(repository, path, commit_sha) };
+}
+
+/** The commit itself, which a squash may have left behind, and the one at which its session began. */
+async function beginnings({ store }: Repository, path: string, commit: Oid): Promise<Oid[]> {
+  const found = [commit];
+  for (const kind of ['start', 'pickup']) {
+    const name = `HEAD:${posix.dirname(path)}/0001-${kind}.yaml`;
+    if (!(await store.has(name))) continue;
+    const opening = parseRecord(await store.readBlob((await store.resolve(name))!, MAX_RECORD_BYTES));
+    if (opening.fields.head === null) return []; // there was nothing before
+    if (typeof opening.fields.head === 'string') found.push(opening.fields.head);
+  }
+  const present = await Promise.all(found.map((oid) => store.has(`${oid}^{commit}`)));
+  return found.filter((_, at) => present[at]);
+}
+
+/** The very record that was folded, from the journal or from HEAD; null when neither has it any more. */
+async function readThoughtRecord(
+  repository: Repository,
+  { live }: Known,
+  { path, delta_id }: TaskThought,
+): Promise<YamlMap | null> {
+  const bytes = journalledThought(repository, live, path) ?? (await committedThought(repository, path));
+  if (!bytes) return null;
+  const record = parseRecord(bytes);
+  if (recordId(record.signedBytes, nodeSuite) === delta_id) return record.fields;
+  throw new HandoffError('record_changed', `${path} is not the record that was verified.`, {
+    hint: 'git handoff verify says more.',
+  });
+}
+
+function journalledThought(repository: Repository, live: Known['live'], path: string): Uint8Array | null {
+  const session = live.find((each) => each.session.folder === posix.dirname(path))?.session;
+  const name = parseRecordName(posix.basename(path));
+  if (!session || !name) return null;
+  const entry = readEntry(dirsOf(repository), session.session_id, name.seq);
+  return 'bytes' in entry ? entry.bytes : null;
+}
+
+async function committedThought({ store }: Repository, path: string): Promise<Uint8Array | null> {
+  const name = `HEAD:${path}`;
+  return (await store.has(name)) ? store.readBlob((await store.resolve(name))!, MAX_RECORD_BYTES) : null;
+}

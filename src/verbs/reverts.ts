@@ -1,0 +1,142 @@
+import { ancestorsIn, type RangeCommit, readRange } from '../git/range.ts';
+import { gitFailure, runGit } from '../git/run.ts';
+import { type Oid, shallowAncestry } from '../git/store.ts';
+import { readPatches } from './commit-patches.ts';
+import type { Repository } from './repository.ts';
+
+/** The change that made a task done, as its thought tells it. */
+export interface DoneChange {
+  task_id: string;
+  commit_sha: Oid;
+  /** Null where nothing changed, or nobody said. */
+  patch_id: string | null;
+  commit_patch_ids: string[];
+  /** Commits from before it, or its own: whence to look. None where this clone has none of them. */
+  since: Oid[];
+}
+
+/** The commits of a branch that took a change back, the newest first. Changes that stand are left out. SPEC §9.6 */
+export async function findReverts(
+  repository: Repository,
+  tip: Oid,
+  changes: readonly DoneChange[],
+): Promise<Map<DoneChange, Oid[]>> {
+  if (changes.length === 0) return new Map();
+  if (await repository.store.isShallow()) throw shallowAncestry();
+  const start = await commonStart(repository, tip, changes);
+  const { commits } = await readRange(repository.git, tip, start === null ? [] : [start]);
+  const told = changes.filter(({ patch_id }) => patch_id !== null);
+  const untold = changes.filter(({ patch_id, commit_patch_ids }) => patch_id === null && commit_patch_ids.length === 0);
+  const range = new Map(commits.map((commit) => [commit.oid, commit]));
+  return new Map([
+    ...(told.length > 0 ? await byPatches(repository, range, told, start) : []),
+    ...(untold.length > 0 ? await byMessages(repository, range, untold) : []),
+  ]);
+}
+
+type Commits = ReadonlyMap<Oid, RangeCommit>;
+
+/** Whence to look: what all of these commits, and the branch, have in common. Null: from the beginning. */
+async function commonStart({ git }: Repository, tip: Oid, changes: readonly DoneChange[]): Promise<Oid | null> {
+  if (changes.some(({ since }) => since.length === 0)) return null;
+  const starts = new Set(changes.flatMap(({ since }) => since));
+  const result = await runGit(git, ['merge-base', '--octopus', tip, ...starts]);
+  if (result.code > 1) throw gitFailure(['merge-base'], result);
+  return result.stdout.toString('latin1').split('\n', 1)[0] || null;
+}
+
+/**
+ * Counts, of each commit of a change, how often the branch applies it and how often it takes it back; one that does so for
+ * a whole change, or for all that a merge brought, does so for each of its commits. So a squash, a rebase, a revert of a merge,
+ * one commit by commit, and a revert of a revert all come out right. What was taken back as often as applied is gone.
+ */
+async function byPatches(
+  repository: Repository,
+  range: Commits,
+  changes: readonly DoneChange[],
+  start: Oid | null,
+): Promise<[DoneChange, Oid[]][]> {
+  const patches = await readPatches(repository, [...range.values()]);
+  const parts = partsOf(changes);
+  const merges = new Map<string, Oid[]>();
+  for (const { oid, parents } of range.values()) {
+    const id = parents.length > 1 ? patches.get(oid)!.forward : null;
+    if (id !== null) merges.set(id, [...(merges.get(id) ?? []), oid]);
+  }
+  const affected = (id: string | null): Set<string> => {
+    if (id === null) return new Set();
+    const brought = (merges.get(id) ?? []).flatMap((merge) => [...sideOf(range, merge)]);
+    const ids = brought.map((oid) => (range.get(oid)!.parents.length > 1 ? null : patches.get(oid)!.forward));
+    return new Set([id, ...ids].flatMap((each) => [...(parts.get(each ?? '') ?? [])]));
+  };
+  const applied = new Map<string, number>();
+  const takenBack = new Map<string, Oid[]>();
+  // what all have in common is not looked at, and the change that ends there was applied before
+  for (const change of changes.filter(({ commit_sha }) => commit_sha === start))
+    for (const part of parts.get(change.patch_id!)!) applied.set(part, 1);
+  for (const { oid, parents } of range.values()) {
+    if (parents.length > 1) continue; // what it brings is counted where it was made
+    const { forward, backward } = patches.get(oid)!;
+    for (const part of affected(forward)) applied.set(part, (applied.get(part) ?? 0) + 1);
+    for (const part of affected(backward)) takenBack.set(part, [...(takenBack.get(part) ?? []), oid]);
+  }
+  const isGone = (part: string): boolean =>
+    takenBack.has(part) && takenBack.get(part)!.length >= (applied.get(part) ?? 0);
+  return changes
+    .map((change): [DoneChange, string[]] => [change, ownParts(change)])
+    .filter(([, own]) => own.every(isGone))
+    .map(([change, own]) => [change, inOrder(range, new Set(own.flatMap((part) => takenBack.get(part)!)))]);
+}
+
+/** The commits that a patch id stands for, among those that are looked for: itself, or all of a whole change. */
+function partsOf(changes: readonly DoneChange[]): Map<string, Set<string>> {
+  const parts = new Map<string, Set<string>>();
+  const add = (id: string, part: string): void => {
+    parts.set(id, (parts.get(id) ?? new Set()).add(part));
+  };
+  for (const change of changes) {
+    for (const part of ownParts(change)) {
+      add(part, part);
+      add(change.patch_id!, part);
+    }
+  }
+  return parts;
+}
+
+function ownParts({ patch_id, commit_patch_ids }: DoneChange): string[] {
+  return commit_patch_ids.length > 0 ? commit_patch_ids : [patch_id!];
+}
+
+/** The commits that a merge brought to its first parent. */
+function sideOf(range: Commits, merge: Oid): Set<Oid> {
+  const [first, ...others] = range.get(merge)!.parents;
+  const before = ancestorsIn(range, first!);
+  return new Set(others.flatMap((parent) => [...ancestorsIn(range, parent)]).filter((oid) => !before.has(oid)));
+}
+
+function inOrder(range: Commits, oids: ReadonlySet<Oid>): Oid[] {
+  return [...range.keys()].filter((oid) => oids.has(oid));
+}
+
+/** What `git revert` writes, for records that tell no patch ids: all that is left to go by. */
+async function byMessages(
+  repository: Repository,
+  range: Commits,
+  changes: readonly DoneChange[],
+): Promise<[DoneChange, Oid[]][]> {
+  const reverters = new Map<Oid, Oid[]>();
+  for (const { oid } of range.values()) {
+    const { message } = await repository.store.readCommit(oid);
+    for (const [, reverted] of message.matchAll(/^This reverts commit ([0-9a-f]{40}|[0-9a-f]{64})\b/gm))
+      reverters.set(reverted!, [...(reverters.get(reverted!) ?? []), oid]);
+  }
+  /** Those that no later one took back again. */
+  const standing = (oid: Oid): Oid[] => (reverters.get(oid) ?? []).filter((by) => standing(by).length === 0);
+  const merges = [...reverters.keys()].filter((oid) => (range.get(oid)?.parents.length ?? 0) > 1);
+  return changes
+    .map((change): [DoneChange, Oid[]] => {
+      const brought = merges.filter((merge) => sideOf(range, merge).has(change.commit_sha));
+      return [change, inOrder(range, new Set([change.commit_sha, ...brought].flatMap(standing)))];
+    })
+    .filter(([, by]) => by.length > 0);
+}

@@ -1,0 +1,90 @@
+import { HandoffError } from '../core/error.ts';
+import { type TaskThought, writebackOf } from '../core/task-state.ts';
+import { append } from './append.ts';
+import { readKnown } from './known.ts';
+import { publishRecords } from './publish-records.ts';
+import { allowedSecret, openWriter, type RecordOptions, type RecordResult } from './record-verbs.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { readTask, type TaskDefinition } from './task-definitions.ts';
+
+export interface ReviewOptions extends RecordOptions {
+  id: string;
+  verdict: 'approve' | 'reject';
+  /** Items of the task's checklist that were verified: their words, or their numbers from 1. */
+  checked?: string[];
+  text?: string;
+}
+
+/** A reviewer's verdict on the thought that makes a task done, in a session of their own. SPEC §9.5 */
+export async function review(repository: Repository, options: ReviewOptions): Promise<RecordResult> {
+  requireWorkTree(repository);
+  const { id, verdict, text } = options;
+  const writer = await openWriter(repository, options, null);
+  const { session, trust } = writer;
+  const task = await readTask(repository, trust, id);
+  const checked = checkedItems(task, options.checked ?? []);
+  const { history } = await readKnown(repository, trust);
+  const thought = Object.hasOwn(history.tasks, id) ? writebackOf(history.tasks[id]!) : null;
+  if (!thought) throw noThought(id);
+  warnings(task, verdict, checked, thought, session.identity).forEach(repository.warn);
+  const { delta_id, path } = await append(writer, {
+    kind: 'review',
+    fields: {
+      task_id: id,
+      verdict,
+      thought: thought.delta_id,
+      commit_sha: thought.commit,
+      checked,
+      ...(text?.trim() ? { text } : {}),
+    },
+    ...allowedSecret(options),
+  });
+  const message = options.commit ? `handoff: ${session.identity} reviews ${id}` : null;
+  await publishRecords(repository, session, [path], message, options);
+  return { delta_id, path };
+}
+
+/** In the order of the checklist, each once. Words go before numbers: an item may be called "2". */
+function checkedItems({ task_id, acceptance }: TaskDefinition, given: readonly string[]): string[] {
+  const found = given.map((item) => {
+    if (acceptance.includes(item)) return item;
+    const numbered = /^[1-9][0-9]*$/.test(item) ? acceptance[Number(item) - 1] : undefined;
+    if (numbered === undefined) throw unknownItem(task_id, item, acceptance);
+    return numbered;
+  });
+  return acceptance.filter((item) => found.includes(item));
+}
+
+function warnings(
+  { task_id, acceptance }: TaskDefinition,
+  verdict: ReviewOptions['verdict'],
+  checked: readonly string[],
+  thought: TaskThought,
+  reviewer: string,
+): string[] {
+  const left = acceptance.filter((item) => !checked.includes(item));
+  return [
+    ...(verdict === 'approve' && left.length > 0
+      ? [`${task_id} is approved, but not all of its checklist was checked: ${left.join('; ')}`]
+      : []),
+    ...(thought.identity === reviewer
+      ? [`The thought is ${reviewer}'s own: a policy that asks for a review does not count this one.`]
+      : []),
+  ];
+}
+
+function unknownItem(id: string, item: string, acceptance: readonly string[]): HandoffError {
+  const items = acceptance.map((text, at) => `${at + 1}. ${text}`);
+  const known = items.length === 0 ? `The checklist of ${id} is empty.` : `The items of ${id}: ${items.join('; ')}`;
+  return new HandoffError('usage', `${JSON.stringify(item)} is not on the checklist. ${known}`, {
+    hint: '--checked takes the words of an item, or its number.',
+    data: { item, acceptance: [...acceptance] },
+  });
+}
+
+function noThought(id: string): HandoffError {
+  return new HandoffError('unknown_record', `There is no thought about ${id} to review.`, {
+    hint: `Whoever did the work writes it: git handoff thought ${id}. If it is on another branch, check that out.`,
+    data: { task_id: id },
+  });
+}

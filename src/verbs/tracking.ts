@@ -1,0 +1,54 @@
+import type { Trust } from '../core/trust.ts';
+import type { GitConfig } from '../git/config.ts';
+import type { Oid } from '../git/store.ts';
+import type { Repository } from './repository.ts';
+
+/** A protected branch as this clone knows it. */
+export interface ProtectedTip {
+  ref: string;
+  oid: Oid;
+}
+
+export function protectedRefs({ policy }: Trust): string[] {
+  return policy.document.fields.protected as string[];
+}
+
+/** The remote-tracking refs of the protected branches, as far as there are any. */
+export async function trackedTips(repository: Repository, trust: Trust): Promise<ProtectedTip[]> {
+  const config = await repository.config();
+  return presentRefs(
+    repository,
+    protectedRefs(trust).map((ref) => trackingRef(config, ref)),
+  );
+}
+
+/** The first protected branch that this clone has: as its remote has it, else as it is here. */
+export async function protectedTip(repository: Repository, trust: Trust): Promise<ProtectedTip | null> {
+  const config = await repository.config();
+  const refs = protectedRefs(trust).flatMap((ref) => [trackingRef(config, ref), ref]);
+  return (await presentRefs(repository, [...refs, 'HEAD']))[0] ?? null;
+}
+
+async function presentRefs({ store }: Repository, refs: readonly (string | null)[]): Promise<ProtectedTip[]> {
+  const tips: ProtectedTip[] = [];
+  for (const ref of refs) {
+    // `has` first: to be sure that a name names nothing, `resolve` asks another process
+    if (ref !== null && (await store.has(ref))) tips.push({ ref, oid: (await store.readCommit(ref)).oid });
+  }
+  return tips;
+}
+
+/** Where git keeps what the remote has of a branch: that of its own remote, else of `origin`, else of the only one. */
+function trackingRef(config: GitConfig, ref: string): string | null {
+  const branch = ref.slice('refs/heads/'.length);
+  const remotes = remoteNames(config);
+  const own = config.get(`branch.${branch}.remote`);
+  const remote = own ?? (remotes.includes('origin') || remotes.length !== 1 ? 'origin' : remotes[0]!);
+  return remote === '.' ? null : `refs/remotes/${remote}/${branch}`;
+}
+
+/** Those that git fetches branches of. */
+export function remoteNames(config: GitConfig): string[] {
+  const names = config.keys().map((key) => /^remote\.(.+)\.fetch$/.exec(key)?.[1]);
+  return names.filter((name) => name !== undefined);
+}
