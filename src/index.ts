@@ -1,5 +1,6 @@
 import type { Role } from './core/trust.ts';
 import { nodeHost } from './host.ts';
+import type { ClaimOptions, ClaimResult } from './verbs/claim.ts';
 import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
 import type { IdentityListing } from './verbs/identity-list.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
@@ -17,6 +18,9 @@ import type { ShowOptions, ShowResult } from './verbs/show.ts';
 import type { Actor } from './verbs/signing.ts';
 import type { StartOptions, StartResult } from './verbs/start.ts';
 import type { StatusResult } from './verbs/status.ts';
+import type { TaskDefineOptions, TaskDefineResult } from './verbs/task-define.ts';
+import type { NextAction, TaskDetail, TaskEntry, TaskGraphResult, TaskListOptions } from './verbs/task-list.ts';
+import type { TaskUpdateOptions, TaskUpdateResult } from './verbs/task-update.ts';
 import type { TrustResult } from './verbs/trust.ts';
 import type { VerifyOptions, VerifyResult } from './verbs/verify.ts';
 import type { WrapOptions, WrapResult } from './verbs/wrap.ts';
@@ -30,7 +34,7 @@ export type { GitStore } from './git/store.ts';
 declare const __BUILD__: string | undefined;
 
 /** The verbs as functions: each returns what `--json` prints and throws HandoffError. */
-export interface Handoff extends SessionVerbs {
+export interface Handoff extends SessionVerbs, TaskVerbs {
   init(options?: InitOptions): Promise<InitResult>;
   identity: {
     add(options: IdentityOptions & { role?: Role }): Promise<IdentityResult>;
@@ -74,6 +78,20 @@ interface SessionVerbs {
   status(options?: SessionChoice): Promise<StatusResult>;
 }
 
+interface TaskVerbs {
+  task: {
+    add(options: TaskDefineOptions & { title: string }): Promise<TaskDefineResult>;
+    edit(options: TaskDefineOptions): Promise<TaskDefineResult>;
+    list(options?: TaskListOptions): Promise<{ tasks: TaskEntry[] }>;
+    show(options: { id: string }): Promise<TaskDetail>;
+    update(options: TaskUpdateOptions): Promise<TaskUpdateResult>;
+    graph(options?: { format?: 'text' | 'mermaid' }): Promise<TaskGraphResult>;
+  };
+  next(options?: { limit?: number }): Promise<{ actions: NextAction[] }>;
+  claim(options: ClaimOptions): Promise<ClaimResult>;
+  unclaim(options: Omit<ClaimOptions, 'worktree'>): Promise<ClaimResult>;
+}
+
 /** Opens the repository that a directory is in. */
 export function openRepository(directory = process.cwd(), options: Partial<RepositoryOptions> = {}): Handoff {
   const build = typeof __BUILD__ === 'string' ? __BUILD__ : null;
@@ -83,6 +101,7 @@ export function openRepository(directory = process.cwd(), options: Partial<Repos
     ...verbs(repository),
     ...sessionVerbs(repository),
     ...recordVerbs(repository),
+    ...taskVerbs(repository),
     identity: identityVerbs(repository),
     policy: policyVerbs(repository),
     close: () => repository.close(),
@@ -128,6 +147,25 @@ function recordVerbs(repository: Repository): Pick<Handoff, 'note' | 'checkpoint
       send: async (options) => (await load()).signalSend(repository, options),
       pending: async (options) => (await import('./verbs/pending.ts')).signalPending(repository, options),
     },
+  };
+}
+
+function taskVerbs(repository: Repository): TaskVerbs {
+  const loadList = () => import('./verbs/task-list.ts');
+  const loadDefine = () => import('./verbs/task-define.ts');
+  const loadClaim = () => import('./verbs/claim.ts');
+  return {
+    task: {
+      add: async (options) => (await loadDefine()).taskAdd(repository, options),
+      edit: async (options) => (await loadDefine()).taskEdit(repository, options),
+      list: async (options) => (await loadList()).taskList(repository, options),
+      show: async (options) => (await loadList()).taskShow(repository, options),
+      update: async (options) => (await import('./verbs/task-update.ts')).taskUpdate(repository, options),
+      graph: async (options) => (await loadList()).taskGraph(repository, options),
+    },
+    next: async (options) => (await loadList()).next(repository, options),
+    claim: async (options) => (await loadClaim()).claim(repository, options),
+    unclaim: async (options) => (await loadClaim()).unclaim(repository, options),
   };
 }
 

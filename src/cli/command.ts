@@ -22,6 +22,8 @@ export interface Flag {
   choices?: readonly string[];
   /** The smallest whole number it takes; without it, any text. */
   atLeast?: number;
+  /** May be given again and again; its value is a list. */
+  many?: boolean;
   /** Names a file or directory, seen from where -C says. */
   isPath?: boolean;
   /** The verb makes no sense without it. */

@@ -104,9 +104,10 @@ function resolvePaths(verb: Verb, options: Record<string, unknown>, directory: s
   return { ...options, ...Object.fromEntries(paths) };
 }
 
-function toOption({ flags, about, choices, atLeast, required, hidden }: Flag): Option {
+function toOption({ flags, about, choices, atLeast, many, required, hidden }: Flag): Option {
   const option = new Option(flags, about).hideHelp(hidden ?? false).makeOptionMandatory(required ?? false);
   if (choices) option.choices(choices);
+  if (many) option.argParser((value, before: string[] = []) => [...before, value]);
   if (atLeast !== undefined) option.argParser((value) => parseWhole(value, atLeast));
   return option;
 }

@@ -44,11 +44,12 @@ export function formatTaskTree(
   const open = roots.map((node) => ({ node, level: 0 })).reverse();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, level } = next;
-    const also = places.get(node.task_id)!.others;
-    const line = `${STATUS_MARKS[node.status]} ${node.task_id}  ${node.title}${also.length > 0 ? `  (after ${also.join(', ')} too)` : ''}`;
+    const { below, others } = places.get(node.task_id)!;
+    const after = others.length > 0 ? `  (${below === null ? '' : 'also '}after ${others.join(', ')})` : '';
+    const line = `${STATUS_MARKS[node.status]} ${node.task_id}  ${node.title}${after}`;
     lines.push('  '.repeat(Math.min(level, DEEPEST)) + style(line, node.status));
-    const below = children.get(node.task_id) ?? [];
-    for (const child of below.toReversed()) open.push({ node: child, level: level + 1 });
+    const behind = children.get(node.task_id) ?? [];
+    for (const child of behind.toReversed()) open.push({ node: child, level: level + 1 });
   }
   return lines;
 }
@@ -77,9 +78,9 @@ function placeTasks({ nodes, edges }: TaskGraph) {
 
 function placeOf(dependencies: readonly string[], depths: ReadonlyMap<string, number>): Place {
   const sorted = [...dependencies].sort((a, b) => (depths.get(b) ?? -1) - (depths.get(a) ?? -1) || byNature(a, b));
-  const [first, ...rest] = sorted.map((id) => (depths.has(id) ? id : `${id}, which nobody has defined,`));
-  const isDefined = sorted[0] !== undefined && depths.has(sorted[0]);
-  return isDefined ? { below: sorted[0]!, others: rest } : { below: null, others: first === undefined ? [] : [first, ...rest] };
+  const below = sorted[0] !== undefined && depths.has(sorted[0]) ? sorted[0] : null;
+  const others = below === null ? sorted : sorted.slice(1);
+  return { below, others: others.map((id) => (depths.has(id) ? id : `${id}, not defined`)) };
 }
 
 const LONGEST_LABEL = 60;
@@ -91,7 +92,9 @@ export function formatMermaid({ nodes, edges }: TaskGraph): string[] {
   for (const [at, id] of missing.entries()) names.set(id, `u${at}`);
   return [
     'graph TD',
-    ...nodes.map(({ task_id, title, status }) => `  ${names.get(task_id)}["${label(`${task_id} ${title}`)}"]:::${status}`),
+    ...nodes.map(
+      ({ task_id, title, status }) => `  ${names.get(task_id)}["${label(`${task_id} ${title}`)}"]:::${status}`,
+    ),
     ...missing.map((id) => `  ${names.get(id)}["${label(`${id} is not defined`)}"]:::blocked`),
     ...edges.map(({ task_id, depends_on }) => `  ${names.get(depends_on)} --> ${names.get(task_id)}`),
     '  classDef todo fill:#ffffff,stroke:#57606a,color:#24292f',

@@ -152,8 +152,12 @@ export function findCycle(tasks: readonly OrderedTask[]): string[] | null {
 export function layersOf<T extends OrderedTask>(tasks: readonly T[]): T[][] {
   const { dependents, order } = toGraph(tasks);
   const depth = new Int32Array(tasks.length);
-  for (const at of order) for (const dependent of dependents[at]!) depth[dependent] = Math.max(depth[dependent]!, depth[at]! + 1);
+  for (const at of order)
+    for (const dependent of dependents[at]!) depth[dependent] = Math.max(depth[dependent]!, depth[at]! + 1);
   const layers: T[][] = [];
-  for (const [at, task] of tasks.entries()) (layers[depth[at]!] ??= []).push(task);
+  for (const [at, task] of tasks.entries()) {
+    layers[depth[at]!] ??= [];
+    layers[depth[at]!]!.push(task);
+  }
   return layers;
 }

@@ -23,6 +23,7 @@ import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
 import { dirsOf, ended, momentOf, released } from './session.ts';
+import { lockFor, type RecordLock } from './task-lock.ts';
 
 export interface Appended {
   delta_id: string;
@@ -51,8 +52,10 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
     for (;;) {
       const tip = readTip(dirs, session.session_id);
       await assertHolds(writer, tip);
+      const lock = await lockFor(writer, draft);
       beat(repository, session);
-      const fields = planRecord(session, writer.trust.repoId, tip, draft, nextClock(writer, tip), repository.now());
+      const clock = nextClock(writer, tip);
+      const fields = planRecord(session, writer.trust.repoId, tip, draft, clock, repository.now(), lock);
       const { bytes, id } = await signRecord(fields, draft.body ?? null, writer);
       if (!appendRecord(dirs, session.session_id, fields.seq, bytes)) continue;
       tryRememberClock(repository, fields.clock);
@@ -98,6 +101,7 @@ function planRecord(
   { kind, fields, allowSecret }: RecordDraft,
   clock: number,
   now: Date,
+  lock: RecordLock | null = null,
 ): PlannedFields {
   const { session_id, identity, inherited_from } = session;
   const before = tip && 'bytes' in tip ? parseRecord(tip.bytes) : null;
@@ -112,6 +116,7 @@ function planRecord(
     clock,
     at: now.toISOString(),
     ...(inherited_from === null ? {} : { inherited_from }),
+    ...(lock === null ? {} : { lock: { ...lock } }),
     ...fields,
     ...(allowSecret ? { secret_allowed: true } : {}),
   };
@@ -149,9 +154,9 @@ function nextClock({ repository }: Writer, tip: Entry | null): number {
 
 /** Whatever stands in the way, the words are kept, and the message says where. */
 function withDraft(error: unknown, { repository, session }: Writer, draft: RecordDraft): unknown {
-  const text = draft.body ?? draft.fields.text;
+  const text = draft.body ?? draft.fields.text ?? draft.fields.notes;
   if (!(error instanceof HandoffError) || typeof text !== 'string' || text === '') return error;
-  if (!['session_released', 'session_ended', 'usage', 'io'].includes(error.code)) return error;
+  if (!['session_released', 'session_ended', 'task_claimed', 'usage', 'io'].includes(error.code)) return error;
   if (error.data?.written) return error; // it is in the chain, and a draft would say that it is not
   const path = tryKeepDraft(repository, `${session.session_id.slice(0, 8)}-${draft.kind}`, text);
   if (path === null) return error;

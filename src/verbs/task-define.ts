@@ -111,7 +111,15 @@ async function define(
 
 /** The keys that were given, in the order of the schema. An empty list is left out: it says nothing. */
 function taskKeys({ title, depends, tags, priority, proof, accept, prompt }: TaskFields): YamlMap {
-  return inOrder({ title, depends_on: unique(depends), tags: unique(tags), priority, proof, acceptance: accept, prompt });
+  return inOrder({
+    title,
+    depends_on: unique(depends),
+    tags: unique(tags),
+    priority,
+    proof,
+    acceptance: accept,
+    prompt,
+  });
 }
 
 function inOrder(fields: Record<string, YamlMap[string] | undefined>): YamlMap {

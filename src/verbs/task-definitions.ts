@@ -91,7 +91,10 @@ const STATES = 4;
 function keep(folder: string, name: string, tasks: readonly TaskDefinition[]): void {
   const saysNothing = (value: unknown) =>
     value === null || value === 0 || (Array.isArray(value) && value.length === 0) ? undefined : value;
-  writeCached(join(folder, name), JSON.stringify(tasks, (_, value) => saysNothing(value)));
+  writeCached(
+    join(folder, name),
+    JSON.stringify(tasks, (_, value) => saysNothing(value)),
+  );
   for (const old of newestCached(folder).slice(STATES)) dropCached(join(folder, old));
 }
 

@@ -33,7 +33,8 @@ export async function taskList(
   const board = await readBoard(repository, await requireTrust(repository));
   const wanted = board.tasks.filter(
     (task) =>
-      (status === undefined || board.statusOf(task.task_id) === status) && (tag === undefined || task.tags.includes(tag)),
+      (status === undefined || board.statusOf(task.task_id) === status) &&
+      (tag === undefined || task.tags.includes(tag)),
   );
   wanted.sort((a, b) => byNature(a.task_id, b.task_id));
   return { tasks: wanted.map((task) => toEntry(task, board)) };
@@ -97,7 +98,12 @@ export async function taskShow(repository: Repository, { id }: { id: string }): 
       host: holder.host,
     },
     changed: state && { delta_id: state.delta_id, identity: state.identity, session_id: state.session_id },
-    thoughts: thoughts.map(({ delta_id, identity, commit, path }) => ({ delta_id, identity, commit_sha: commit, path })),
+    thoughts: thoughts.map(({ delta_id, identity, commit, path }) => ({
+      delta_id,
+      identity,
+      commit_sha: commit,
+      path,
+    })),
   };
 }
 
