@@ -53,7 +53,8 @@ const LONGEST_SLUG = 60;
 /** `P0.1.1`, `Package setup` → `p0-1-1-package-setup`. An id has a letter or a digit, so there is always something. */
 export function slugOf({ task_id, title }: Pick<TaskDefinition, 'task_id' | 'title'>): string {
   const words = `${task_id} ${title}`.toLowerCase().match(/[a-z0-9]+/g) ?? [];
-  return words.join('-').slice(0, LONGEST_SLUG).replace(/-$/, '');
+  const whole = words.filter((_, at) => words.slice(0, at + 1).join('-').length <= LONGEST_SLUG);
+  return whole.join('-') || words[0]!.slice(0, LONGEST_SLUG);
 }
 
 /** Where the first work tree is: those of tasks are all beside each other, whichever they were made from. */
@@ -71,6 +72,7 @@ export async function addWorktree(repository: Repository, place: NewWorktree): P
   const result = await runGit(repository.git, args);
   if (result.code === 0) return;
   if (/branch named .* already exists/.test(result.stderr)) throw branchExists(null, place.branch);
+  if (!place.isResumed) await removeBranch(repository, place);
   throw gitFailure(args, result);
 }
 
@@ -84,10 +86,15 @@ async function isWhole(repository: Repository, { path }: NewWorktree): Promise<b
 }
 
 /** As if it had not been tried. What an earlier attempt left stays. */
-export async function removeWorktree({ git }: Repository, { path, branch, isResumed }: NewWorktree): Promise<void> {
-  if (isResumed || !existsSync(join(path, '.git'))) return;
-  await runGit(git, ['worktree', 'remove', '--force', path]);
-  await runGit(git, ['branch', '--quiet', '-D', branch]);
+export async function removeWorktree(repository: Repository, place: NewWorktree): Promise<void> {
+  if (place.isResumed || !existsSync(join(place.path, '.git'))) return;
+  await runGit(repository.git, ['worktree', 'remove', '--force', place.path]);
+  await removeBranch(repository, place);
+}
+
+/** git makes the branch first, and leaves it. With `-d` it keeps one that has commits of its own: then it is not ours. */
+async function removeBranch({ git }: Repository, { branch }: NewWorktree): Promise<void> {
+  await runGit(git, ['branch', '--quiet', '-d', branch]);
 }
 
 /** So that the work trees of tasks are nobody's untracked files. */
