@@ -192,8 +192,9 @@ function assertClaimable({ writer, board, task, held }: Claiming): void {
   const blocked_by = isHeldBy(held, writer.session) ? [] : blockedBy(task, board);
   if (blocked_by.length === 0) return;
   const others = alternatives(board, task_id);
-  const defined = new Set(board.tasks.map((each) => each.task_id));
-  const names = blocked_by.map((id) => `${id} (${defined.has(id) ? board.statusOf(id) : 'not defined'})`).join(', ');
+  const names = blocked_by
+    .map((id) => `${id} (${board.isDefined(id) ? board.statusOf(id) : 'not defined'})`)
+    .join(', ');
   throw new HandoffError('not_unblocked', `${task_id} waits for ${names}.`, {
     hint: instead(others),
     data: { task_id, blocked_by, next: others.map((each) => each.task_id) },

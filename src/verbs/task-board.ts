@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import type { History } from '../core/history.ts';
 import { taskStatus } from '../core/history-queries.ts';
-import { findCycle, isOpen, type NextTask, nextTasks, type OrderedTask } from '../core/task-order.ts';
+import {
+  findCycle,
+  isOpen,
+  type LinkedTasks,
+  linkTasks,
+  type NextTask,
+  nextTasks,
+  type OrderedTask,
+} from '../core/task-order.ts';
 import type { TaskStatus } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import { ifThere } from '../journal/if-there.ts';
@@ -20,15 +28,22 @@ export interface Board {
   tasks: TaskDefinition[];
   known: Known;
   statusOf(id: string): TaskStatus;
+  isDefined(id: string): boolean;
   /** Who works on it, as far as this machine knows. */
   holderOf(id: string): Holder | null;
 }
 
 export async function readBoard(repository: Repository, trust: Trust): Promise<Board> {
   const known = await readKnown(repository, trust);
+  const tasks = await readKnownTasks(repository, trust);
+  let ids: Set<string> | undefined;
   return {
-    tasks: await readKnownTasks(repository, trust),
+    tasks,
     known,
+    isDefined(id) {
+      ids ??= new Set(tasks.map(({ task_id }) => task_id));
+      return ids.has(id);
+    },
     statusOf: (id) => statusIn(known.history, id),
     holderOf: localHolders(repository, trust),
   };
@@ -56,17 +71,19 @@ function isAtWork(repository: Repository, trust: Trust, { holder, released }: Ho
 }
 
 /** What keeps an open task from being begun: dependencies that are not done, and those that nobody has defined. */
-export function blockedBy({ depends_on, task_id }: OrderedTask, { statusOf }: Pick<Board, 'statusOf'>): string[] {
-  return isOpen(statusOf(task_id)) ? [...new Set(depends_on)].filter((id) => statusOf(id) !== 'done') : [];
+export function blockedBy({ depends_on, task_id }: OrderedTask, { statusOf, isDefined }: Board): string[] {
+  if (!isOpen(statusOf(task_id))) return [];
+  return [...new Set(depends_on)].filter((id) => !isDefined(id) || statusOf(id) !== 'done');
 }
 
 export function rankTasks({ tasks, statusOf, holderOf }: Board, most: number): NextTask<TaskDefinition>[] {
-  assertNoCycle(tasks);
-  return nextTasks(tasks, statusOf, most, (id) => holderOf(id) === null);
+  const linked = linkTasks(tasks);
+  assertNoCycle(linked);
+  return nextTasks(linked, statusOf, most, (id) => holderOf(id) === null);
 }
 
-export function assertNoCycle(tasks: readonly OrderedTask[]): void {
-  const cycle = findCycle(tasks);
+export function assertNoCycle(linked: LinkedTasks<OrderedTask>): void {
+  const cycle = findCycle(linked);
   if (!cycle) return;
   const message =
     cycle.length === 1

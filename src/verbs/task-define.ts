@@ -4,6 +4,7 @@ import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import { taskPath } from '../core/paths.ts';
 import type { ParsedRecord } from '../core/record.ts';
+import { linkTasks } from '../core/task-order.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
@@ -99,7 +100,7 @@ async function define(
   const { id } = options;
   const { depends_on = [], priority = 0 } = fields as Partial<TaskDefinition>;
   const others = tasks.filter(({ task_id }) => task_id !== id);
-  assertNoCycle([...others, { task_id: id, depends_on, priority }]);
+  assertNoCycle(linkTasks([...others, { task_id: id, depends_on, priority }]));
   refuseSecrets({ kind: 'task', fields: taskKeys(options), ...allowedSecret(options) });
   const { bytes } = await signDocument(fields, [signer]).catch((error) => Promise.reject(asBadInput(error)));
   warnUndefined(repository, others, depends_on);

@@ -35,13 +35,13 @@ export async function readKnownTasks(repository: Repository, trust: Trust): Prom
   const tasks = await readTasks(repository, source, trust);
   const { topLevel } = repository.dirs;
   if (topLevel === null || source.oid === null) return tasks;
-  const known = new Set(tasks.map(({ task_id }) => `${task_id}.yaml`));
+  const known = new Set<string | null>(tasks.map(({ task_id }) => task_id));
   const names = ifThere(() => readdirSync(join(topLevel, FOLDER_PATH))) ?? [];
-  if (names.every((name) => known.has(name))) return tasks;
+  if (names.every((name) => known.has(name.slice(0, -'.yaml'.length)))) return tasks;
   const workTree = openWorkTree(topLevel);
   const folder = await find(workTree, FOLDER_PATH);
   const entries = folder?.mode === FOLDER ? await workTree.list(folder) : [];
-  const added = entries.filter(({ name }) => !known.has(name));
+  const added = entries.filter(({ name }) => !known.has(parseTaskName(name)));
   return [...tasks, ...(await readDefinitions(repository, workTree, added, trust))];
 }
 
@@ -79,10 +79,12 @@ async function readDefinitions(
 }
 
 function toDefinition(task: Partial<TaskDefinition>): TaskDefinition {
-  const { task_id = '', title = '', depends_on = [], tags = [] } = task;
-  const { priority = 0, proof = null, acceptance = [], prompt = null } = task;
+  const { task_id = '', title = '', depends_on = NONE, tags = NONE } = task;
+  const { priority = 0, proof = null, acceptance = NONE, prompt = null } = task;
   return { task_id, title, depends_on, tags, priority, proof, acceptance, prompt };
 }
+
+const NONE: string[] = [];
 
 /** A branch or two, and where they were before. */
 const STATES = 4;

@@ -1,7 +1,7 @@
 import { taskStatus } from '../core/history-queries.ts';
 import { byNature } from '../core/natural-order.ts';
 import { formatMermaid, formatTaskTree, type TaskGraph } from '../core/task-graph.ts';
-import { isOpen, layersOf } from '../core/task-order.ts';
+import { isOpen, layersOf, linkTasks } from '../core/task-order.ts';
 import type { TaskStatus } from '../core/task-state.ts';
 import { requireTrust } from './current.ts';
 import type { Repository } from './repository.ts';
@@ -76,13 +76,12 @@ export async function taskShow(repository: Repository, { id }: { id: string }): 
   const state = taskStatus(board.known.history, id);
   const entry = toEntry(task, board);
   const holder = isOpen(entry.status) ? board.holderOf(id) : null;
-  const defined = new Set(board.tasks.map(({ task_id }) => task_id));
   const thoughts = Object.hasOwn(trails, id) ? trails[id]!.thoughts : [];
   return {
     ...entry,
     depends_on: task.depends_on.map((each) => ({
       task_id: each,
-      status: defined.has(each) ? board.statusOf(each) : ('undefined' as const),
+      status: board.isDefined(each) ? board.statusOf(each) : ('undefined' as const),
     })),
     dependents: board.tasks
       .filter(({ depends_on }) => depends_on.includes(id))
@@ -146,8 +145,9 @@ export async function taskGraph(
   { format = 'text' }: { format?: 'text' | 'mermaid' } = {},
 ): Promise<TaskGraphResult> {
   const { tasks, statusOf } = await readBoard(repository, await requireTrust(repository));
-  assertNoCycle(tasks);
-  const layers = layersOf(tasks).map((layer) => layer.sort((a, b) => byNature(a.task_id, b.task_id)));
+  const linked = linkTasks(tasks);
+  assertNoCycle(linked);
+  const layers = layersOf(linked).map((layer) => layer.sort((a, b) => byNature(a.task_id, b.task_id)));
   const nodes = layers.flatMap((layer, depth) =>
     layer.map(({ task_id, title }) => ({ task_id, title, status: statusOf(task_id), depth })),
   );

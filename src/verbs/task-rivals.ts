@@ -1,4 +1,4 @@
-import { findCycle } from '../core/task-order.ts';
+import { findCycle, linkTasks } from '../core/task-order.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Holder } from '../journal/lock-commit.ts';
 import { readSession, type Session } from '../journal/registry.ts';
@@ -32,7 +32,7 @@ export async function otherHolder(
 
 /** What else could be begun, for whoever is refused. */
 export function alternatives(board: Board, refused: string): NextAction[] {
-  const others = findCycle(board.tasks) ? [] : nextActions(board, SHOWN + 1);
+  const others = findCycle(linkTasks(board.tasks)) ? [] : nextActions(board, SHOWN + 1);
   return others.filter(({ task_id }) => task_id !== refused).slice(0, SHOWN);
 }
 
