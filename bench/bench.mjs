@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generate } from './generate.mjs';
+import { generate, generateTasks } from './generate.mjs';
 import { inTotoLinks, signedCommits } from './peers.mjs';
 import { writePlan } from './plan.mjs';
 
@@ -41,6 +41,10 @@ try {
   compare('verify 10,000 warm / node -e 0', warm(medium), none, 2.5, 21);
 
   compare('pickup in 10,000 warm / node -e 0', pickups(medium), none, 3, 11);
+
+  const planned = await generateTasks(base, 20_000);
+  const next = { command: process.execPath, args: [cli, '-C', planned.dir, 'next'], env: planned.env };
+  compare('next with 20,000 tasks / node -e 0', next, none, 4, 21);
 
   const small = await generate(base, 1_000);
   const large = await generate(base, LARGE);

@@ -4,7 +4,15 @@ import { createPrivateKey, hash, randomUUID, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attachSignatures, formatRecord, recordId, recordName, sessionFolder, signedMessage } from '../dist/core.js';
+import {
+  attachSignatures,
+  fingerprint,
+  formatRecord,
+  recordId,
+  recordName,
+  sessionFolder,
+  signedMessage,
+} from '../dist/core.js';
 import { openRepository } from '../dist/index.js';
 
 const PER_SESSION = 10;
@@ -13,15 +21,26 @@ const hashes = { sha256: (b) => hash('sha256', b, 'buffer'), sha512: (b) => hash
 
 /** Makes the repository and returns what is needed to work in it. */
 export async function generate(base, records) {
-  const dir = join(base, `work-${records}`);
-  const env = { ...process.env, HANDOFF_KEYS: join(base, `keys-${records}`), ...ISOLATED };
+  return makeRepository(base, records, (root, keys) => manySessions(root, keys, records));
+}
+
+/** A repository with so many tasks, each waiting for one or two before it, of which a quarter is done. */
+export async function generateTasks(base, tasks) {
+  return makeRepository(base, `${tasks}-tasks`, (root, keys) => manyTasks(root, keys, tasks));
+}
+
+async function makeRepository(base, name, files) {
+  const dir = join(base, `work-${name}`);
+  const env = { ...process.env, HANDOFF_KEYS: join(base, `keys-${name}`), ...ISOLATED };
   mkdirSync(base, { recursive: true });
   execFileSync('git', ['init', '-q', '-b', 'main', dir], { env });
   const handoff = openRepository(dir, { env });
   const { root } = await handoff.init();
   for (const name of AGENTS) await handoff.identity.add({ name });
   await handoff.close();
-  await importSessions(dir, env, root, records);
+  const keyOf = (identity) =>
+    createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${identity}.pem`)));
+  await importFiles(dir, env, files(root, keyOf));
   execFileSync('git', ['-C', dir, 'repack', '-adq'], { env });
   execFileSync('git', ['-C', dir, 'reset', '-q', '--mixed'], { env });
   return { dir, env, root };
@@ -36,7 +55,7 @@ export const ISOLATED = {
   GIT_COMMITTER_EMAIL: 'bench@example.org',
 };
 
-async function importSessions(dir, env, root, records) {
+async function importFiles(dir, env, files) {
   const git = spawn('git', ['-C', dir, 'fast-import', '--quiet', '--force'], {
     env,
     stdio: ['pipe', 'inherit', 'inherit'],
@@ -45,31 +64,76 @@ async function importSessions(dir, env, root, records) {
   await write(
     'commit refs/heads/main\ncommitter bench <bench@example.org> 1767225600 +0000\ndata 8\nrecords\n\nfrom refs/heads/main^0\n',
   );
-  const keys = AGENTS.map((name) =>
-    createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${name}.pem`))),
-  );
-  for (let session = 0; session * PER_SESSION < records; session++) {
-    const owner = session % AGENTS.length;
-    for (const { path, bytes } of sessionFiles(root, session, AGENTS[owner], keys[owner])) {
-      await write(`M 100644 inline ${path}\ndata ${bytes.length}\n`);
-      await write(bytes);
-      await write('\n');
-    }
+  for (const { path, bytes } of files) {
+    await write(`M 100644 inline ${path}\ndata ${bytes.length}\n`);
+    await write(bytes);
+    await write('\n');
   }
   git.stdin.end();
   await once(git, 'close');
 }
 
-function sessionFiles(repo, session, identity, key) {
+function* manySessions(root, keyOf, records) {
+  const keys = AGENTS.map(keyOf);
+  for (let session = 0; session * PER_SESSION < records; session++) {
+    const owner = session % AGENTS.length;
+    yield* sessionFiles(root, session, AGENTS[owner], keys[owner], storyOf);
+  }
+}
+
+function* manyTasks(repo, keyOf, tasks) {
+  const maintainer = keyOf('maintainer');
+  const keys = AGENTS.map(keyOf);
+  for (let at = 0; at < tasks; at++) yield taskFile(repo, at, maintainer);
+  for (let session = 0; session * DONE_PER_SESSION < tasks / 4; session++) {
+    const owner = session % AGENTS.length;
+    yield* sessionFiles(repo, session, AGENTS[owner], keys[owner], doneOf);
+  }
+}
+
+const DONE_PER_SESSION = 4;
+const taskId = (at) => `P${Math.floor(at / 1000)}.${at % 1000}`;
+
+function taskFile(repo, at, key) {
+  const task_id = taskId(at);
+  const depends_on = [at - 3, at - 40].filter((each) => each >= 0).map(taskId);
+  const common = { handoff: 1, kind: 'task-definition', repo, version: 1, prev: null, at: '2026-01-01T00:00:00.000Z' };
+  const unsigned = formatRecord({ ...common, task_id, title: `Make part ${at} of the reader strict`, depends_on });
+  const signature = {
+    identity: 'maintainer',
+    fingerprint: printOf(key),
+    bytes: sign(null, signedMessage(unsigned, hashes), key),
+  };
+  return { path: `.handoff/tasks/${task_id}.yaml`, bytes: attachSignatures(unsigned, [signature]) };
+}
+
+function printOf(key) {
+  return fingerprint(Buffer.from(key.export({ format: 'jwk' }).x, 'base64url'), hashes);
+}
+
+/** A start, eight thoughts, a baton. */
+function storyOf(_, seq) {
+  const kind = seq === 1 ? 'start' : seq === PER_SESSION ? 'baton' : 'thought';
+  return { kind, ...FIELDS[kind] };
+}
+
+/** A start, four tasks with the thought that makes each of them done, a baton. */
+function doneOf(session, seq) {
+  if (seq === 1 || seq === PER_SESSION) return storyOf(session, seq);
+  const task_id = taskId(session * DONE_PER_SESSION + Math.floor((seq - 2) / 2));
+  return seq % 2 === 0 ? { kind: 'thought', ...FIELDS.thought, task_id } : { kind: 'task', task_id, status: 'done' };
+}
+
+function sessionFiles(repo, session, identity, key, contents) {
   const session_id = randomUUID();
   const at = new Date(Date.UTC(2026, 0, 1) + session * 60_000).toISOString();
   const folder = `.handoff/sessions/${identity}/${sessionFolder(at, session_id)}`;
   const files = [];
   let prev = null;
   for (let seq = 1; seq <= PER_SESSION; seq++) {
-    const kind = seq === 1 ? 'start' : seq === PER_SESSION ? 'baton' : 'thought';
+    const { kind, ...fields } = contents(session, seq);
     const common = { handoff: 1, kind, repo, session_id, identity, seq, prev, clock: session * PER_SESSION + seq, at };
-    const unsigned = formatRecord({ ...common, ...FIELDS[kind] }, kind === 'baton' ? BODY : null);
+    const unsigned = formatRecord({ ...common, ...fields }, kind === 'baton' ? BODY : null);
     const bytes = sign(null, signedMessage(unsigned, hashes), key);
     files.push({ path: `${folder}/${recordName(seq, kind)}`, bytes: attachSignatures(unsigned, [{ bytes }]) });
     prev = recordId(unsigned.signedBytes, hashes);

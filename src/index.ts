@@ -1,5 +1,6 @@
 import type { Role } from './core/trust.ts';
 import { nodeHost } from './host.ts';
+import type { ClaimOptions, ClaimResult } from './verbs/claim.ts';
 import type { EscalateOptions, EscalateResult } from './verbs/escalate.ts';
 import type { GateOptions } from './verbs/gate.ts';
 import type { GateResult } from './verbs/gate-result.ts';
@@ -22,6 +23,9 @@ import type { ShowOptions, ShowResult } from './verbs/show.ts';
 import type { Actor } from './verbs/signing.ts';
 import type { StartOptions, StartResult } from './verbs/start.ts';
 import type { StatusResult } from './verbs/status.ts';
+import type { TaskDefineOptions, TaskDefineResult } from './verbs/task-define.ts';
+import type { NextAction, TaskDetail, TaskEntry, TaskGraphResult, TaskListOptions } from './verbs/task-list.ts';
+import type { TaskUpdateOptions, TaskUpdateResult } from './verbs/task-update.ts';
 import type { ThoughtOptions, ThoughtResult } from './verbs/thought.ts';
 import type { TrustResult } from './verbs/trust.ts';
 import type { VerifyOptions, VerifyResult } from './verbs/verify.ts';
@@ -37,7 +41,7 @@ export type { GitStore } from './git/store.ts';
 declare const __BUILD__: string | undefined;
 
 /** The verbs as functions: each returns what `--json` prints and throws HandoffError. */
-export interface Handoff extends SessionVerbs, WritebackVerbs {
+export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs {
   init(options?: InitOptions): Promise<InitResult>;
   identity: {
     add(options: IdentityOptions & { role?: Role }): Promise<IdentityResult>;
@@ -90,6 +94,20 @@ interface SessionVerbs {
   status(options?: SessionChoice): Promise<StatusResult>;
 }
 
+interface TaskVerbs {
+  task: {
+    add(options: TaskDefineOptions & { title: string }): Promise<TaskDefineResult>;
+    edit(options: TaskDefineOptions): Promise<TaskDefineResult>;
+    list(options?: TaskListOptions): Promise<{ tasks: TaskEntry[] }>;
+    show(options: { id: string }): Promise<TaskDetail>;
+    update(options: TaskUpdateOptions): Promise<TaskUpdateResult>;
+    graph(options?: { format?: 'text' | 'mermaid' }): Promise<TaskGraphResult>;
+  };
+  next(options?: { limit?: number }): Promise<{ actions: NextAction[] }>;
+  claim(options: ClaimOptions): Promise<ClaimResult>;
+  unclaim(options: Omit<ClaimOptions, 'worktree'>): Promise<ClaimResult>;
+}
+
 /** Opens the repository that a directory is in. */
 export function openRepository(directory = process.cwd(), options: Partial<RepositoryOptions> = {}): Handoff {
   const build = typeof __BUILD__ === 'string' ? __BUILD__ : null;
@@ -100,6 +118,7 @@ export function openRepository(directory = process.cwd(), options: Partial<Repos
     ...sessionVerbs(repository),
     ...recordVerbs(repository),
     ...writebackVerbs(repository),
+    ...taskVerbs(repository),
     identity: identityVerbs(repository),
     policy: policyVerbs(repository),
     close: () => repository.close(),
@@ -156,6 +175,25 @@ function writebackVerbs(repository: Repository): WritebackVerbs {
     review: async (options) => (await import('./verbs/review.ts')).review(repository, options),
     waiver: async (options) => (await import('./verbs/waiver.ts')).waiver(repository, options),
     reconcile: async (options) => (await import('./verbs/reconcile.ts')).reconcile(repository, options),
+  };
+}
+
+function taskVerbs(repository: Repository): TaskVerbs {
+  const loadList = () => import('./verbs/task-list.ts');
+  const loadDefine = () => import('./verbs/task-define.ts');
+  const loadClaim = () => import('./verbs/claim.ts');
+  return {
+    task: {
+      add: async (options) => (await loadDefine()).taskAdd(repository, options),
+      edit: async (options) => (await loadDefine()).taskEdit(repository, options),
+      list: async (options) => (await loadList()).taskList(repository, options),
+      show: async (options) => (await loadList()).taskShow(repository, options),
+      update: async (options) => (await import('./verbs/task-update.ts')).taskUpdate(repository, options),
+      graph: async (options) => (await loadList()).taskGraph(repository, options),
+    },
+    next: async (options) => (await loadList()).next(repository, options),
+    claim: async (options) => (await loadClaim()).claim(repository, options),
+    unclaim: async (options) => (await loadClaim()).unclaim(repository, options),
   };
 }
 

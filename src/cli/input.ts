@@ -40,3 +40,8 @@ export function parseList(text: string | undefined): string[] | undefined {
     .map((item) => item.trim())
     .filter((item) => item !== '');
 }
+
+/** The same of a flag that may be given again and again. */
+export function parseLists(texts: readonly string[] | undefined): string[] | undefined {
+  return texts?.flatMap((text) => parseList(text)!);
+}

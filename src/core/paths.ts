@@ -49,6 +49,10 @@ export function parsePolicyName(name: string): { version: number; pending: boole
   return version >= 1 && policyPath(version, pending).endsWith(`/${name}`) ? { version, pending } : null;
 }
 
+export function taskPath(id: string): string {
+  return `${ROOT}/tasks/${id}.yaml`;
+}
+
 export function parseTaskName(name: string): string | null {
   const id = name.endsWith('.yaml') ? name.slice(0, -5) : '';
   return isTaskId(id) ? id : null;

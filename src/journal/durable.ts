@@ -48,10 +48,20 @@ function confirm(path: string): void {
 
 /** Replaces a file in one step. Not synced: for what may be lost with the power, such as a heartbeat. */
 export function replaceFile(path: string, text: string): void {
+  replace(path, text, writeNew);
+}
+
+/** The same, so that a power cut right after keeps it. */
+export function replaceSynced(path: string, text: string): void {
+  replace(path, text, writeSynced);
+  syncFolder(dirname(path));
+}
+
+function replace(path: string, text: string, write: (path: string, text: string) => void): void {
   const temporary = temporaryName(path);
   mkdirSync(dirname(path), { recursive: true });
   try {
-    writeNew(temporary, text);
+    write(temporary, text);
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

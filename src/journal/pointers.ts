@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { guarded, replaceFile } from './durable.ts';
 import { ifThere } from './if-there.ts';
@@ -30,6 +30,15 @@ export function pointTo(dirs: StateDirs, { worktree, identity, session_id }: Ses
   for (const name of [identity, LAST]) {
     const path = join(pointerFolder(dirs, worktree), name);
     guarded(path, () => replaceFile(path, `${session_id}\n`));
+  }
+}
+
+/** Its work tree is in it no longer. */
+export function dropPointers(dirs: StateDirs, { worktree, identity, session_id }: Session): void {
+  for (const name of [identity, LAST]) {
+    const path = join(pointerFolder(dirs, worktree), name);
+    if (ifThere(() => readFileSync(path, 'utf8').trim()) === session_id)
+      guarded(path, () => rmSync(path, { force: true }));
   }
 }
 

@@ -2,17 +2,17 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
-import { createFile, guarded } from './durable.ts';
+import { createFile, guarded, replaceSynced } from './durable.ts';
 import { type Moment, writeHeartbeat } from './heartbeat.ts';
 import { ifThere } from './if-there.ts';
 
-/** A session that was opened on this machine. Never changed once it is written: what changes stands beside it. */
+/** A session that was opened on this machine. Only its work tree ever changes: the rest that changes stands beside it. */
 export interface Session {
   session_id: string;
   identity: string;
   /** Its folder in the tree. */
   folder: string;
-  /** The work tree it was opened in: its files are put back there and nowhere else. */
+  /** The work tree it is in: its files are put back there and nowhere else. */
   worktree: string;
   inherited_from: string | null;
   opened_at: string;
@@ -49,6 +49,12 @@ export function createSession(dirs: StateDirs, session: Session, moment: Moment)
     writeHeartbeat(heartbeatFile(dirs, session.session_id), moment);
     createFile(join(folder, 'session.json'), `${JSON.stringify(session)}\n`);
   });
+}
+
+/** It has moved to another work tree. */
+export function replaceSession(dirs: StateDirs, session: Session): void {
+  const path = join(dirs.sessions, session.session_id, 'session.json');
+  guarded(path, () => replaceSynced(path, `${JSON.stringify(session)}\n`));
 }
 
 export function removeSession(dirs: StateDirs, id: string): void {

@@ -24,6 +24,7 @@ import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
 import { dirsOf, ended, momentOf, released } from './session.ts';
+import { lockFor, type RecordLock } from './task-lock.ts';
 
 export interface Appended {
   delta_id: string;
@@ -52,8 +53,10 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
     for (;;) {
       const tip = readTip(dirs, session.session_id);
       await assertHolds(writer, tip);
+      const lock = await lockFor(writer, draft);
       beat(repository, session);
-      const fields = planRecord(session, writer.trust.repoId, tip, draft, nextClock(writer, tip), repository.now());
+      const clock = nextClock(writer, tip);
+      const fields = planRecord(session, writer.trust.repoId, tip, draft, clock, repository.now(), lock);
       const { bytes, id } = await signRecord(fields, draft.body ?? null, writer);
       if (!appendRecord(dirs, session.session_id, fields.seq, bytes)) continue;
       tryRememberClock(repository, fields.clock);
@@ -99,6 +102,7 @@ function planRecord(
   { kind, fields, allowSecret }: RecordDraft,
   clock: number,
   now: Date,
+  lock: RecordLock | null = null,
 ): PlannedFields {
   const { session_id, identity, inherited_from } = session;
   const before = tip && 'bytes' in tip ? parseRecord(tip.bytes) : null;
@@ -113,6 +117,7 @@ function planRecord(
     clock,
     at: now.toISOString(),
     ...(inherited_from === null ? {} : { inherited_from }),
+    ...(lock === null ? {} : { lock: { ...lock } }),
     ...fields,
     ...(allowSecret ? { secret_allowed: true } : {}),
   };
@@ -151,9 +156,9 @@ function nextClock({ repository }: Writer, tip: Entry | null): number {
 /** Whatever stands in the way, the words are kept, and the message says where. */
 function withDraft(thrown: unknown, { repository, session }: Writer, draft: RecordDraft): unknown {
   const error = draft.kept ? asIo(thrown) : thrown;
-  const text = draft.kept ? toYaml(draft.kept) : (draft.body ?? draft.fields.text);
+  const text = draft.kept ? toYaml(draft.kept) : (draft.body ?? draft.fields.text ?? draft.fields.notes);
   if (!(error instanceof HandoffError) || typeof text !== 'string' || text === '') return error;
-  if (!['session_released', 'session_ended', 'usage', 'io'].includes(error.code)) return error;
+  if (!['session_released', 'session_ended', 'task_claimed', 'usage', 'io'].includes(error.code)) return error;
   if (error.data?.written) return error; // it is in the chain, and a draft would say that it is not
   const name = `${session.session_id.slice(0, 8)}-${draft.kind}`;
   const { drafts } = dirsOf(repository);

@@ -8,9 +8,13 @@ export function asInput<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof HandoffError) || !OF_FILES.has(error.code)) throw error;
-    throw toUsage(error);
+    throw asBadInput(error);
   }
+}
+
+/** The same for what is read later. */
+export function asBadInput(error: unknown): unknown {
+  return error instanceof HandoffError && OF_FILES.has(error.code) ? toUsage(error) : error;
 }
 
 /** Where a key of a record comes from on the command line. */
@@ -26,6 +30,13 @@ const FLAGS: Readonly<Record<string, string>> = {
   next_agent: '--next-agent',
   focus: '--focus',
   text: 'The text',
+  depends_on: '--depends',
+  tags: '--tag',
+  priority: '--priority',
+  acceptance: '--accept',
+  prompt: '--prompt',
+  progress: '--progress',
+  notes: '--notes',
 };
 
 function toUsage(error: HandoffError): HandoffError {

@@ -39,7 +39,8 @@ export async function findPredecessor(
   return { session, live, baton: nearestBaton(known, session), active, abandoned };
 }
 
-async function isOpenElsewhere(holds: Holds, session_id: string): Promise<boolean> {
+/** Whether it holds its own lock on the remote. */
+export async function isOpenElsewhere(holds: Holds, session_id: string): Promise<boolean> {
   const held = await holds.read(`session/${session_id}`);
   return held !== null && held.holder.session_id === session_id && isElsewhere(held);
 }

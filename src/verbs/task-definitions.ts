@@ -1,13 +1,20 @@
-import { openCache } from '../audit/cache.ts';
-import { FILE, find, type Source } from '../audit/source.ts';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { dropCached, newestCached, readCached, writeCached } from '../audit/cache.ts';
+import { type Entry, FILE, FOLDER, find, type Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { readSignedDocument } from '../audit/trust.ts';
+import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
+import { parseJson } from '../core/json.ts';
 import { parseTaskName, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import { currentSource } from './current.ts';
-import { cachePath, type Repository } from './repository.ts';
+import { ifThere } from '../journal/if-there.ts';
+import { committedSource, currentSource } from './current.ts';
+import { readPosition } from './position.ts';
+import { cacheFolder, type Repository } from './repository.ts';
 import { assertTask } from './task-name.ts';
 
 /** What a maintainer signed about a task. Its state is folded from records. */
@@ -22,28 +29,54 @@ export interface TaskDefinition {
   prompt: string | null;
 }
 
+const FOLDER_PATH = `${ROOT}/tasks`;
+
+/** Those that HEAD holds, and those that are new in the work tree: whoever has just added one wants to work on it. */
+export async function readKnownTasks(repository: Repository, trust: Trust): Promise<TaskDefinition[]> {
+  const source = await committedSource(repository, await readPosition(repository));
+  const tasks = await readTasks(repository, source, trust);
+  const { topLevel } = repository.dirs;
+  if (topLevel === null || source.oid === null) return tasks;
+  const known = new Set<string | null>(tasks.map(({ task_id }) => task_id));
+  const names = ifThere(() => readdirSync(join(topLevel, FOLDER_PATH))) ?? [];
+  if (names.every((name) => known.has(name.slice(0, -'.yaml'.length)))) return tasks;
+  const workTree = openWorkTree(topLevel);
+  const folder = await find(workTree, FOLDER_PATH);
+  const entries = folder?.mode === FOLDER ? await workTree.list(folder) : [];
+  const added = entries.filter(({ name }) => !known.has(parseTaskName(name)));
+  return [...tasks, ...(await readDefinitions(repository, workTree, added, trust))];
+}
+
 /** Definitions change seldom: what the folder of this id held is kept, with the keys that were trusted to sign it. */
 export async function readTasks(repository: Repository, source: Source, trust: Trust): Promise<TaskDefinition[]> {
-  const folder = await find(source, `${ROOT}/tasks`);
-  if (!folder) return [];
-  const cache = repository.build && folder.oid ? openCache<TaskDefinition[]>(cachePath(repository, 'tasks'), 8) : null;
-  const key = `${folder.oid} ${maintainerKeys(trust)}`;
-  const known = cache?.get(key);
-  if (known) return known;
+  const folder = await find(source, FOLDER_PATH);
+  if (folder?.mode !== FOLDER) return [];
+  const cache = repository.build && folder.oid ? cacheFolder(repository, 'tasks') : null;
+  const name = digest(`${folder.oid} ${maintainerKeys(trust)}`);
+  const known = cache && parseJson<Partial<TaskDefinition>[]>(readCached(join(cache, name)));
+  if (Array.isArray(known)) return known.map(toDefinition);
+  const tasks = await readDefinitions(repository, source, await source.list(folder), trust);
+  if (cache) keep(cache, name, tasks);
+  return tasks;
+}
+
+async function readDefinitions(
+  repository: Repository,
+  source: Source,
+  entries: readonly Entry[],
+  trust: Trust,
+): Promise<TaskDefinition[]> {
   const tasks: TaskDefinition[] = [];
-  for (const entry of await source.list(folder)) {
+  for (const entry of entries) {
     if (entry.mode !== FILE || !parseTaskName(entry.name)) continue;
     try {
       const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
-      const task = { ...NOTHING_MORE, ...(fields as unknown as Pick<TaskDefinition, 'task_id' | 'title'>) };
-      if (`${task.task_id}.yaml` === entry.name) tasks.push(toDefinition(task));
+      if (`${fields.task_id}.yaml` === entry.name) tasks.push(toDefinition(fields as Partial<TaskDefinition>));
     } catch (error) {
       if (!(error instanceof HandoffError)) throw error;
       repository.warn(`${entry.path}: ${error.message}`);
     }
   }
-  cache?.set(key, tasks);
-  cache?.save();
   return tasks;
 }
 
@@ -56,17 +89,35 @@ export async function readTask(repository: Repository, trust: Trust, id: string)
     const entry = await find(source, `${ROOT}/tasks/${id}.yaml`);
     if (entry?.mode !== FILE) continue;
     const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
-    const task = { ...NOTHING_MORE, ...(fields as unknown as Pick<TaskDefinition, 'task_id' | 'title'>) };
-    if (task.task_id === id) return toDefinition(task);
+    if (fields.task_id === id) return toDefinition(fields as Partial<TaskDefinition>);
   }
   return requireTask([], id);
 }
 
-const NOTHING_MORE = { depends_on: [], tags: [], priority: 0, proof: null, acceptance: [], prompt: null };
-
-function toDefinition(task: TaskDefinition): TaskDefinition {
-  const { task_id, title, depends_on, tags, priority, proof, acceptance, prompt } = task;
+function toDefinition(task: Partial<TaskDefinition>): TaskDefinition {
+  const { task_id = '', title = '', depends_on = NONE, tags = NONE } = task;
+  const { priority = 0, proof = null, acceptance = NONE, prompt = null } = task;
   return { task_id, title, depends_on, tags, priority, proof, acceptance, prompt };
+}
+
+const NONE: string[] = [];
+
+/** A branch or two, and where they were before. */
+const STATES = 4;
+
+/** A file for each folder, without what says nothing: with many thousand tasks, reading it is what a verb waits for. */
+function keep(folder: string, name: string, tasks: readonly TaskDefinition[]): void {
+  const saysNothing = (value: unknown) =>
+    value === null || value === 0 || (Array.isArray(value) && value.length === 0) ? undefined : value;
+  writeCached(
+    join(folder, name),
+    JSON.stringify(tasks, (_, value) => saysNothing(value)),
+  );
+  for (const old of newestCached(folder).slice(STATES)) dropCached(join(folder, old));
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 export function requireTask(tasks: readonly TaskDefinition[], id: string): TaskDefinition {

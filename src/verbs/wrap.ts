@@ -18,6 +18,7 @@ import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts
 import { type Repository, requireWorkTree } from './repository.ts';
 import { sectionWarning } from './section-warning.ts';
 import { dirsOf } from './session.ts';
+import { releaseClaims } from './task-lock.ts';
 
 export interface WrapOptions extends RecordOptions, BatonInput {}
 
@@ -56,6 +57,7 @@ async function finish(
   body: string,
   options: PublishOptions,
 ): Promise<WrapResult> {
+  await releaseClaims(repository, holds, session);
   await releaseIdentity(holds, session);
   const message = `handoff: ${session.identity} wraps\n\n${baton.summary}`;
   const commit = await publishRecords(repository, session, [baton.path], message, options);

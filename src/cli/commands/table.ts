@@ -8,22 +8,24 @@ import { policy } from './policy.ts';
 import { checkpoint, decide, note, signal, wip } from './records.ts';
 import { heartbeat, pickup, release, sessions, start, status, wrap } from './sessions.ts';
 import { show } from './show.ts';
+import { claim, next, task, unclaim } from './tasks.ts';
 import { trust } from './trust.ts';
 import { verify } from './verify.ts';
 import { escalate, reconcile, review, thought, waiver } from './writeback.ts';
 
-const OPEN = 'open a session, or continue what another one left';
+const OPEN = 'open a session, or continue what one left';
 const END = 'end it with a baton for whoever comes next';
 const RECORD = 'a record in the session';
 const WRITEBACK = 'write back what was done, or have a person do it';
 const MORE = 'what is open, who is told what';
 const WHERE = 'where you stand, and who else works';
 const LIVE = 'a sign of life; end a session that hangs';
+const TASKS = 'what is to be done; take it, give it back';
 const READ = 'records, newest first; one of them';
 const CHECK = 'check all records, or a change; pin the root';
 const JUDGE = 'a verdict on it; reinstate what was reverted';
 const SIGN = 'who may sign; what a merge must carry';
-const SETUP = 'set up a repository; complete words in your shell';
+const SETUP = 'set up a repository; complete words in a shell';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
 export const COMMANDS: readonly Command[] = [
@@ -41,6 +43,10 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: WHERE, ...sessions },
   { audience: 'Agents', row: LIVE, ...heartbeat },
   { audience: 'Agents', row: LIVE, ...release },
+  { audience: 'Agents', row: TASKS, ...task },
+  { audience: 'Agents', row: TASKS, ...next },
+  { audience: 'Agents', row: TASKS, ...claim },
+  { audience: 'Agents', row: TASKS, ...unclaim },
   { audience: 'Agents', row: READ, ...log },
   { audience: 'Agents', row: READ, ...show },
   { audience: 'Reviewers', row: JUDGE, ...review },

@@ -2,7 +2,7 @@ import type { Finding } from '../../core/error.ts';
 import type { GateResult, GateReview, GateSession, GateThought, GateWaiver } from '../../verbs/gate-result.ts';
 import { bySeverity, claimedOnly, placeOf, reasonOf, shortSession, verdictLine } from '../gate/facts.ts';
 import type { Paint } from '../terminal.ts';
-import { clip, columnWidths, headedTable, lines, paragraph, shortId } from './layout.ts';
+import { clip, headedTable, lines, paragraph, roomFor, shortId } from './layout.ts';
 
 const WIDTH = 80;
 
@@ -93,8 +93,7 @@ function waiverTable(waivers: readonly GateWaiver[], paint: Paint): string[] {
 /** The last column gets what is left of the line. */
 function table(title: string, heads: string[], rows: readonly string[][], paint: Paint): string[] {
   if (rows.length === 0) return [];
-  const before = columnWidths([heads, ...rows]).slice(0, -1);
-  const room = (paint.columns ?? WIDTH) - before.reduce((sum, width) => sum + width + 2, 0);
-  const cut = rows.map((row) => row.with(-1, clip(row.at(-1)!, Math.max(20, room))));
+  const room = roomFor(heads.length - 1, [heads, ...rows], paint.columns ?? WIDTH);
+  const cut = rows.map((row) => row.with(-1, clip(row.at(-1)!, room)));
   return ['', paint('bold', title), ...headedTable(heads, cut, paint)];
 }

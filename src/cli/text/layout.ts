@@ -31,10 +31,17 @@ function table(rows: readonly string[][], style: Style): string[] {
   );
 }
 
-export function columnWidths(rows: readonly string[][]): number[] {
+function columnWidths(rows: readonly string[][]): number[] {
   const widths = (rows[0] ?? []).map(() => 0);
   for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at]!, cell.length);
   return widths;
+}
+
+/** What is left of the line for a column that may be long; never so little that nothing can be read. */
+export function roomFor(column: number, rows: readonly string[][], columns: number | null): number {
+  if (columns === null) return Number.POSITIVE_INFINITY;
+  const widths = columnWidths(rows).slice(0, column);
+  return Math.max(20, columns - widths.reduce((sum, width) => sum + width + 2, 0));
 }
 
 /** `key  value` lines, keys dimmed. */

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../verbs/log.ts';
 import type { Paint } from '../terminal.ts';
-import { clip, columnWidths, headedTable, lines, shortId } from './layout.ts';
+import { clip, headedTable, lines, roomFor, shortId } from './layout.ts';
 
 const HEADS = ['RECORD', 'KIND', 'IDENTITY', 'SEQ', 'WRITTEN', 'SUMMARY'];
 const SUMMARY = 5;
@@ -16,7 +16,7 @@ export function formatLog({ records }: { records: LogEntry[] }, paint: Paint): s
     entry.at.slice(0, 16).replace('T', ' '),
     entry.valid ? entry.summary : '✗ does not hold; see git handoff verify',
   ]);
-  const rest = roomForSummary([HEADS, ...rows], paint.columns);
+  const rest = roomFor(SUMMARY, [HEADS, ...rows], paint.columns);
   const cut = rows.map((row) => row.with(SUMMARY, clip(row[SUMMARY]!, rest)));
   return lines(
     headedTable(HEADS, cut, paint, (cell, column, row) => {
@@ -24,10 +24,4 @@ export function formatLog({ records }: { records: LogEntry[] }, paint: Paint): s
       return column === SUMMARY && !records[row]!.valid ? paint('red', cell) : cell;
     }),
   );
-}
-
-function roomForSummary(rows: readonly string[][], columns: number | null): number {
-  if (columns === null) return Number.POSITIVE_INFINITY;
-  const widths = columnWidths(rows).slice(0, SUMMARY);
-  return Math.max(20, columns - widths.reduce((sum, width) => sum + width + 2, 0));
 }

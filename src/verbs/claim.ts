@@ -1,0 +1,210 @@
+import { HandoffError } from '../core/error.ts';
+import { taskStatus } from '../core/history-queries.ts';
+import { isOpen } from '../core/task-order.ts';
+import { type Claim, dropClaim, readClaim, writeClaim } from '../journal/claims.ts';
+import type { Session } from '../journal/registry.ts';
+import { requireSigner } from './acting.ts';
+import { append, type Writer } from './append.ts';
+import { requireTrust } from './current.ts';
+import { type Held, holderOf, openHolds } from './holds.ts';
+import { readBranch } from './position.ts';
+import { publishRecords } from './publish-records.ts';
+import type { RecordOptions } from './record-verbs.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { assertWritable, dirsOf, requireSession } from './session.ts';
+import { type Board, blockedBy, readBoard } from './task-board.ts';
+import { requireTask, type TaskDefinition } from './task-definitions.ts';
+import { instead, isHeldBy, releaseClaim, taskClaimed, tokenOf } from './task-lock.ts';
+import { assertTask } from './task-name.ts';
+import { alternatives, otherHolder } from './task-rivals.ts';
+import { addWorktree, moveSession, type NewWorktree, planWorktree, removeWorktree } from './task-worktree.ts';
+
+export interface ClaimOptions extends RecordOptions {
+  id: string;
+  worktree?: boolean;
+}
+
+export interface ClaimResult {
+  task_id: string;
+  /** The number of the lock: records carry it. */
+  token: number;
+  branch: string | null;
+  worktree: string | null;
+}
+
+/** What every step of a claim needs. */
+interface Claiming {
+  writer: Writer;
+  board: Board;
+  task: TaskDefinition;
+  held: Held | null;
+}
+
+/** Takes a task's lock and says so; from then on the session's records carry its number. SPEC §8.9 */
+export async function claim(repository: Repository, options: ClaimOptions): Promise<ClaimResult> {
+  const topLevel = requireWorkTree(repository);
+  const claiming = await prepare(repository, options);
+  const { writer, board, task, held } = claiming;
+  const { session, holds } = writer;
+  const id = task.task_id;
+  const other = await otherHolder(repository, writer.trust, board.known, holds, held, session);
+  if (other) throw taskClaimed(id, other, alternatives(board, id));
+  assertClaimable(claiming);
+  const earlier = isHeldBy(held, session) ? readClaim(dirsOf(repository), session.session_id, id) : null;
+  const place = options.worktree ? await planWorktree(repository, task, session, earlier) : null;
+  const taken = await enter(repository, claiming, earlier, place);
+  const written = taken.path === null ? [] : [taken.path];
+  const message = options.commit ? `handoff: ${session.identity} claims ${id}` : null;
+  if (place) await moveSession(repository, session, place, message, options);
+  else if (written.length > 0) await publishRecords(repository, session, written, message, options);
+  const { token, branch = readBranch(repository), worktree = topLevel } = taken.claim;
+  return { task_id: id, token, branch, worktree };
+}
+
+/** Gives a task back: others may claim it. Its branch and its work tree stay. */
+export async function unclaim(repository: Repository, options: Omit<ClaimOptions, 'worktree'>): Promise<ClaimResult> {
+  requireWorkTree(repository);
+  const { writer, board, task, held } = await prepare(repository, options);
+  const { session, holds } = writer;
+  const { task_id } = task;
+  const claimed = readClaim(dirsOf(repository), session.session_id, task_id);
+  if (!isHeldBy(held, session)) {
+    if (!claimed) throw notYours(task_id, held);
+    dropClaim(dirsOf(repository), session.session_id, task_id);
+    repository.warn(`${task_id} was no longer yours.`);
+    return { task_id, token: claimed.token, branch: null, worktree: null };
+  }
+  const token = claimed?.token ?? tokenOf(held, session);
+  if (board.statusOf(task_id) === 'in_progress') {
+    const { path } = await append(writer, { kind: 'task', fields: { task_id, status: 'todo' } });
+    const message = options.commit ? `handoff: ${session.identity} gives ${task_id} back` : null;
+    await publishRecords(repository, session, [path], message, options);
+  }
+  await releaseClaim(repository, holds, session, { task: task_id });
+  return { task_id, token, branch: null, worktree: null };
+}
+
+async function prepare(repository: Repository, options: ClaimOptions): Promise<Claiming> {
+  assertTask(options.id);
+  const trust = await requireTrust(repository);
+  const live = await requireSession(repository, trust, options);
+  assertWritable(live);
+  const { session } = live;
+  const signer = await requireSigner(repository, trust, session.identity);
+  const board = await readBoard(repository, trust);
+  const task = requireTask(board.tasks, options.id);
+  const holds = await openHolds(repository, options);
+  const held = await holds.read(`task/${options.id}`);
+  return { writer: { repository, session, trust, signer, holds }, board, task, held };
+}
+
+/**
+ * The lock, the claim, the work tree, the record: in this order, so that whoever is cut off finds what is missing by the same
+ * command. What fails is taken back, up to the record, which nothing takes back.
+ */
+async function enter(
+  repository: Repository,
+  claiming: Claiming,
+  earlier: Claim | null,
+  place: NewWorktree | null,
+): Promise<{ claim: Claim; path: string | null }> {
+  const { writer, task, held } = claiming;
+  const { session } = writer;
+  const dirs = dirsOf(repository);
+  const { task_id } = task;
+  const isOwn = isHeldBy(held, session);
+  const token = isOwn ? (earlier?.token ?? tokenOf(held, session)) : await takeLock(claiming);
+  const at = earlier?.at ?? repository.now().toISOString();
+  const where = place ? { branch: place.branch, worktree: place.path } : {};
+  const claimed: Claim = { ...earlier, task: task_id, token, at, ...where };
+  try {
+    writeClaim(dirs, session.session_id, claimed);
+    if (place) await addWorktree(repository, place);
+    if (isBegun(claiming)) return { claim: claimed, path: null };
+    const { path } = await append(writer, { kind: 'task', fields: { task_id, status: 'in_progress' } });
+    return { claim: claimed, path };
+  } catch (error) {
+    if (error instanceof HandoffError && error.data?.written) throw error;
+    if (place) await removeWorktree(repository, place);
+    if (earlier) writeClaim(dirs, session.session_id, earlier);
+    else await releaseClaim(repository, writer.holds, session, { task: task_id });
+    throw error;
+  }
+}
+
+/** This session has said so already. */
+function isBegun({ writer, board, task, held }: Claiming): boolean {
+  const state = taskStatus(board.known.history, task.task_id);
+  return (
+    isHeldBy(held, writer.session) &&
+    state?.session_id === writer.session.session_id &&
+    (state.status === 'in_progress' || state.status === 'blocked')
+  );
+}
+
+/** Other clones may have written records under numbers that this one's locks have not reached. */
+const MOST_STEPS = 64;
+
+/** SPEC §6.6: a number that another session's records carry is not used again, so the next one is taken until it is new. */
+async function takeLock({ writer, board, task, held }: Claiming): Promise<number> {
+  const { repository, session, holds } = writer;
+  const name = `task/${task.task_id}` as const;
+  const holder = holderOf(repository.host.name, session, repository.now().toISOString());
+  const used = highestToken(board, task.task_id, session);
+  let prior = held;
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const isTaken = await holds.take(name, prior, holder);
+    prior = await holds.read(name);
+    if (!isTaken || !isHeldBy(prior, session)) throw lost(task.task_id, prior, board);
+    const token = tokenOf(prior, session);
+    if (token > used) return token;
+  }
+  await releaseClaim(repository, holds, session, { task: task.task_id });
+  throw new HandoffError(
+    'stale_token',
+    `Records carry number ${used} of the lock of ${task.task_id}, far above its locks.`,
+    {
+      hint: `See who wrote them: git handoff log --task ${task.task_id}`,
+      data: { task_id: task.task_id, token: used },
+    },
+  );
+}
+
+function highestToken({ known }: Board, id: string, { session_id }: Session): number {
+  const { tasks } = known.history;
+  const tokens = Object.hasOwn(tasks, id) ? tasks[id]!.tokens : [];
+  return tokens.find((each) => each.session_id !== session_id)?.token ?? 0;
+}
+
+function lost(task_id: string, held: Held | null, board: Board): HandoffError {
+  return taskClaimed(task_id, held?.holder ?? null, alternatives(board, task_id));
+}
+
+function assertClaimable({ writer, board, task, held }: Claiming): void {
+  const { task_id } = task;
+  const status = board.statusOf(task_id);
+  if (!isOpen(status)) {
+    throw new HandoffError('usage', `${task_id} is ${status}: there is nothing left to do.`, {
+      hint: `${instead(alternatives(board, task_id))} To do it again: git handoff task update ${task_id} --status todo`,
+      data: { task_id, status },
+    });
+  }
+  const blocked_by = isHeldBy(held, writer.session) ? [] : blockedBy(task, board);
+  if (blocked_by.length === 0) return;
+  const others = alternatives(board, task_id);
+  const names = blocked_by
+    .map((id) => `${id} (${board.isDefined(id) ? board.statusOf(id) : 'not defined'})`)
+    .join(', ');
+  throw new HandoffError('not_unblocked', `${task_id} waits for ${names}.`, {
+    hint: instead(others),
+    data: { task_id, blocked_by, next: others.map((each) => each.task_id) },
+  });
+}
+
+function notYours(task_id: string, held: Held | null): HandoffError {
+  if (held && !held.released) return taskClaimed(task_id, held.holder);
+  return new HandoffError('usage', `${task_id} is not claimed.`, {
+    hint: `git handoff claim ${task_id}`,
+    data: { task_id },
+  });
+}

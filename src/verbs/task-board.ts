@@ -1,0 +1,96 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import type { History } from '../core/history.ts';
+import { taskStatus } from '../core/history-queries.ts';
+import {
+  findCycle,
+  isOpen,
+  type LinkedTasks,
+  linkTasks,
+  type NextTask,
+  nextTasks,
+  type OrderedTask,
+} from '../core/task-order.ts';
+import type { TaskStatus } from '../core/task-state.ts';
+import type { Trust } from '../core/trust.ts';
+import { ifThere } from '../journal/if-there.ts';
+import type { Holder } from '../journal/lock-commit.ts';
+import { type Hold, readHold } from '../journal/locks.ts';
+import { readSession } from '../journal/registry.ts';
+import { type Known, readKnown } from './known.ts';
+import type { Repository } from './repository.ts';
+import { dirsOf, withLiveness } from './session.ts';
+import { readKnownTasks, type TaskDefinition } from './task-definitions.ts';
+
+/** What is to be done, and how far it is. */
+export interface Board {
+  tasks: TaskDefinition[];
+  known: Known;
+  statusOf(id: string): TaskStatus;
+  isDefined(id: string): boolean;
+  /** Who works on it, as far as this machine knows. */
+  holderOf(id: string): Holder | null;
+}
+
+export async function readBoard(repository: Repository, trust: Trust): Promise<Board> {
+  const known = await readKnown(repository, trust);
+  const tasks = await readKnownTasks(repository, trust);
+  let ids: Set<string> | undefined;
+  return {
+    tasks,
+    known,
+    isDefined(id) {
+      ids ??= new Set(tasks.map(({ task_id }) => task_id));
+      return ids.has(id);
+    },
+    statusOf: (id) => statusIn(known.history, id),
+    holderOf: localHolders(repository, trust),
+  };
+}
+
+/** A task that no record touched is to be done. */
+function statusIn(history: History, id: string): TaskStatus {
+  return taskStatus(history, id)?.status ?? 'todo';
+}
+
+/** Locks of tasks that were done long ago stay: one listing tells which tasks ever had one. */
+function localHolders(repository: Repository, trust: Trust): (id: string) => Holder | null {
+  const { locks } = dirsOf(repository);
+  let names: Set<string> | undefined;
+  return (id) => {
+    names ??= new Set(ifThere(() => readdirSync(join(locks, 'task'))) ?? []);
+    const hold = names.has(id) ? readHold(locks, `task/${id}`) : null;
+    return hold && isAtWork(repository, trust, hold) ? hold.holder : null;
+  };
+}
+
+function isAtWork(repository: Repository, trust: Trust, { holder, released }: Hold): boolean {
+  const session = released ? null : readSession(dirsOf(repository), holder.session_id);
+  return session !== null && withLiveness(repository, trust, session).liveness.state === 'active';
+}
+
+/** What keeps an open task from being begun: dependencies that are not done, and those that nobody has defined. */
+export function blockedBy({ depends_on, task_id }: OrderedTask, { statusOf, isDefined }: Board): string[] {
+  if (!isOpen(statusOf(task_id))) return [];
+  return [...new Set(depends_on)].filter((id) => !isDefined(id) || statusOf(id) !== 'done');
+}
+
+export function rankTasks({ tasks, statusOf, holderOf }: Board, most: number): NextTask<TaskDefinition>[] {
+  const linked = linkTasks(tasks);
+  assertNoCycle(linked);
+  return nextTasks(linked, statusOf, most, (id) => holderOf(id) === null);
+}
+
+export function assertNoCycle(linked: LinkedTasks<OrderedTask>): void {
+  const cycle = findCycle(linked);
+  if (!cycle) return;
+  const message =
+    cycle.length === 1
+      ? `${cycle[0]} depends on itself.`
+      : `These tasks wait for each other: ${[...cycle, cycle[0]].join(' → ')}.`;
+  throw new HandoffError('task_cycle', message, {
+    hint: 'Take one of these dependencies out: git handoff task edit ID --depends …',
+    data: { cycle },
+  });
+}

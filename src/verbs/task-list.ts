@@ -1,0 +1,160 @@
+import { taskStatus } from '../core/history-queries.ts';
+import { byNature } from '../core/natural-order.ts';
+import { formatMermaid, formatTaskTree, type TaskGraph } from '../core/task-graph.ts';
+import { isOpen, layersOf, linkTasks } from '../core/task-order.ts';
+import type { TaskStatus } from '../core/task-state.ts';
+import { requireTrust } from './current.ts';
+import type { Repository } from './repository.ts';
+import { assertNoCycle, type Board, blockedBy, rankTasks, readBoard } from './task-board.ts';
+import { requireTask, type TaskDefinition } from './task-definitions.ts';
+
+export interface TaskEntry {
+  task_id: string;
+  title: string;
+  status: TaskStatus;
+  progress: number | null;
+  /** The identity that works on it. */
+  claimed_by: string | null;
+  blocked_by: string[];
+  priority: number;
+  tags: string[];
+}
+
+export interface TaskListOptions {
+  status?: TaskStatus;
+  tag?: string;
+}
+
+/** All tasks in the natural order of their ids. */
+export async function taskList(
+  repository: Repository,
+  { status, tag }: TaskListOptions = {},
+): Promise<{ tasks: TaskEntry[] }> {
+  const board = await readBoard(repository, await requireTrust(repository));
+  const wanted = board.tasks.filter(
+    (task) =>
+      (status === undefined || board.statusOf(task.task_id) === status) &&
+      (tag === undefined || task.tags.includes(tag)),
+  );
+  wanted.sort((a, b) => byNature(a.task_id, b.task_id));
+  return { tasks: wanted.map((task) => toEntry(task, board)) };
+}
+
+function toEntry(task: TaskDefinition, board: Board): TaskEntry {
+  const { task_id, title, priority, tags } = task;
+  const state = taskStatus(board.known.history, task_id);
+  const status = state?.status ?? 'todo';
+  return {
+    task_id,
+    title,
+    status,
+    progress: state?.progress ?? null,
+    claimed_by: isOpen(status) ? (board.holderOf(task_id)?.identity ?? null) : null,
+    blocked_by: blockedBy(task, board),
+    priority,
+    tags,
+  };
+}
+
+export interface TaskDetail extends TaskEntry {
+  depends_on: { task_id: string; status: TaskStatus | 'undefined' }[];
+  /** Who waits for it, directly. */
+  dependents: string[];
+  proof: 'seal' | null;
+  acceptance: string[];
+  prompt: string | null;
+  claim: { identity: string; session_id: string; since: string; host: string } | null;
+  changed: { delta_id: string; identity: string; session_id: string } | null;
+  /** The newest first. */
+  thoughts: { delta_id: string; identity: string; commit_sha: string; path: string }[];
+}
+
+export async function taskShow(repository: Repository, { id }: { id: string }): Promise<TaskDetail> {
+  const board = await readBoard(repository, await requireTrust(repository));
+  const task = requireTask(board.tasks, id);
+  const { tasks: trails } = board.known.history;
+  const state = taskStatus(board.known.history, id);
+  const entry = toEntry(task, board);
+  const holder = isOpen(entry.status) ? board.holderOf(id) : null;
+  const thoughts = Object.hasOwn(trails, id) ? trails[id]!.thoughts : [];
+  return {
+    ...entry,
+    depends_on: task.depends_on.map((each) => ({
+      task_id: each,
+      status: board.isDefined(each) ? board.statusOf(each) : ('undefined' as const),
+    })),
+    dependents: board.tasks
+      .filter(({ depends_on }) => depends_on.includes(id))
+      .map(({ task_id }) => task_id)
+      .sort(byNature),
+    proof: task.proof,
+    acceptance: task.acceptance,
+    prompt: task.prompt,
+    claim: holder && {
+      identity: holder.identity,
+      session_id: holder.session_id,
+      since: holder.at,
+      host: holder.host,
+    },
+    changed: state && { delta_id: state.delta_id, identity: state.identity, session_id: state.session_id },
+    thoughts: thoughts.map(({ delta_id, identity, commit, path }) => ({
+      delta_id,
+      identity,
+      commit_sha: commit,
+      path,
+    })),
+  };
+}
+
+export interface NextAction {
+  task_id: string;
+  title: string;
+  critical_path: number;
+  unblocks: number;
+  priority: number;
+  prompt: string | null;
+}
+
+const SHOWN = 10;
+
+/** What can be begun now, the most important first. SPEC §9 */
+export async function next(
+  repository: Repository,
+  { limit = SHOWN }: { limit?: number } = {},
+): Promise<{ actions: NextAction[] }> {
+  const board = await readBoard(repository, await requireTrust(repository));
+  return { actions: nextActions(board, limit) };
+}
+
+export function nextActions(board: Board, most: number): NextAction[] {
+  return rankTasks(board, most).map(({ task, critical_path, unblocks }) => {
+    const { task_id, title, priority, prompt } = task;
+    return { task_id, title, critical_path, unblocks, priority, prompt };
+  });
+}
+
+export interface TaskGraphResult extends TaskGraph {
+  format: 'text' | 'mermaid';
+  text: string;
+  mermaid: string;
+}
+
+/** The tasks and what they wait for. */
+export async function taskGraph(
+  repository: Repository,
+  { format = 'text' }: { format?: 'text' | 'mermaid' } = {},
+): Promise<TaskGraphResult> {
+  const { tasks, statusOf } = await readBoard(repository, await requireTrust(repository));
+  const linked = linkTasks(tasks);
+  assertNoCycle(linked);
+  const layers = layersOf(linked).map((layer) => layer.sort((a, b) => byNature(a.task_id, b.task_id)));
+  const nodes = layers.flatMap((layer, depth) =>
+    layer.map(({ task_id, title }) => ({ task_id, title, status: statusOf(task_id), depth })),
+  );
+  const edges = layers
+    .flat()
+    .flatMap(({ task_id, depends_on }) => [...new Set(depends_on)].map((each) => ({ task_id, depends_on: each })));
+  const graph = { nodes, edges };
+  const [text, mermaid] = [formatTaskTree(graph), formatMermaid(graph)].map((lines) => `${lines.join('\n')}\n`);
+  return { format, text: text!, mermaid: mermaid!, ...graph };
+}

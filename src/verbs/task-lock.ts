@@ -1,0 +1,86 @@
+import { HandoffError } from '../core/error.ts';
+import { type Claim, dropClaim, readClaims } from '../journal/claims.ts';
+import type { Holder } from '../journal/lock-commit.ts';
+import type { Session } from '../journal/registry.ts';
+import { type Held, type Holds, holderOf } from './holds.ts';
+import type { RecordDraft } from './record-draft.ts';
+import type { Repository } from './repository.ts';
+import { dirsOf } from './session.ts';
+import type { NextAction } from './task-list.ts';
+
+/** What a record says about the lock that its session holds. */
+export interface RecordLock {
+  task: string;
+  token: number;
+}
+
+/**
+ * The lock that a record is written under: that of the task it is about, else the newest that the session has. SPEC §8.9:
+ * whoever has lost the task writes nothing about it any more; other records go on without it.
+ */
+export async function lockFor(
+  { repository, session, holds }: { repository: Repository; session: Session; holds: Holds },
+  draft: RecordDraft,
+): Promise<RecordLock | null> {
+  const dirs = dirsOf(repository);
+  const about = draft.kind === 'task' || draft.kind === 'thought' ? draft.fields.task_id : null;
+  const claims = readClaims(dirs, session.session_id);
+  const own = claims.filter(({ task }) => task === about);
+  for (const { task, token } of own.length > 0 ? own : claims.reverse()) {
+    const held = await holds.read(`task/${task}`);
+    const isOwn: boolean = isHeldBy(held, session);
+    if (isOwn) return { task, token };
+    if (task === about) throw taskClaimed(task, held?.holder ?? null);
+    dropClaim(dirs, session.session_id, task);
+    repository.warn(`${task} is no longer yours${held && !held.released ? `: ${held.holder.identity} has it` : ''}.`);
+  }
+  return null;
+}
+
+export function isHeldBy(held: Held | null, { session_id }: Pick<Session, 'session_id'>): held is Held {
+  return held !== null && !held.released && held.holder.session_id === session_id;
+}
+
+/** Local and remote numbers count separately: where there is a remote, its number is what everybody sees. */
+export function tokenOf({ local, remote }: Held, { session_id }: Session): number {
+  return remote?.holder.session_id === session_id ? remote.number : local!.number;
+}
+
+/** Gives back every task that a session holds, on the remote too. Again, it does nothing. */
+export async function releaseClaims(repository: Repository, holds: Holds, session: Session): Promise<void> {
+  for (const claim of readClaims(dirsOf(repository), session.session_id))
+    await releaseClaim(repository, holds, session, claim);
+}
+
+export async function releaseClaim(
+  repository: Repository,
+  holds: Holds,
+  session: Session,
+  { task }: Pick<Claim, 'task'>,
+): Promise<void> {
+  const name = `task/${task}` as const;
+  const held = await holds.read(name);
+  const by = holderOf(repository.host.name, session, repository.now().toISOString());
+  if (isHeldBy(held, session)) await holds.release(name, held, by);
+  dropClaim(dirsOf(repository), session.session_id, task);
+}
+
+export function taskClaimed(task_id: string, holder: Holder | null, others: readonly NextAction[] = []): HandoffError {
+  const who = holder
+    ? `${holder.identity} holds ${task_id} since ${holder.at}, in session ${holder.session_id} on ${holder.host}.`
+    : `Somebody else has taken ${task_id}.`;
+  return new HandoffError('task_claimed', who, {
+    hint: instead(others),
+    data: {
+      task_id,
+      holder: holder && { identity: holder.identity, session_id: holder.session_id, since: holder.at },
+      next: others.map((each) => each.task_id),
+    },
+  });
+}
+
+export function instead(others: readonly NextAction[]): string {
+  if (others.length === 0) return 'git handoff next shows what can be begun.';
+  const names = others.map(({ task_id, title }) => `${task_id} (${title})`).join(', ');
+  return `Unblocked and free: ${names}. Take one: git handoff claim ${others[0]!.task_id}`;
+}

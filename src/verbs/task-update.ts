@@ -1,0 +1,91 @@
+import { HandoffError } from '../core/error.ts';
+import { taskStatus } from '../core/history-queries.ts';
+import { type TaskStatus, writebackOf } from '../core/task-state.ts';
+import { runGit } from '../git/run.ts';
+import { append } from './append.ts';
+import { publishRecords } from './publish-records.ts';
+import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { type Board, readBoard } from './task-board.ts';
+import { requireTask } from './task-definitions.ts';
+import { taskClaimed } from './task-lock.ts';
+import { assertTask } from './task-name.ts';
+import { alternatives, otherHolder } from './task-rivals.ts';
+
+export interface TaskUpdateOptions extends RecordOptions {
+  id: string;
+  status?: TaskStatus;
+  progress?: number;
+  notes?: string;
+}
+
+export interface TaskUpdateResult {
+  task_id: string;
+  status: TaskStatus;
+  progress: number | null;
+  delta_id: string;
+  path: string;
+}
+
+/** A change of a task's state. SPEC §9: nothing is done without a thought record. */
+export async function taskUpdate(repository: Repository, options: TaskUpdateOptions): Promise<TaskUpdateResult> {
+  requireWorkTree(repository);
+  assertUpdate(options);
+  const { id, notes } = options;
+  const writer = await openWriter(repository, options, null);
+  const board = await readBoard(repository, writer.trust);
+  requireTask(board.tasks, id);
+  const held = await writer.holds.read(`task/${id}`);
+  const other = await otherHolder(repository, writer.trust, board.known, writer.holds, held, writer.session);
+  if (other) throw taskClaimed(id, other, alternatives(board, id));
+  const status = options.status ?? board.statusOf(id);
+  if (options.status === 'done') await assertWriteback(repository, board, id);
+  const progress = options.progress ?? progressOf(board, id, status);
+  const fields = { task_id: id, status, ...(progress === null ? {} : { progress }), ...(notes ? { notes } : {}) };
+  const { delta_id, path } = await append(writer, { kind: 'task', fields, ...allowedSecret(options) });
+  const message = options.commit ? `handoff: ${writer.session.identity}, ${id} is ${status}` : null;
+  await publishRecords(repository, writer.session, [path], message, options);
+  return { task_id: id, status, progress, delta_id, path };
+}
+
+function assertUpdate({ id, status, progress, notes }: TaskUpdateOptions): void {
+  assertTask(id);
+  if (status === undefined && progress === undefined && notes === undefined)
+    throw new HandoffError('usage', 'There is nothing to change.', { hint: '--status, --progress or --notes' });
+  if (progress === undefined || (Number.isInteger(progress) && progress >= 0 && progress <= 100)) return;
+  throw new HandoffError('usage', `--progress: expected a whole number from 0 to 100, found ${progress}.`);
+}
+
+/** What nobody says anything about stays as it was. */
+function progressOf({ known }: Board, id: string, status: TaskStatus): number | null {
+  const before = taskStatus(known.history, id);
+  if (status === 'done') return 100;
+  return before?.status === status ? before.progress : null;
+}
+
+/** A thought since the task last entered in_progress, about a commit that is not lost. */
+async function assertWriteback(repository: Repository, { known }: Board, id: string): Promise<void> {
+  const { tasks } = known.history;
+  const thought = Object.hasOwn(tasks, id) ? writebackOf(tasks[id]!) : null;
+  if (thought && (await isReachable(repository, thought.commit))) return;
+  throw new HandoffError(
+    'writeback_required',
+    'Writeback required: thought_record must be recorded before task completion.',
+    {
+      hint: `git handoff thought ${id} --summary TEXT, then the same command again.${thought ? ` The last one names ${thought.commit}, which no branch has.` : ''}`,
+      data: { task_id: id, thought: thought?.delta_id ?? null, commit_sha: thought?.commit ?? null },
+    },
+  );
+}
+
+async function isReachable({ git }: Repository, commit: string): Promise<boolean> {
+  const { code, stdout } = await runGit(git, [
+    'rev-list',
+    '--max-count=1',
+    `${commit}^{commit}`,
+    '--not',
+    '--all',
+    'HEAD',
+  ]);
+  return code === 0 && stdout.length === 0;
+}

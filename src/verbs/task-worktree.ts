@@ -1,0 +1,173 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { find } from '../audit/source.ts';
+import { openTree } from '../audit/tree-source.ts';
+import { HandoffError } from '../core/error.ts';
+import { discoverRepository } from '../git/discover.ts';
+import { gitFailure, runGit } from '../git/run.ts';
+import type { Claim } from '../journal/claims.ts';
+import { guarded } from '../journal/durable.ts';
+import { removeFile } from '../journal/files.ts';
+import { ifThere } from '../journal/if-there.ts';
+import { dropPointers, pointTo } from '../journal/pointers.ts';
+import { replaceSession, type Session } from '../journal/registry.ts';
+import { missingRecords, writtenRecords } from '../journal/restore.ts';
+import type { PublishOptions } from './publish.ts';
+import { publishRecords } from './publish-records.ts';
+import { isHere } from './recover-records.ts';
+import { openRepositoryAt, type Repository, requireWorkTree } from './repository.ts';
+import { dirsOf } from './session.ts';
+import type { TaskDefinition } from './task-definitions.ts';
+
+/** A work tree for one task. */
+export interface NewWorktree {
+  branch: string;
+  path: string;
+  /** An earlier attempt of this session was cut off: what it left is used. */
+  isResumed: boolean;
+}
+
+const FOLDER = '.worktrees';
+
+/** Says no before anything is changed. */
+export async function planWorktree(
+  repository: Repository,
+  task: TaskDefinition,
+  session: Session,
+  earlier: Claim | null,
+): Promise<NewWorktree> {
+  if (earlier?.branch && earlier.worktree) return { branch: earlier.branch, path: earlier.worktree, isResumed: true };
+  if (!isHere(repository, session)) throw notHere(session);
+  const slug = slugOf(task);
+  const branch = `feature/${slug}`;
+  if (await repository.store.has(`refs/heads/${branch}`)) throw branchExists(task.task_id, branch);
+  if ((await repository.store.resolve('HEAD')) === null)
+    throw new HandoffError('usage', 'There is no commit yet that a work tree could begin from.', {
+      hint: 'git commit',
+    });
+  return { branch, path: join(mainTree(repository), FOLDER, session.identity, slug), isResumed: false };
+}
+
+const LONGEST_SLUG = 60;
+
+/** `P0.1.1`, `Package setup` → `p0-1-1-package-setup`. An id has a letter or a digit, so there is always something. */
+export function slugOf({ task_id, title }: Pick<TaskDefinition, 'task_id' | 'title'>): string {
+  const words = `${task_id} ${title}`.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  const whole = words.filter((_, at) => words.slice(0, at + 1).join('-').length <= LONGEST_SLUG);
+  return whole.join('-') || words[0]!.slice(0, LONGEST_SLUG);
+}
+
+/** Where the first work tree is: those of tasks are all beside each other, whichever they were made from. */
+function mainTree(repository: Repository): string {
+  const { commonDir, gitDir } = repository.dirs;
+  return gitDir !== commonDir && basename(commonDir) === '.git' ? dirname(commonDir) : requireWorkTree(repository);
+}
+
+export async function addWorktree(repository: Repository, place: NewWorktree): Promise<void> {
+  exclude(repository);
+  if (place.isResumed && (await isWhole(repository, place))) return;
+  const isThere = place.isResumed && (await repository.store.has(`refs/heads/${place.branch}`));
+  const what = isThere ? [place.path, place.branch] : ['-b', place.branch, place.path, 'HEAD'];
+  const args = ['worktree', 'add', '--quiet', ...what];
+  const result = await runGit(repository.git, args);
+  if (result.code === 0) return;
+  if (/branch named .* already exists/.test(result.stderr)) throw branchExists(null, place.branch);
+  if (!place.isResumed) await removeBranch(repository, place);
+  throw gitFailure(args, result);
+}
+
+/** git locks a work tree until all its files are there. One that was not finished is made anew. */
+async function isWhole(repository: Repository, { path }: NewWorktree): Promise<boolean> {
+  if (!existsSync(join(path, '.git'))) return false;
+  const { gitDir } = discoverRepository(path, repository.env);
+  if (ifThere(() => readFileSync(join(gitDir, 'locked'), 'utf8').trim()) !== 'initializing') return true;
+  await runGit(repository.git, ['worktree', 'remove', '--force', '--force', path]);
+  return false;
+}
+
+/** As if it had not been tried. What an earlier attempt left stays. */
+export async function removeWorktree(repository: Repository, place: NewWorktree): Promise<void> {
+  if (place.isResumed || !existsSync(join(place.path, '.git'))) return;
+  await runGit(repository.git, ['worktree', 'remove', '--force', place.path]);
+  await removeBranch(repository, place);
+}
+
+/** git makes the branch first, and leaves it. With `-d` it keeps one that has commits of its own: then it is not ours. */
+async function removeBranch({ git }: Repository, { branch }: NewWorktree): Promise<void> {
+  await runGit(git, ['branch', '--quiet', '-d', branch]);
+}
+
+/** So that the work trees of tasks are nobody's untracked files. */
+function exclude({ dirs }: Repository): void {
+  const path = join(dirs.commonDir, 'info', 'exclude');
+  const text = ifThere(() => readFileSync(path, 'utf8')) ?? '';
+  if (text.split('\n').includes(`${FOLDER}/`)) return;
+  guarded(path, () => {
+    mkdirSync(dirname(path), { recursive: true });
+    appendFileSync(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${FOLDER}/\n`);
+  });
+}
+
+/**
+ * The session goes on in the new work tree, and what no commit holds of it goes along. It is in the journal: whoever is cut off
+ * in between has it restored, where the session then is, by its next verb.
+ */
+export async function moveSession(
+  repository: Repository,
+  session: Session,
+  { path }: NewWorktree,
+  message: string | null,
+  options: PublishOptions,
+): Promise<void> {
+  const { env, host, build, now, warn, progress } = repository;
+  const target = openRepositoryAt(path, { env, host, build, now, warn, progress });
+  const dirs = dirsOf(repository);
+  try {
+    const moved = { ...session, worktree: target.worktree };
+    if (session.worktree === repository.worktree && session.worktree !== target.worktree)
+      await takeAway(repository, session, options);
+    replaceSession(dirs, moved);
+    pointTo(dirs, moved);
+    if (session.worktree !== target.worktree) dropPointers(dirs, session);
+    if (repository.worktree !== target.worktree) dropPointers(dirs, { ...session, worktree: repository.worktree });
+    const arriving = missingRecords(path, dirs, moved).map((file) => file.path);
+    await publishRecords(target, moved, arriving, message, options);
+  } finally {
+    await target.close();
+  }
+}
+
+/** What HEAD has stays: it is the branch's. */
+async function takeAway(repository: Repository, session: Session, options: PublishOptions): Promise<void> {
+  const topLevel = requireWorkTree(repository);
+  const source = await openTree(repository.store, 'HEAD');
+  const folder = await find(source, session.folder);
+  const committed = new Set((folder ? await source.list(folder) : []).map((entry) => entry.path));
+  const paths = writtenRecords(topLevel, dirsOf(repository), session).filter((each) => !committed.has(each));
+  if (paths.length === 0) return;
+  for (const each of paths) removeFile(topLevel, each);
+  for (const each of [session.folder, dirname(session.folder)]) removeIfEmpty(join(topLevel, each));
+  if (options.stage !== false) await repository.index.add(paths);
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+function branchExists(task_id: string | null, branch: string): HandoffError {
+  return new HandoffError('branch_exists', `The branch ${branch} exists already: somebody has begun this before.`, {
+    hint: `Go on where it is checked out (git worktree list), with git handoff claim ${task_id ?? 'ID'} there; or take another task: git handoff next`,
+    data: { branch, ...(task_id === null ? {} : { task_id }) },
+  });
+}
+
+function notHere({ session_id }: Session): HandoffError {
+  return new HandoffError('usage', `Session ${session_id} is in another work tree; it moves only from there.`, {
+    hint: 'Run it there, with git handoff -C <directory>.',
+    data: { session_id },
+  });
+}
