@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Role } from './core/trust.ts';
 import { nodeHost } from './host.ts';
+import type { HooksOptions, HooksResult } from './verbs/hooks.ts';
 import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
 import type { IdentityListing } from './verbs/identity-list.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
@@ -10,7 +13,7 @@ import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
 import type { PublishOptions } from './verbs/publish.ts';
 import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from './verbs/record-verbs.ts';
 import type { ReleaseOptions, SessionStateResult } from './verbs/release.ts';
-import { openRepositoryAt, type Repository, type RepositoryOptions } from './verbs/repository.ts';
+import { openRepositoryAt, type Program, type Repository, type RepositoryOptions } from './verbs/repository.ts';
 import type { SessionChoice } from './verbs/session.ts';
 import type { SessionEntry } from './verbs/sessions.ts';
 import type { ShowOptions, ShowResult } from './verbs/show.ts';
@@ -45,6 +48,11 @@ export interface Handoff extends SessionVerbs {
     set(options: PolicySetOptions): Promise<PolicyResult>;
     sign(options?: PublishOptions & Actor): Promise<PolicyResult>;
   };
+  hooks: {
+    install(options?: HooksOptions): Promise<HooksResult>;
+    uninstall(): Promise<HooksResult>;
+    status(): Promise<HooksResult>;
+  };
   trust(options?: { root?: string }): Promise<TrustResult>;
   verify(options?: VerifyOptions): Promise<VerifyResult>;
   log(options?: LogOptions): Promise<{ records: LogEntry[] }>;
@@ -78,15 +86,22 @@ interface SessionVerbs {
 export function openRepository(directory = process.cwd(), options: Partial<RepositoryOptions> = {}): Handoff {
   const build = typeof __BUILD__ === 'string' ? __BUILD__ : null;
   const env = options.env ?? process.env;
-  const repository = openRepositoryAt(directory, { build, host: nodeHost, ...options, env });
+  const repository = openRepositoryAt(directory, { build, host: nodeHost, program: program(), ...options, env });
   return {
     ...verbs(repository),
     ...sessionVerbs(repository),
     ...recordVerbs(repository),
     identity: identityVerbs(repository),
     policy: policyVerbs(repository),
+    hooks: hookVerbs(repository),
     close: () => repository.close(),
   };
+}
+
+/** What hooks start, where it was published beside this file. */
+function program(): Program | null {
+  const hook = fileURLToPath(new URL('./hook.sh', import.meta.url));
+  return existsSync(hook) ? { node: process.execPath, hook } : null;
 }
 
 /** Verbs are loaded when they are called: a hook that verifies need not load what signs. */
@@ -150,5 +165,14 @@ function policyVerbs(repository: Repository): Handoff['policy'] {
     show: async () => (await load()).policyShow(repository),
     set: async (options) => (await load()).policySet(repository, options),
     sign: async (options = {}) => (await load()).policySign(repository, options),
+  };
+}
+
+function hookVerbs(repository: Repository): Handoff['hooks'] {
+  const load = () => import('./verbs/hooks.ts');
+  return {
+    install: async (options) => (await load()).hooksInstall(repository, options),
+    uninstall: async () => (await load()).hooksUninstall(repository),
+    status: async () => (await load()).hooksStatus(repository),
   };
 }

@@ -52,6 +52,8 @@ export interface Context {
   /** All of standard input. */
   readInput(): Promise<Uint8Array>;
   repository(): Promise<Repository>;
+  /** The one that git means where it runs a hook. */
+  hookRepository(): Promise<Repository>;
   /** Null outside a repository. */
   anyRepository(): Promise<Repository | null>;
 }

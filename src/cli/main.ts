@@ -1,4 +1,7 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { nodeHost } from '../host.ts';
+import type { Program } from '../verbs/repository.ts';
 import type { Verb } from './command.ts';
 import { openContext } from './context.ts';
 import { type Failure, formatFailure, toFailure } from './failure.ts';
@@ -54,7 +57,7 @@ async function call(
 ): Promise<object> {
   const context = openContext(
     directory,
-    { env: host.env, host: nodeHost, build, warn, progress: progress.show },
+    { env: host.env, host: nodeHost, build, program: programOf(host), warn, progress: progress.show },
     host.stdin,
   );
   try {
@@ -63,6 +66,12 @@ async function call(
     progress.clear();
     await context.close();
   }
+}
+
+/** What hooks start: this Node, and the script beside the program that runs. */
+function programOf({ execPath, argv }: NodeJS.Process): Program | null {
+  const hook = join(dirname(realpathSync(argv[1]!)), 'hook.sh');
+  return existsSync(hook) ? { node: execPath, hook } : null;
 }
 
 async function fail(failure: Failure, terminal: Terminal, json: boolean): Promise<number> {

@@ -18,6 +18,7 @@ import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts
 import { type Repository, requireWorkTree } from './repository.ts';
 import { sectionWarning } from './section-warning.ts';
 import { dirsOf } from './session.ts';
+import { removeTrailers } from './trailers.ts';
 
 export interface WrapOptions extends RecordOptions, BatonInput {}
 
@@ -57,6 +58,7 @@ async function finish(
   options: PublishOptions,
 ): Promise<WrapResult> {
   await releaseIdentity(holds, session);
+  removeTrailers(repository, session);
   const message = `handoff: ${session.identity} wraps\n\n${baton.summary}`;
   const commit = await publishRecords(repository, session, [baton.path], message, options);
   rememberCommitted(repository, session, commit);

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
 import { completion } from './completion.ts';
+import { hooks } from './hooks.ts';
 import { identity } from './identity.ts';
 import { init } from './init.ts';
 import { log } from './log.ts';
@@ -19,7 +20,7 @@ const LIVE = 'a sign of life; end a session that hangs';
 const READ = 'records, newest first; one of them';
 const CHECK = 'check every record; pin or compare the root';
 const SIGN = 'who may sign; what a merge must carry';
-const SETUP = 'set up a repository; complete words in your shell';
+const SETUP = 'set up a repository, its hooks, your shell';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
 export const COMMANDS: readonly Command[] = [
@@ -42,5 +43,6 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
   { audience: 'Setup', row: SETUP, ...init },
+  { audience: 'Setup', row: SETUP, ...hooks },
   { audience: 'Setup', row: SETUP, ...completion },
 ];
