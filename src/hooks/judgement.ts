@@ -7,7 +7,7 @@ export interface Judgement {
   /** Null: of no ref. */
   ref: string | null;
   pass: boolean;
-  /** Where it is not the findings that say why. */
+  /** Why, where nothing was judged. */
   reason: string | null;
   findings: Finding[];
 }
@@ -20,7 +20,7 @@ export interface HookCall {
 }
 
 export function passed(ref: string | null): Judgement {
-  return { ref, pass: true, reason: null, findings: [] };
+  return { ref, pass: true, reason: 'it is not protected', findings: [] };
 }
 
 export function refused(ref: string, reason: string): Judgement {

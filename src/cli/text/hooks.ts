@@ -14,9 +14,10 @@ export function formatHooks({ installed, chained, hooks_path }: HooksResult, pai
   return lines(fields(facts, paint));
 }
 
-/** A line for each finding, then the verdict. Nothing at all when a clone has nothing to say. */
+/** A line for each finding, then the verdict. Nothing at all about what was not judged, and when a clone has nothing to say. */
 export function formatHookResult({ hook, judged }: HookResult, paint: Paint): string {
-  const isSpoken = ({ pass, findings }: Judgement) => hook === 'pre-receive' || !pass || findings.length > 0;
+  const isSpoken = ({ pass, reason, findings }: Judgement) =>
+    !pass || findings.length > 0 || (hook === 'pre-receive' && reason === null);
   return lines(
     judged.filter(isSpoken).flatMap((judgement) => formatJudgement(judgement, paint)),
     hook === 'reference-transaction' && judged.some(({ pass }) => !pass) ? AFTERWARDS : [],
