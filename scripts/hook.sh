@@ -94,7 +94,7 @@ look_at() {
   case $2 in
     ref:*) return ;;
     *[!0]*) ;;
-    *) warn "$3 is protected, and is deleted here. A guarded server keeps it." && return ;;
+    *) ! is_deleted || warn "$3 is protected, and is deleted here. A guarded server keeps it."; return ;;
   esac
   old=$1
   case $old in *[!0]*) ;; *) old=$(git rev-parse -q --verify "$3") || return 0 ;; esac
@@ -106,6 +106,11 @@ look_at() {
     *"$LF"* | *' '*' '*) judged="$judged$old $2 $3$LF" ;;
     *) is_new "$2" "$old" "${3#refs/heads/}" || judged="$judged$old $2 $3$LF" ;;
   esac
+}
+
+# Or only packed, by gc: then its file goes, and nothing is locked.
+is_deleted() {
+  [ -e "$(git rev-parse --git-path packed-refs.lock)" ]
 }
 
 # A commit that no other branch has: made here, by commit, amend or one cherry-pick. The push judges it.
