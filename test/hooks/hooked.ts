@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +16,7 @@ import { onTestFinished } from 'vitest';
 import { type Handoff, openRepository } from '../../src/index.ts';
 import type { Run } from '../cli/cli.ts';
 import type { Place } from '../handoff.ts';
-import { isolatedEnv } from '../temporary.ts';
+import { isolatedEnv, temporaryDirectory } from '../temporary.ts';
 
 export const HOOK = fileURLToPath(new URL('../../dist/hook.sh', import.meta.url));
 if (!existsSync(HOOK)) throw new Error(`${HOOK} is missing. These tests run what is published: npm run build`);
@@ -51,6 +52,14 @@ export function writeHook(path: string, text: string | Uint8Array, mode = 0o755)
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   chmodSync(path, mode);
+}
+
+/** A directory for the PATH that has what a hook needs, and no Node. */
+export function pathWithoutNode(): string {
+  const bin = temporaryDirectory();
+  for (const name of ['git', 'sh', 'cat', 'sed', 'dirname', 'readlink'])
+    symlinkSync(execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(), join(bin, name));
+  return bin;
 }
 
 /** Everything in a directory to the byte, modes and links included. */

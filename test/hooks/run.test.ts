@@ -1,11 +1,11 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../cli/cli.ts';
 import { commitAll, type Place, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
-import { HOOK, hooked, open, PROGRAM, tryGit, writeHook } from './hooked.ts';
+import { HOOK, hooked, open, PROGRAM, pathWithoutNode, tryGit, writeHook } from './hooked.ts';
 
 const place = template();
 const body = (dir: string, rev = 'HEAD') => git(dir, 'log', '-1', '--format=%B', rev).trimEnd();
@@ -314,9 +314,7 @@ describe('where the program is not', () => {
 
   it('Node is gone: another is found on the PATH, or a commit passes, and one line says so', async () => {
     const here = await withProgram({ ...PROGRAM, node: '/gone/node' });
-    const bin = temporaryDirectory();
-    for (const name of ['git', 'sh', 'cat', 'sed', 'dirname', 'readlink']) symlinkSync(onPath(name), join(bin, name));
-    const { code, stderr } = tryGit(here.dir, ['commit', '--quiet', '-m', 'x'], { PATH: bin });
+    const { code, stderr } = tryGit(here.dir, ['commit', '--quiet', '-m', 'x'], { PATH: pathWithoutNode() });
     expect([code, stderr]).toEqual([0, 'git-handoff: warning: node was not found, so pre-commit checked nothing.\n']);
     appendFileSync(join(here.dir, '.handoff/project.yaml'), 'more: x\n');
     expect(tryGit(here.dir, ['commit', '--quiet', '-a', '-m', 'x']).code).toBe(1);
@@ -342,13 +340,6 @@ describe('where the program is not', () => {
     appendFileSync(join(here.dir, '.handoff/project.yaml'), 'more: x\n');
     expect(tryGit(here.dir, ['commit', '-a', '-m', 'x']).stderr).toContain('what is staged: refused');
   });
-
-  function onPath(name: string): string {
-    return process.env
-      .PATH!.split(':')
-      .map((dir) => join(dir, name))
-      .find((path) => existsSync(path))!;
-  }
 });
 
 describe('our own commits', () => {
