@@ -1,9 +1,7 @@
 import { HandoffError } from '../core/error.ts';
-import { CLIENT_HOOKS, type HookName, SERVER_HOOKS } from '../journal/hook-section.ts';
+import type { HookName } from '../journal/hook-section.ts';
 import type { Repository } from '../verbs/repository.ts';
 import type { HookCall, Judgement } from './judgement.ts';
-
-export const HOOKS: readonly HookName[] = [...CLIENT_HOOKS, ...SERVER_HOOKS];
 
 export interface HookResult {
   hook: HookName;

@@ -18,7 +18,7 @@ export interface HooksResult {
   hooks_path: string;
 }
 
-/** Puts our sections into the hooks of this repository. A second time changes nothing. SPEC §11 */
+/** Puts our sections into the hooks of this repository. A second time changes nothing. */
 export async function hooksInstall(repository: Repository, options: HooksOptions = {}): Promise<HooksResult> {
   assertKind(repository, options.server ?? false);
   if (!repository.program) throw noProgram();

@@ -137,7 +137,7 @@ describe('prepare-commit-msg', () => {
 
   it('until it is released, or taken over: then it is the new one', async () => {
     const here = await inSession();
-    const [{ session_id }] = (await here.handoff.sessions()).sessions as [{ session_id: string }];
+    const { session_id } = (await here.handoff.sessions()).sessions[0]!;
     await here.handoff.pickup({ as: 'erin', fromSession: session_id, force: true, reason: 'gone' });
     git(here.dir, 'commit', '--quiet', '--allow-empty', '-m', 'x');
     expect(body(here.dir)).toMatch(SESSION);
