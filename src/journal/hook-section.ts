@@ -40,7 +40,7 @@ const SECTION = /^# >>> git-handoff((?: \[[^\]\n]*\])*) >>>.*\n[\s\S]*?^# <<< gi
 
 export function formatSection({ name, origin, program, chained }: Section): string {
   const call = formatCall(name, program);
-  const body = READS_INPUT.includes(name) ? handOn(name, call) : `${call('')}`;
+  const body = READS_INPUT.includes(name) ? handOn(name, call) : call('');
   const before = `if [ -f "$0${MOVED}" ] && [ -x "$0${MOVED}" ]; then\n  "$0${MOVED}" "$@" || exit $?\nfi\n`;
   return `# >>> git-handoff${formatOrigin(origin)} >>> git handoff hooks uninstall takes this out\n${body}${chained ? before : ''}${END}`;
 }
@@ -63,11 +63,14 @@ function formatCall(name: HookName, program: Section['program']): (pipe: string)
 
 /** Reads what git says, gives it to ours, and puts it back for what follows. */
 function handOn(name: HookName, call: (pipe: string) => string): string {
-  const body =
-    `handoff_input=$(cat)\n${call(`printf '%s\\n' "$handoff_input" | `)}` +
+  const ours = call(`printf '%s\\n' "$handoff_input" | `);
+  const putBack =
     'if [ -n "$handoff_input" ]; then\n  exec <<HANDOFF_INPUT\n$handoff_input\nHANDOFF_INPUT\nelse\n  exec </dev/null\nfi\n' +
     'unset handoff_input\n';
-  return name === 'reference-transaction' ? `if [ "\${1-}" = prepared ]; then\n${body}fi\n` : body;
+  if (name !== 'reference-transaction') return `handoff_input=$(cat)\n${ours}${putBack}`;
+  // a fetch can move thousands of refs, none of them a branch
+  const ifBranches = `case $handoff_input in *' refs/heads/'*)\n${ours};; esac\n`;
+  return `if [ "\${1-}" = prepared ]; then\nhandoff_input=$(cat)\n${ifBranches}${putBack}fi\n`;
 }
 
 function quote(text: string): string {
