@@ -1,4 +1,4 @@
-import { HandoffError } from '../core/error.ts';
+import { type Finding, HandoffError } from '../core/error.ts';
 import type { HookName } from '../journal/hook-section.ts';
 import type { Repository } from '../verbs/repository.ts';
 import type { HookCall, Judgement } from './judgement.ts';
@@ -24,7 +24,15 @@ const LOAD: Record<HookName, () => Promise<Hook>> = {
 /** What git asks before it goes on. */
 export async function runHook(repository: Repository, hook: HookName, call: HookCall): Promise<HookResult> {
   const judged = await (await LOAD[hook]())(repository, call).catch((error) => withoutVerdict(repository, hook, error));
-  return { hook, pass: judged.every(({ pass }) => pass), judged };
+  const heard = hook === 'pre-receive' ? judged : judged.map(asAdvice);
+  return { hook, pass: heard.every(({ pass }) => pass), judged: heard };
+}
+
+/** A shallow clone lacks what the verdict needs. That is no fault of the work, and whoever has it all decides. */
+function asAdvice(judgement: Judgement): Judgement {
+  const isShallow = ({ code, severity }: Finding) => code === 'shallow_repository' || severity === 'warning';
+  const undecided = judgement.findings.length > 0 && judgement.findings.every(isShallow);
+  return undecided ? { ...judgement, pass: true } : judgement;
 }
 
 /** Where nothing can be judged, advice is not given, and work goes on; a server does not take what it cannot judge. */

@@ -24,9 +24,9 @@ export function formatHookResult({ hook, judged }: HookResult, paint: Paint): st
   );
 }
 
-/** Git changes the files before it asks. */
+/** A fast-forward changes the files first. */
 const AFTERWARDS = [
-  'git-handoff: the branch stays where it was. If git has changed files all the same, git status shows them.',
+  'git-handoff: the branch stays where it was. If git changed files before it asked, git stash puts them aside.',
 ];
 
 function formatJudgement({ ref, pass, reason, findings }: Judgement, paint: Paint): string[] {
