@@ -24,6 +24,15 @@ try {
   const tiny = await generate(base, 10);
   compare('verify, one session / node -e 0', warm(tiny), none, 2, 21);
 
+  session(tiny, 'hooks', 'install');
+  exceed('pre-commit, nothing of ours staged, over sh -c :, ms', hook(tiny, 'pre-commit'), 5);
+  const refs = Array.from(
+    { length: 5_000 },
+    (_, i) => `${'0'.repeat(40)} ${'1'.repeat(40)} refs/remotes/origin/b${i}\n`,
+  );
+  const fetched = { ...hook(tiny, 'reference-transaction', 'prepared'), input: refs.join('') };
+  exceed('reference-transaction, 5,000 refs fetched, over sh -c :, ms', fetched, 20);
+
   session(tiny, 'start', '--as', 'ada');
   compare(
     'note, with fsync / node -e 0',
@@ -103,6 +112,17 @@ function pickups(place) {
   };
 }
 
+/** A hook as git runs it. */
+function hook({ dir, env }, name, ...args) {
+  return { command: join(dir, '.git/hooks', name), args, env, cwd: dir };
+}
+
+/** What a hook costs more than a shell that does nothing. */
+function exceed(name, subject, limit) {
+  const [ours, none] = inTurns([subject, { command: 'sh', args: ['-c', ':'], env: process.env }], 101);
+  row(name, (ours - none) / 1e6, limit);
+}
+
 /** Not measured. The first wrap finds nothing to wrap. */
 function session({ dir, env }, ...args) {
   spawnSync(process.execPath, [cli, '-C', dir, ...args], { env });
@@ -125,10 +145,10 @@ function inTurns(tasks, rounds) {
   return times.map((list) => list.sort((a, b) => a - b)[list.length >> 1]);
 }
 
-function run({ command, args, env, cwd, before }) {
+function run({ command, args, env, cwd, input, before }) {
   before?.();
   const start = process.hrtime.bigint();
-  const { status, stderr } = spawnSync(command, args, { env, cwd, maxBuffer: 1 << 30 });
+  const { status, stderr } = spawnSync(command, args, { env, cwd, input, maxBuffer: 1 << 30 });
   const time = Number(process.hrtime.bigint() - start);
   if (status !== 0) throw new Error(`${command} ${args.slice(0, 4).join(' ')} ended with ${status}: ${stderr}`);
   return time;

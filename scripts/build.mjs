@@ -72,7 +72,8 @@ async function buildCli() {
   mkdirSync('dist', { recursive: true });
   for (const { path, contents } of outputFiles) writeFileSync(path, contents);
   copyFileSync('scripts/program-loader.cjs', 'dist/main.cjs');
-  chmodSync('dist/cli.cjs', 0o755);
+  copyFileSync('scripts/hook.sh', 'dist/hook.sh');
+  for (const path of ['dist/cli.cjs', 'dist/hook.sh']) chmodSync(path, 0o755);
   writeLicences(Object.keys(metafile.inputs));
 }
 

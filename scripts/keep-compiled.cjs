@@ -29,6 +29,7 @@ const VERBS = [
   ['note', 'another'],
   ['wrap', '--message', 'done'],
   ['verify'],
+  ['hooks', 'run', 'pre-commit'],
   ['log'],
 ];
 

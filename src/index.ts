@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Role } from './core/trust.ts';
 import { nodeHost } from './host.ts';
 import type { ClaimOptions, ClaimResult } from './verbs/claim.ts';
 import type { EscalateOptions, EscalateResult } from './verbs/escalate.ts';
 import type { GateOptions } from './verbs/gate.ts';
 import type { GateResult } from './verbs/gate-result.ts';
+import type { HooksOptions, HooksResult } from './verbs/hooks.ts';
 import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
 import type { IdentityListing } from './verbs/identity-list.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
@@ -15,7 +18,7 @@ import type { PublishOptions } from './verbs/publish.ts';
 import type { ReconcileOptions, ReconcileResult } from './verbs/reconcile.ts';
 import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from './verbs/record-verbs.ts';
 import type { ReleaseOptions, SessionStateResult } from './verbs/release.ts';
-import { openRepositoryAt, type Repository, type RepositoryOptions } from './verbs/repository.ts';
+import { openRepositoryAt, type Program, type Repository, type RepositoryOptions } from './verbs/repository.ts';
 import type { ReviewOptions } from './verbs/review.ts';
 import type { SessionChoice } from './verbs/session.ts';
 import type { SessionEntry } from './verbs/sessions.ts';
@@ -55,6 +58,11 @@ export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs {
     show(): Promise<PolicyResult>;
     set(options: PolicySetOptions): Promise<PolicyResult>;
     sign(options?: PublishOptions & Actor): Promise<PolicyResult>;
+  };
+  hooks: {
+    install(options?: HooksOptions): Promise<HooksResult>;
+    uninstall(): Promise<HooksResult>;
+    status(): Promise<HooksResult>;
   };
   trust(options?: { root?: string }): Promise<TrustResult>;
   verify(options?: VerifyOptions): Promise<VerifyResult>;
@@ -112,7 +120,7 @@ interface TaskVerbs {
 export function openRepository(directory = process.cwd(), options: Partial<RepositoryOptions> = {}): Handoff {
   const build = typeof __BUILD__ === 'string' ? __BUILD__ : null;
   const env = options.env ?? process.env;
-  const repository = openRepositoryAt(directory, { build, host: nodeHost, ...options, env });
+  const repository = openRepositoryAt(directory, { build, host: nodeHost, program: program(), ...options, env });
   return {
     ...verbs(repository),
     ...sessionVerbs(repository),
@@ -121,8 +129,15 @@ export function openRepository(directory = process.cwd(), options: Partial<Repos
     ...taskVerbs(repository),
     identity: identityVerbs(repository),
     policy: policyVerbs(repository),
+    hooks: hookVerbs(repository),
     close: () => repository.close(),
   };
+}
+
+/** What hooks start, where it was published beside this file. */
+function program(): Program | null {
+  const hook = fileURLToPath(new URL('./hook.sh', import.meta.url));
+  return existsSync(hook) ? { node: process.execPath, hook } : null;
 }
 
 /** Verbs are loaded when they are called: a hook that verifies need not load what signs. */
@@ -216,5 +231,14 @@ function policyVerbs(repository: Repository): Handoff['policy'] {
     show: async () => (await load()).policyShow(repository),
     set: async (options) => (await load()).policySet(repository, options),
     sign: async (options = {}) => (await load()).policySign(repository, options),
+  };
+}
+
+function hookVerbs(repository: Repository): Handoff['hooks'] {
+  const load = () => import('./verbs/hooks.ts');
+  return {
+    install: async (options) => (await load()).hooksInstall(repository, options),
+    uninstall: async () => (await load()).hooksUninstall(repository),
+    status: async () => (await load()).hooksStatus(repository),
   };
 }

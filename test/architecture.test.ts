@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// Dependencies point one way: cli → verbs → journal → audit → core and git. What is not listed here is not allowed.
+// Dependencies point one way: cli → hooks → verbs → journal → audit → core and git. What is not listed here is not allowed.
 
 const SRC = resolve(import.meta.dirname, '../src');
 
@@ -17,7 +17,8 @@ const ALLOWED: Record<string, string[]> = {
   journal: ['journal', 'audit', 'core', 'git', 'crypto.ts'],
   verbs: ['verbs', 'journal', 'audit', 'core', 'git', 'crypto.ts'],
   'index.ts': ['verbs', 'journal', 'audit', 'core', 'git', 'crypto.ts', 'host.ts'],
-  cli: ['cli', 'index.ts', 'verbs', 'journal', 'audit', 'core', 'git', 'crypto.ts', 'host.ts'],
+  hooks: ['hooks', 'verbs', 'journal', 'audit', 'core', 'git', 'crypto.ts'],
+  cli: ['cli', 'hooks', 'index.ts', 'verbs', 'journal', 'audit', 'core', 'git', 'crypto.ts', 'host.ts'],
 };
 
 /** What each room may import of packages. Node's own modules are for everyone but the core. */

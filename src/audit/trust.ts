@@ -53,7 +53,7 @@ export async function readSignedDocument(
 }
 
 /** The versions that hold, in order. The first that does not ends the list: nothing after it can be trusted. */
-async function readPolicies(source: Source, suite: Suite, report: Report): Promise<Policy[]> {
+export async function readPolicies(source: Source, suite: Suite, report: Report): Promise<Policy[]> {
   const policies: Policy[] = [];
   for (const entry of await policyEntries(source)) {
     const prior = policies.at(-1) ?? null;

@@ -56,6 +56,8 @@ export interface Context {
   /** What another program prints, as it is: on stderr, because stdout is for the answer. */
   showOutput(bytes: Uint8Array): void;
   repository(): Promise<Repository>;
+  /** The one that git means where it runs a hook. */
+  hookRepository(): Promise<Repository>;
   /** Null outside a repository. */
   anyRepository(): Promise<Repository | null>;
 }

@@ -16,6 +16,7 @@ export function openContext(
     readInput: () => readAll(stdin),
     showOutput: (bytes) => stderr.write(bytes),
     repository,
+    hookRepository: () => (opened ??= openForHook(directory, options)),
     anyRepository: () => repository().catch(nullOutside),
     close: async () => (await opened?.catch(() => null))?.close(),
   };
@@ -30,6 +31,11 @@ async function readAll(stdin: NodeJS.ReadStream): Promise<Uint8Array> {
 async function open(directory: string, options: RepositoryOptions): Promise<Repository> {
   const { openRepositoryAt } = await import('../verbs/repository.ts');
   return openRepositoryAt(directory, options);
+}
+
+async function openForHook(directory: string, options: RepositoryOptions): Promise<Repository> {
+  const { openHookRepository } = await import('../hooks/open.ts');
+  return openHookRepository(directory, options);
 }
 
 function nullOutside(error: unknown): null {

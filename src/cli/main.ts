@@ -1,4 +1,7 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { nodeHost } from '../host.ts';
+import type { Program } from '../verbs/repository.ts';
 import type { Verb } from './command.ts';
 import { openContext } from './context.ts';
 import { type Failure, formatFailure, toFailure } from './failure.ts';
@@ -63,13 +66,23 @@ async function call(
   { build }: Release,
   { warn, progress }: Terminal,
 ): Promise<object> {
-  const context = openContext(directory, { env: host.env, host: nodeHost, build, warn, progress: progress.show }, host);
+  const context = openContext(
+    directory,
+    { env: host.env, host: nodeHost, build, program: programOf(host), warn, progress: progress.show },
+    host,
+  );
   try {
     return await verb.run(context, options);
   } finally {
     progress.clear();
     await context.close();
   }
+}
+
+/** What hooks start: this Node, and the script beside the program that runs. */
+function programOf({ execPath, argv }: NodeJS.Process): Program | null {
+  const hook = join(dirname(realpathSync(argv[1]!)), 'hook.sh');
+  return existsSync(hook) ? { node: execPath, hook } : null;
 }
 
 async function fail(failure: Failure, terminal: Terminal, json: boolean): Promise<number> {

@@ -9,6 +9,8 @@ export interface Change {
   message: string;
   /** Who to name as author where git knows nobody. */
   identity: string;
+  /** Settings for this commit alone. */
+  settings?: Record<string, string>;
 }
 
 /** Commits these paths and nothing else (`--only`: what else is staged stays staged). Returns the commit's id. */
@@ -17,7 +19,7 @@ export async function commit(git: Git, config: GitConfig, change: Change): Promi
   const args = ['commit', '--only', '--cleanup=verbatim', '-m', change.message, '--', ...paths];
   // The user's hooks run in this environment, and may well use globs.
   const forHooks = { ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } };
-  const settings = { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity) };
+  const settings = { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity), ...change.settings };
   const result = await untilUnlocked(() => runGit(forHooks, args, { config: settings }));
   const oid = /^\[[^\n]* ([0-9a-f]{40,64})\] /m.exec(result.stdout.toString('utf8'))?.[1];
   if (result.code === 0 && oid) return oid;

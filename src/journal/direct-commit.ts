@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitConfig } from '../git/config.ts';
 import type { RepositoryDirs } from '../git/discover.ts';
-import { isExecutable } from '../git/executable.ts';
 import { type Git, gitFailure, startGit } from '../git/run.ts';
+import { isForeignHook } from './own-hooks.ts';
 
 /** A commit that nothing names yet, and the branch it was made for. */
 export interface UnnamedCommit {
@@ -12,6 +12,8 @@ export interface UnnamedCommit {
   /** Where the branch was. */
   head: string;
   subject: string;
+  /** Settings for the git that moves the branch. */
+  settings?: Record<string, string>;
 }
 
 /**
@@ -20,9 +22,9 @@ export interface UnnamedCommit {
  * else is staged stays staged, and git gets ready meanwhile. False when the branch has moved on: then nothing was done.
  */
 export async function moveBranch(git: Git, made: UnnamedCommit, staging: () => Promise<void>): Promise<boolean> {
-  const { branch, head, oid, subject } = made;
+  const { branch, head, oid, subject, settings } = made;
   const args = ['update-ref', '-m', `commit: ${subject}`, '-z', '--stdin'];
-  const started = startGit(git, args);
+  const started = startGit(git, args, settings && { config: settings });
   try {
     await staging();
   } catch (error) {
@@ -39,11 +41,10 @@ const HOOKS = ['pre-commit', 'prepare-commit-msg', 'commit-msg', 'post-commit'];
 const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply', 'sequencer'];
 const OTHERWISE = ['core.hookspath', 'i18n.commitencoding', 'user.useconfigonly'];
 
-/** Whether nobody could tell such a commit from one by `git commit`: no hook to run, nothing to sign, no merge under way. */
+/** Whether nobody could tell such a commit from one by `git commit`: no hook but ours, nothing to sign, no merge under way. */
 export function isPlain(dirs: RepositoryDirs, config: GitConfig): boolean {
-  const hooks = HOOKS.map((name) => join(dirs.commonDir, 'hooks', name));
   return (
-    !hooks.some(isExecutable) &&
+    !HOOKS.some((name) => isForeignHook(dirs, name)) &&
     !UNDER_WAY.some((name) => existsSync(join(dirs.gitDir, name))) &&
     !OTHERWISE.some((key) => config.get(key) !== undefined) &&
     !config.keys().some((key) => /^(?:hook|author|committer)\./.test(key)) &&

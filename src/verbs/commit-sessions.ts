@@ -1,6 +1,7 @@
 import type { GitConfig } from '../git/config.ts';
 import { commit } from '../journal/commit.ts';
 import { identOf, isPlain, moveBranch, type UnnamedCommit } from '../journal/direct-commit.ts';
+import { withoutOwnHooks } from '../journal/own-hooks.ts';
 import type { Session } from '../journal/registry.ts';
 import { recordsBeyond } from '../journal/restore.ts';
 import { readPosition } from './position.ts';
@@ -29,7 +30,8 @@ export async function commitSessions(
     if (await moveBranch(repository.git, made, staging)) return made.oid;
   }
   await staging();
-  return commit(repository.git, config, { written: sessions.map(({ folder }) => folder), message, identity });
+  const settings = withoutOwnHooks(repository.dirs, config);
+  return commit(repository.git, config, { written: sessions.map(({ folder }) => folder), message, identity, settings });
 }
 
 /** Null where there is no branch to commit to, nobody to commit as, or nothing to commit: git has to say it. */
@@ -52,5 +54,6 @@ async function makeCommit(
   }
   if (tree === before) return null;
   const oid = await store.writeCommit({ tree, parents: [head], author, committer, message: `${message}\n` });
-  return { oid, branch, head, subject: message.split('\n')[0]! };
+  const settings = withoutOwnHooks(repository.dirs, config, ['reference-transaction']);
+  return { oid, branch, head, subject: message.split('\n')[0]!, settings };
 }

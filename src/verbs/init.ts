@@ -11,6 +11,7 @@ import { gitFailure, runGit } from '../git/run.ts';
 import { ifThere } from '../journal/if-there.ts';
 import { generateKey, keyPath, toSigner, writeKey } from '../journal/keys.ts';
 import { type NamedSigner, signDocument } from '../journal/sign.ts';
+import { hooksInstall } from './hooks.ts';
 import { identityFields } from './identity-document.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
@@ -20,6 +21,8 @@ export interface InitOptions extends PublishOptions {
   as?: string;
   name?: string;
   threshold?: number;
+  /** False: no hooks are installed. */
+  hooks?: boolean;
 }
 
 export interface InitResult {
@@ -29,6 +32,8 @@ export interface InitResult {
   fingerprint: string;
   policy_version: number;
   created: string[];
+  /** The hooks that are installed now. */
+  hooks: string[];
   commit: string | null;
 }
 
@@ -84,8 +89,21 @@ export async function init(repository: Repository, options: InitOptions = {}): P
     fingerprint: maintainer.named.signer.publicKey.fingerprint,
     policy_version: 1,
     created: all.map(({ path }) => path),
+    hooks: options.hooks === false ? [] : await tryHooks(repository),
     commit,
   };
+}
+
+/** A repository without hooks works as well: the server and CI judge. */
+async function tryHooks(repository: Repository): Promise<string[]> {
+  if (!repository.program) return [];
+  try {
+    return (await hooksInstall(repository)).installed;
+  } catch (error) {
+    if (!(error instanceof HandoffError)) throw error;
+    repository.warn(`No hooks are installed: ${error.message} ${error.hint ?? ''}`.trimEnd());
+    return [];
+  }
 }
 
 /** Nobody's work is overwritten: not ours, not a folder that somebody else calls .handoff. */

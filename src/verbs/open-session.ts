@@ -10,6 +10,7 @@ import { BOT } from './acting.ts';
 import { type Held, type Holds, holderOf, isElsewhere } from './holds.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf, type LiveSession, momentOf, withLiveness } from './session.ts';
+import { removeTrailers } from './trailers.ts';
 
 /**
  * Opens a session of an identity: its locks come before its records, so whoever loses a race has written nothing. When
@@ -115,6 +116,7 @@ export async function takeOver(
   const dirs = dirsOf(repository);
   const known = readSession(dirs, victim);
   if (known && !isWrapped(dirs, victim)) endSession(dirs, victim, toEnd(holder));
+  if (known) removeTrailers(repository, known);
   return true;
 }
 

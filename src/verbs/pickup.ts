@@ -24,6 +24,7 @@ import type { RecordDraft } from './record-draft.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { dirsOf } from './session.ts';
 import { assertTask } from './task-name.ts';
+import { writeTrailers } from './trailers.ts';
 
 export interface PickupOptions extends PublishOptions, HoldOptions {
   as?: string;
@@ -85,6 +86,7 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
   const entered = await enterCustody(repository, trust, known, holds, identity, prior, predecessor);
   const writer: Writer = { repository, session: entered.session, trust, signer, holds };
   pointTo(dirsOf(repository), entered.session); // first: whoever is killed after the record must find the session again
+  writeTrailers(repository, entered.session, options.task ?? null);
   const { delta_id, path } = await append(writer, draft(entered.released));
   const message = `handoff: ${identity} picks up ${predecessor?.session.session_id.slice(0, 8) ?? 'fresh work'}`;
   const publishing = settle(publishRecords(repository, entered.session, [path], message, options));

@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commit } from '../journal/commit.ts';
 import { type FileToWrite, removeFile, writeFiles } from '../journal/files.ts';
+import { withoutOwnHooks } from '../journal/own-hooks.ts';
 import { stateDirs } from '../journal/registry.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 
@@ -34,7 +35,10 @@ export async function publish(repository: Repository, plan: Plan, options: Publi
   }
   for (const path of removed) removeFile(topLevel, path);
   if (options.stage === false) return null;
-  if (options.commit !== false) return commit(repository.git, await repository.config(), { ...plan, written });
+  if (options.commit !== false) {
+    const config = await repository.config();
+    return commit(repository.git, config, { ...plan, written, settings: withoutOwnHooks(repository.dirs, config) });
+  }
   await repository.index.add(removed);
   return null;
 }

@@ -25,16 +25,25 @@ export interface Repository {
   stateDir: string;
   /** Which build wrote a cache: another one does not read it. Null: no caching. */
   build: string | null;
+  /** What hooks start; null where it is not beside the code that runs. */
+  program: Program | null;
   /** Told what a person should know although nothing failed. */
   warn(message: string): void;
   progress(checked: number): void;
   close(): Promise<void>;
 }
 
+/** Node, and the script that decides whether it is needed. */
+export interface Program {
+  node: string;
+  hook: string;
+}
+
 export interface RepositoryOptions {
   env: NodeJS.ProcessEnv;
   host: Host;
   build?: string | null;
+  program?: Program | null;
   now?: () => Date;
   warn?: (message: string) => void;
   progress?: (checked: number) => void;
@@ -42,7 +51,11 @@ export interface RepositoryOptions {
 
 export function openRepositoryAt(directory: string, options: RepositoryOptions): Repository {
   const dirs = discoverRepository(directory, options.env);
-  const git: Git = { dir: dirs.topLevel ?? dirs.gitDir, env: options.env };
+  return openFound(dirs, { dir: dirs.topLevel ?? dirs.gitDir, env: options.env }, options);
+}
+
+/** For whoever knows which repository is meant, and how git has to be called there. */
+export function openFound(dirs: RepositoryDirs, git: Git, options: RepositoryOptions): Repository {
   const store = openNativeStore(git);
   let config: Promise<GitConfig> | undefined;
   let read = () => store.config();
@@ -65,6 +78,7 @@ export function openRepositoryAt(directory: string, options: RepositoryOptions):
     host: options.host,
     stateDir: stateDirectory(dirs, options.env),
     build: options.build ?? null,
+    program: options.program ?? null,
     warn: options.warn ?? (() => {}),
     progress: options.progress ?? (() => {}),
     async close() {

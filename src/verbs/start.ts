@@ -20,6 +20,7 @@ import { publishRecords } from './publish-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { currentSession, dirsOf, withLiveness } from './session.ts';
 import { assertTask } from './task-name.ts';
+import { keepTrailers, writeTrailers } from './trailers.ts';
 
 export interface StartOptions extends PublishOptions, HoldOptions {
   as?: string;
@@ -46,6 +47,7 @@ export async function start(repository: Repository, options: StartOptions = {}):
   const signer = await requireSigner(repository, trust, identity);
   const resumed = await resume(repository, trust, identity);
   const known = await readKnown(repository, trust);
+  if (resumed) keepTrailers(repository, resumed, options.task ?? null);
   if (resumed) return answer(repository, trust, known, resumed, firstId(repository, resumed), true);
   const holds = await openHolds(repository, options);
   const position = await readPosition(repository);
@@ -55,6 +57,7 @@ export async function start(repository: Repository, options: StartOptions = {}):
   const session = await enter(repository, trust, holds, identity);
   const writer: Writer = { repository, session, trust, signer, holds };
   pointTo(dirsOf(repository), session);
+  writeTrailers(repository, session, task ?? null);
   const { delta_id, path } = await append(writer, { kind: 'start', fields });
   await publishRecords(repository, session, [path], options.commit ? `handoff: ${identity} starts` : null, options);
   return answer(repository, trust, known, session, delta_id, false);

@@ -19,6 +19,7 @@ import { type Repository, requireWorkTree } from './repository.ts';
 import { sectionWarning } from './section-warning.ts';
 import { dirsOf } from './session.ts';
 import { releaseClaims } from './task-lock.ts';
+import { removeTrailers } from './trailers.ts';
 
 export interface WrapOptions extends RecordOptions, BatonInput {}
 
@@ -59,6 +60,7 @@ async function finish(
 ): Promise<WrapResult> {
   await releaseClaims(repository, holds, session);
   await releaseIdentity(holds, session);
+  removeTrailers(repository, session);
   const message = `handoff: ${session.identity} wraps\n\n${baton.summary}`;
   const commit = await publishRecords(repository, session, [baton.path], message, options);
   rememberCommitted(repository, session, commit);

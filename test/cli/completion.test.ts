@@ -34,8 +34,8 @@ describe('bash', () => {
     expect(complete(words)).toEqual(offered);
   });
 
-  it('offers no hidden flag', () => {
-    expect(complete(['git-handoff', 'init', '--no-'])).toEqual(['--no-commit', '--no-stage']);
+  it('offers the flags that begin so', () => {
+    expect(complete(['git-handoff', 'init', '--no-'])).toEqual(['--no-hooks', '--no-commit', '--no-stage']);
   });
 
   it('is registered for git-handoff', () => {

@@ -40,6 +40,7 @@ describe('init', () => {
       fingerprint: expect.stringMatching(/^SHA256:/),
       policy_version: 1,
       created: expect.arrayContaining(FILES),
+      hooks: [],
       commit: git(here.dir, 'rev-parse', 'HEAD'),
     });
     expect(tracked(here.dir)).toEqual(FILES);

@@ -6,12 +6,12 @@ export const init = defineVerb<InitOptions, InitResult>({
   summary: 'set up .handoff in this repository',
   purpose:
     'Writes the first policy, a maintainer (named by --as, else "maintainer"), the identity "bot" and project.yaml, ' +
-    'keeps line endings of signed files as they are (.gitattributes), and commits that. Private keys stay outside the ' +
+    'keeps line endings of signed files as they are (.gitattributes), commits that, and installs hooks. Private keys stay outside the ' +
     'repository. The root it prints is what others compare before they trust anything here.',
   flags: [
     { flags: '--name <project>', about: "the project's name (default: the directory's)" },
     { flags: '--threshold <n>', about: 'root keys that must sign a policy (1 to begin with)', atLeast: 1 },
-    { flags: '--no-hooks', about: 'install no hooks', hidden: true },
+    { flags: '--no-hooks', about: 'install no hooks' },
     ...PUBLISH_FLAGS,
   ],
   examples: [

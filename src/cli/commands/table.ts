@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { completion } from './completion.ts';
 import { gate } from './gate.ts';
+import { hooks } from './hooks.ts';
 import { identity } from './identity.ts';
 import { init } from './init.ts';
 import { log } from './log.ts';
@@ -25,7 +26,7 @@ const READ = 'records, newest first; one of them';
 const CHECK = 'check all records, or a change; pin the root';
 const JUDGE = 'a verdict on it; reinstate what was reverted';
 const SIGN = 'who may sign; what a merge must carry';
-const SETUP = 'set up a repository; complete words in a shell';
+const SETUP = 'set up a repository, its hooks, your shell';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
 export const COMMANDS: readonly Command[] = [
@@ -58,5 +59,6 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Maintainers', row: SIGN, ...policy },
   { audience: 'Maintainers', row: SIGN, ...waiver },
   { audience: 'Setup', row: SETUP, ...init },
+  { audience: 'Setup', row: SETUP, ...hooks },
   { audience: 'Setup', row: SETUP, ...completion },
 ];

@@ -3,10 +3,11 @@ import type { TrustResult } from '../../verbs/trust.ts';
 import type { Paint } from '../terminal.ts';
 import { committed, count, fields, lines } from './layout.ts';
 
-export function formatInit({ created, commit, root, identity, fingerprint }: InitResult, paint: Paint): string {
+export function formatInit({ created, hooks, commit, root, identity, fingerprint }: InitResult, paint: Paint): string {
   const facts: [string, string][] = [
     ['root', root],
     ['maintainer', `${identity} ${fingerprint}`],
+    ['hooks', hooks.join(', ') || 'none'],
   ];
   return lines(
     `${paint('green', '✓')} Set up: ${count(created.length, 'file')} (${committed(commit)})`,

@@ -1,0 +1,190 @@
+#!/bin/sh
+# What git's hooks ask, as far as a shell can answer it: Node takes 70 ms to start, and mostly there is nothing to judge.
+# usage: hook.sh NAME ARGUMENTS..., called by the section that `git handoff hooks install` writes.
+
+set -f # git's words are no patterns
+LF='
+'
+
+main() {
+  case $hook in
+    pre-commit) pre_commit "$@" ;;
+    prepare-commit-msg) prepare_commit_msg "$@" ;;
+    pre-merge-commit) pre_merge_commit "$@" ;;
+    pre-push) pre_push "$@" ;;
+    reference-transaction) reference_transaction "$@" ;;
+    pre-receive) start_node "$@" ;;
+    *) echo "git-handoff: there is no hook called '$hook'." >&2 && exit 2 ;;
+  esac
+}
+
+# Nothing staged under .handoff: nothing to check.
+pre_commit() {
+  git diff-index --cached --quiet HEAD -- .handoff 2>/dev/null
+  case $? in
+    0) exit 0 ;;
+    1) start_node "$@" ;;
+  esac
+  [ -z "$(git ls-files --cached -- .handoff)" ] || start_node "$@" # no commit yet
+}
+
+# Adds the trailers of the session that is open in this work tree. No Node.
+prepare_commit_msg() {
+  find_git_dir
+  [ -f "$git_dir/handoff-trailers" ] || exit 0
+  # who rebases moves commits that are somebody's already
+  [ ! -d "$git_dir/rebase-merge" ] && [ ! -d "$git_dir/rebase-apply" ] || exit 0
+  # a message of comments alone is empty, and must stay so: git gives up on it
+  [ -n "$(sed '/^. -\{24\} >8 -\{24\}$/,$d' "$1" | git stripspace --strip-comments)" ] || exit 0
+  message=$1
+  set --
+  while IFS= read -r trailer; do
+    case $trailer in Handoff-*': '?*) set -- "$@" --trailer "$trailer" ;; esac
+  done <"$git_dir/handoff-trailers"
+  [ $# -eq 0 ] ||
+    git interpret-trailers --in-place --no-divider --if-exists addIfDifferent "$@" "$message" ||
+    warn 'the trailers were not added.'
+  exit 0
+}
+
+find_git_dir() {
+  git_dir=${GIT_DIR-}
+  [ -n "$git_dir" ] || { [ -d .git ] && git_dir=.git; } || git_dir=$(git rev-parse --git-dir)
+}
+
+pre_merge_commit() {
+  branch=$(git symbolic-ref -q HEAD) && is_protected "$branch" || exit 0
+  start_node "$@"
+}
+
+# <local ref> <local oid> <remote ref> <remote oid>: only the first may have spaces.
+pre_push() {
+  input=$(cat)
+  IFS=$LF
+  for line in $input; do
+    line=${line% *}
+    is_protected "${line##* }" || continue
+    unset IFS
+    judge "$input" "$@"
+  done
+  exit 0
+}
+
+# <old> <new> <ref>. What is ordinary passes here; the rest is judged.
+reference_transaction() {
+  [ "${1-}" = prepared ] || exit 0
+  input=$(cat)
+  case $input in *' refs/heads/'*) ;; *) exit 0 ;; esac
+  judged=
+  IFS=$LF
+  for line in $input; do
+    case $line in *' refs/heads/'*) ;; *) continue ;; esac
+    is_protected "${line##* }" || continue
+    ref=${line##* }
+    line=${line% *}
+    look_at "${line% *}" "${line#* }" "$ref"
+  done
+  unset IFS
+  [ -z "$judged" ] || judge "$judged" "$@"
+  exit 0
+}
+
+# OLD NEW REF
+look_at() {
+  case $2 in
+    ref:*) return ;;
+    *[!0]*) ;;
+    *) ! is_deleted || warn "$3 is protected, and is deleted here. A guarded server keeps it."; return ;;
+  esac
+  old=$1
+  case $old in *[!0]*) ;; *) old=$(git rev-parse -q --verify "$3") || return 0 ;; esac
+  known=$(git for-each-ref --format='%(objectname)' "refs/remotes/*/${3#refs/heads/}")
+  # shellcheck disable=SC2086 # one word a line
+  brought=$(git rev-list --max-count=2 --parents "$2" --not "$old" $known --) || brought=unknown$LF
+  case $brought in
+    '') git merge-base --is-ancestor "$old" "$2" || warn "$3 goes back: it loses commits that it had." ;;
+    *"$LF"* | *' '*' '*) judged="$judged$old $2 $3$LF" ;;
+    *) is_new "$2" "$old" "${3#refs/heads/}" || judged="$judged$old $2 $3$LF" ;;
+  esac
+}
+
+# Or only packed, by gc: then its file goes, and nothing is locked.
+is_deleted() {
+  [ -e "$(git rev-parse --git-path packed-refs.lock)" ]
+}
+
+# A commit that no other branch has: made here, by commit, amend or one cherry-pick. The push judges it.
+is_new() {
+  [ -n "$(git rev-list --max-count=1 "$1" --not "$2" --exclude="$3" --branches --remotes --)" ]
+}
+
+# The list of the newest policy in the work tree. Where none is in sight, Node looks at what the usual names hold.
+is_protected() {
+  [ -n "${protected-}" ] || read_protected
+  case $protected in *"$LF$1$LF"*) return 0 ;; *) return 1 ;; esac
+}
+
+read_protected() {
+  policy=
+  set +f
+  for file in .handoff/policy/[0-9]*.yaml; do
+    case $file in *.pending.yaml) continue ;; esac
+    [ "${#file}" -lt "${#policy}" ] || policy=$file # 10000 comes after 9999
+  done
+  set -f
+  protected=${LF}refs/heads/main${LF}refs/heads/master$LF
+  [ -f "$policy" ] || return 0
+  protected=$LF
+  while IFS= read -r row; do
+    case $row in
+      '  - refs/'*) protected=$protected${row#  - }$LF ;;
+      '  - "refs/'*'"') row=${row#  - ?} && protected=$protected${row%?}$LF ;;
+    esac
+  done <"$policy"
+}
+
+# INPUT ARGUMENTS...
+judge() {
+  find_program
+  lines=$1
+  shift
+  printf '%s\n' "$lines" | "$node" "$program" hooks run "$hook" -- "$@" >&2
+  exit $?
+}
+
+start_node() {
+  find_program
+  exec "$node" "$program" hooks run "$hook" -- "$@" >&2
+}
+
+# The program is beside this file, wherever a link to it is.
+find_program() {
+  node=${HANDOFF_NODE:-node}
+  command -v "$node" >/dev/null 2>&1 || node=node
+  command -v "$node" >/dev/null 2>&1 || give_up 'node was not found'
+  self=$0
+  while [ -h "$self" ]; do
+    target=$(readlink "$self") || give_up "$self leads nowhere"
+    case $target in /*) self=$target ;; *) self=$(dirname "$self")/$target ;; esac
+  done
+  program=$(dirname "$self")/cli.cjs
+  [ -f "$program" ] || give_up "$program is gone"
+}
+
+# Advice may be missed; the server's word may not.
+give_up() {
+  [ "$hook" != pre-receive ] || {
+    echo "git-handoff: $1. Nothing can be judged, so nothing is accepted." >&2
+    exit 1
+  }
+  warn "$1, so $hook checked nothing."
+  exit 0
+}
+
+warn() {
+  echo "git-handoff: warning: $1" >&2
+}
+
+hook=${1-}
+[ $# -eq 0 ] || shift
+main "$@"

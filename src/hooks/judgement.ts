@@ -1,0 +1,48 @@
+import type { Finding } from '../core/error.ts';
+import type { GateOptions } from '../verbs/gate.ts';
+import type { Repository } from '../verbs/repository.ts';
+
+/** What a hook says of one ref, or of what is staged. */
+export interface Judgement {
+  /** Null: of no ref. */
+  ref: string | null;
+  pass: boolean;
+  /** Why, where nothing was judged. */
+  reason: string | null;
+  findings: Finding[];
+}
+
+/** What git tells a hook. */
+export interface HookCall {
+  args: readonly string[];
+  readInput(): Promise<string>;
+  env: NodeJS.ProcessEnv;
+}
+
+export function passed(ref: string | null): Judgement {
+  return { ref, pass: true, reason: 'it is not protected', findings: [] };
+}
+
+export function refused(ref: string, reason: string): Judgement {
+  return { ref, pass: false, reason, findings: [] };
+}
+
+/** May a commit take the place of another on a protected branch? */
+export async function judge(
+  repository: Repository,
+  ref: string,
+  options: Omit<GateOptions, 'replaces'>,
+): Promise<Judgement> {
+  const { gate } = await import('../verbs/gate.ts');
+  const { pass, findings } = await gate(repository, { ...options, replaces: true });
+  return { ref, pass, reason: null, findings };
+}
+
+/** The id that stands for nothing: a ref is created, or deleted. */
+export function isNothing(oid: string): boolean {
+  return /^0+$/.test(oid);
+}
+
+export function linesOf(input: string): string[] {
+  return input.split('\n').filter((line) => line !== '');
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readGit } from '../git/run.ts';
+import { isOid, type Oid } from '../git/store.ts';
+import { ifThere } from '../journal/if-there.ts';
+import { readPosition } from '../verbs/position.ts';
+import type { Repository } from '../verbs/repository.ts';
+import { stagedGit } from '../verbs/staged.ts';
+import { type HookCall, type Judgement, judge, linesOf, passed } from './judgement.ts';
+import { protects, trackingCommits } from './protected.ts';
+
+/** The merge as it will be: a commit that nothing names, of what is in the index. */
+export async function preMergeCommit(repository: Repository, { env }: HookCall): Promise<Judgement[]> {
+  const { branch, head } = await readPosition(repository);
+  const merged = mergeHeads(repository, env);
+  const ref = `refs/heads/${branch}`;
+  if (branch === null || head === null || merged.length === 0) return [passed(null)];
+  if (!(await protects(repository, head, ref))) return [passed(ref)];
+  const tree = (await readGit(stagedGit(repository), ['write-tree'])).toString('latin1').trim();
+  const made = await repository.store.writeCommit({
+    tree,
+    parents: [head, ...merged],
+    author: NOBODY,
+    committer: NOBODY,
+    message: 'a merge that is being judged\n',
+  });
+  return [await judge(repository, ref, { base: head, head: made, known: await trackingCommits(repository, ref) })];
+}
+
+const NOBODY = 'git-handoff <git-handoff@git-handoff.invalid> 0 +0000';
+
+/** Git writes MERGE_HEAD only after this hook, and names what it merges in the environment; `git commit` reads the file. */
+function mergeHeads({ dirs }: Repository, env: NodeJS.ProcessEnv): Oid[] {
+  const file = ifThere(() => readFileSync(join(dirs.gitDir, 'MERGE_HEAD'), 'latin1'));
+  if (file !== null) return linesOf(file).filter(isOid);
+  return Object.keys(env)
+    .filter((name) => name.startsWith('GITHEAD_'))
+    .map((name) => name.slice('GITHEAD_'.length))
+    .filter(isOid);
+}
