@@ -76,12 +76,12 @@ describe('SPEC-040 §5.9 what is documented exists', () => {
 
 describe('SPEC-040 §5.10 nothing is marked as yet to come', () => {
   it.each(DOCUMENTS)('%s', (path) => {
-    expect(read(path)).not.toMatch(
-      /not (?:yet |been )?implemented|\bNYI\b|\bunimplemented\b|coming soon|\bTODO\b|\bTBD\b/i,
-    );
+    expect(read(path)).not.toMatch(/not (?:yet |been )?implemented|\bNYI\b|\bunimplemented\b|coming soon|\bTBD\b/i);
+    expect(read(path)).not.toMatch(/\bTODO\b/); // in small letters it is the state of a task
   });
 
   it('the help', () => {
-    expect(help).not.toMatch(/not (?:yet )?implemented|\bNYI\b|coming soon|\bTODO\b/i);
+    expect(help).not.toMatch(/not (?:yet )?implemented|\bNYI\b|coming soon/i);
+    expect(help).not.toMatch(/\bTODO\b/);
   });
 });
