@@ -26,7 +26,10 @@ export async function generate(base, records) {
 
 /** A repository with so many tasks, each waiting for one or two before it, of which a quarter is done. */
 export async function generateTasks(base, tasks) {
-  return makeRepository(base, `${tasks}-tasks`, (root, keys) => manyTasks(root, keys, tasks));
+  const place = await makeRepository(base, `${tasks}-tasks`, (root, keys) => manyTasks(root, keys, tasks));
+  // in a work tree that lacks them there would be nothing to compare with HEAD
+  execFileSync('git', ['-C', place.dir, 'reset', '-q', '--hard'], { env: place.env });
+  return place;
 }
 
 async function makeRepository(base, name, files) {

@@ -17,6 +17,7 @@ import { nodeHashes, nodeSuite, verifyEd25519 } from '../src/crypto.ts';
 import { openNativeStore } from '../src/git/native-store.ts';
 import { heartbeatAge } from '../src/journal/heartbeat.ts';
 import { readHold, takeHold } from '../src/journal/locks.ts';
+import { stateDirs } from '../src/journal/registry.ts';
 import { takeRemoteHold } from '../src/journal/remote-locks.ts';
 import {
   BATON,
@@ -472,10 +473,25 @@ describe('sessions at work', () => {
   });
 });
 
-describe('SPEC §9 and §10', () => {
+describe('SPEC §8.9, §9 and §10', () => {
   const place = template();
 
-  it('M62: done without a thought is in progress', async () => {
+  it('M62 M63: a claim that was taken over is no longer written with', async () => {
+    const here = place();
+    const { handoff } = reopen(here);
+    await handoff.task.add({ id: 'P0.1', title: 'the reader' });
+    await handoff.start({ as: 'donna' });
+    expect((await handoff.claim({ as: 'donna', id: 'P0.1' })).token).toBe(1);
+    const { locks } = stateDirs(join(here.dir, '.git/handoff'));
+    takeHold(locks, 'task/P0.1', 2, { session_id: SESSION, identity: 'erin', at: NOTE.at, host: 'here' });
+    await expect(handoff.task.update({ as: 'donna', id: 'P0.1', progress: 50 })).rejects.toMatchObject({
+      code: 'task_claimed',
+    });
+    const { path } = await handoff.note({ as: 'donna', text: 'still here' });
+    expect(readFileSync(join(here.dir, path), 'utf8')).not.toContain('lock:');
+  });
+
+  it('M64: done without a thought is in progress', async () => {
     const here = place();
     session(here, [SESSION_START, IN_PROGRESS, DONE]);
     expect((await reopen(here).handoff.verify()).valid).toBe(true);
@@ -483,7 +499,7 @@ describe('SPEC §9 and §10', () => {
     expect(taskStatus(history, 'P0.1')?.status).toBe('in_progress');
   });
 
-  it('M63: attributes do not change a patch id', async () => {
+  it('M65: attributes do not change a patch id', async () => {
     const here = place();
     const base = git(here.dir, 'rev-parse', 'HEAD');
     code(here, { 'a.bin': 'a\n' });
@@ -493,7 +509,7 @@ describe('SPEC §9 and §10', () => {
     expect(before.patch_id).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('M64: the first policy must hold', async () => {
+  it('M66: the first policy must hold', async () => {
     const here = place();
     const zeros = '0'.repeat(40);
     expect(await gateVerdict(here, zeros)).toEqual([]);
@@ -502,7 +518,7 @@ describe('SPEC §9 and §10', () => {
     expect(await gateVerdict(here, zeros)).toEqual(['signature_invalid policy/0001.yaml']);
   });
 
-  it('M65: a policy that arrives does not decide about itself', async () => {
+  it('M67: a policy that arrives does not decide about itself', async () => {
     const here = place();
     branch(here, 'feature');
     code(here, { 'a.ts': 'a\n' });
@@ -510,7 +526,7 @@ describe('SPEC §9 and §10', () => {
     expect(await gateVerdict(here)).toEqual(['writeback_missing a.ts']);
   });
 
-  it('M66: a record that is gone', async () => {
+  it('M68: a record that is gone', async () => {
     const here = place();
     const [start] = session(here, [SESSION_START, BATON]);
     branch(here, 'feature');
@@ -520,7 +536,7 @@ describe('SPEC §9 and §10', () => {
     expect(start).toBeDefined();
   });
 
-  it('M67: an identity that goes back', async () => {
+  it('M69: an identity that goes back', async () => {
     const here = place();
     const before = readFileSync(join(here.dir, '.handoff/identities/donna/identity.yaml'));
     await reopen(here).handoff.identity.rotate({ name: 'donna' });
@@ -530,7 +546,7 @@ describe('SPEC §9 and §10', () => {
     expect(await gateVerdict(here)).toEqual(['policy_rollback identities/donna/identity.yaml']);
   });
 
-  it('M68 M69: a commit, and a path, that no thought accounts for', async () => {
+  it('M70 M71: a commit, and a path, that no thought accounts for', async () => {
     const here = place();
     const { base } = await honestBranch(here);
     expect(await gateVerdict(here)).toEqual([]);
@@ -540,7 +556,7 @@ describe('SPEC §9 and §10', () => {
     expect(await gateVerdict(here)).toEqual(['files_uncovered b.ts']);
   });
 
-  it('M69: the same change under another commit is the same', async () => {
+  it('M71: the same change under another commit is the same', async () => {
     const here = place();
     const { base } = await honestBranch(here);
     git(here.dir, 'reset', '--quiet', '--soft', base);
@@ -548,14 +564,14 @@ describe('SPEC §9 and §10', () => {
     expect(await gateVerdict(here)).toEqual([]);
   });
 
-  it('M70: done, and nothing says what was done', async () => {
+  it('M72: done, and nothing says what was done', async () => {
     const here = place();
     branch(here, 'feature');
     session(here, [SESSION_START, IN_PROGRESS, DONE, BATON]);
     expect(await gateVerdict(here)).toEqual(['done_without_thought 0003-task.yaml']);
   });
 
-  it('M71: nobody else has approved', async () => {
+  it('M73: nobody else has approved', async () => {
     const here = place();
     await reopen(here).handoff.policy.set({ key: 'writeback.review', value: 'true' });
     const { records } = await honestBranch(here);
@@ -565,7 +581,7 @@ describe('SPEC §9 and §10', () => {
     expect(await gateVerdict(here)).toEqual([]);
   });
 
-  it('M72: a shallow clone knows too little', async () => {
+  it('M74: a shallow clone knows too little', async () => {
     const here = place();
     await honestBranch(here);
     const dir = join(temporaryDirectory(), 'shallow');

@@ -46,6 +46,8 @@ branch: main
 commit_sha: ${COMMIT}
 tree: ${TREE}
 patch_id: ${'5f'.repeat(32)}
+commit_patch_ids:
+  - ${'6e'.repeat(32)}
 tests_run:
   - npm test
 evidence:

@@ -1,7 +1,7 @@
 import { byNature } from './natural-order.ts';
 import type { TaskStatus } from './task-state.ts';
 
-export interface GraphNode {
+interface GraphNode {
   task_id: string;
   title: string;
   status: TaskStatus;
@@ -9,7 +9,7 @@ export interface GraphNode {
   depth: number;
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   task_id: string;
   depends_on: string;
 }

@@ -8,6 +8,7 @@ import { readSignedDocument } from '../audit/trust.ts';
 import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseTaskName, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -60,24 +61,51 @@ export async function readTasks(repository: Repository, source: Source, trust: T
   return tasks;
 }
 
+/** Many at once: signatures are checked on all cores, and objects come from one process. */
+const AT_ONCE = 256;
+
 async function readDefinitions(
   repository: Repository,
   source: Source,
   entries: readonly Entry[],
   trust: Trust,
 ): Promise<TaskDefinition[]> {
-  const tasks: TaskDefinition[] = [];
-  for (const entry of entries) {
-    if (entry.mode !== FILE || !parseTaskName(entry.name)) continue;
-    try {
-      const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
-      if (`${fields.task_id}.yaml` === entry.name) tasks.push(toDefinition(fields as Partial<TaskDefinition>));
-    } catch (error) {
-      if (!(error instanceof HandoffError)) throw error;
-      repository.warn(`${entry.path}: ${error.message}`);
-    }
+  const named = entries.filter((entry) => entry.mode === FILE && parseTaskName(entry.name) !== null);
+  const tasks: (TaskDefinition | null)[] = [];
+  for (let from = 0; from < named.length; from += AT_ONCE) {
+    const some = named.slice(from, from + AT_ONCE);
+    const ahead = readAhead(source, some, await source.readAll(some, MAX_RECORD_BYTES));
+    tasks.push(...(await Promise.all(some.map((entry) => readDefinition(repository, ahead, entry, trust)))));
   }
-  return tasks;
+  return tasks.filter((task) => task !== null);
+}
+
+function readAhead(source: Source, entries: readonly Entry[], found: readonly (Uint8Array | HandoffError)[]): Source {
+  const contents = new Map(entries.map((entry, at) => [entry, found[at]!]));
+  return {
+    ...source,
+    async read(file) {
+      const bytes = contents.get(file)!;
+      if (bytes instanceof HandoffError) throw bytes;
+      return bytes;
+    },
+  };
+}
+
+async function readDefinition(
+  repository: Repository,
+  source: Source,
+  entry: Entry,
+  trust: Trust,
+): Promise<TaskDefinition | null> {
+  try {
+    const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
+    return `${fields.task_id}.yaml` === entry.name ? toDefinition(fields as Partial<TaskDefinition>) : null;
+  } catch (error) {
+    if (!(error instanceof HandoffError)) throw error;
+    repository.warn(`${entry.path}: ${error.message}`);
+    return null;
+  }
 }
 
 /** One definition, without reading the others: as the last commit has it, else as it is in the work tree. */

@@ -340,6 +340,7 @@ describe('claim --worktree', () => {
       await there.handoff.note({ text: 'here' });
       const names = recordsOf(there, session_id).map(({ name }) => name);
       expect(names).toEqual(['0001-start.yaml', '0002-task.yaml', '0003-note.yaml']);
+      await expect(open(place).handoff.note({ text: 'left' })).rejects.toMatchObject({ code: 'no_session' });
       commitAll(there);
       expect(await findings(there)).toEqual([]);
     },

@@ -5,7 +5,7 @@ import type { Handoff } from '../../src/index.ts';
 import { template } from '../threats/forge.ts';
 import { open } from './agents.ts';
 
-const fresh = template();
+const fresh = template(({ handoff }) => handoff.task.add({ id: 'T1', title: 'count' }));
 
 type Verb = (handoff: Handoff) => Promise<unknown>;
 
@@ -21,6 +21,13 @@ it('no verb of a session starts more than three git processes, and most start on
     ['decide', (handoff) => handoff.decide({ title: 'two', text: 'three' }), READS],
     ['wip', (handoff) => handoff.wip.open({ key: 'four', text: 'five' }), READS],
     ['signal', (handoff) => handoff.signal.send({ name: 'erin', text: 'six' }), READS],
+    ['task list', (handoff) => handoff.task.list(), READS],
+    ['task graph', (handoff) => handoff.task.graph(), READS],
+    ['next', (handoff) => handoff.next(), READS],
+    ['claim', (handoff) => handoff.claim({ id: 'T1' }), READS],
+    ['task update', (handoff) => handoff.task.update({ id: 'T1', progress: 5 }), READS],
+    ['note under a claim', (handoff) => handoff.note({ text: 'mine' }), READS],
+    ['unclaim', (handoff) => handoff.unclaim({ id: 'T1' }), READS],
     ['heartbeat', (handoff) => handoff.heartbeat({}), READS],
     ['status', (handoff) => handoff.status(), READS],
     ['sessions', (handoff) => handoff.sessions(), READS],

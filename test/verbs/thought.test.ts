@@ -232,9 +232,9 @@ describe('what is given is compared with git', () => {
     ['no summary', { summary: ' \n' }, 'usage'],
     ['a blocker with a key that no record has', { blockers: [{ 'Not a key': 'x' }] }, 'usage'],
     ['a related record that is no id', { related: ['abc'] }, 'usage'],
-    ['a secret in the summary', { summary: 'AKIAABCDEFGHIJKLMNOP' }, 'secret_found'],
-    ['a secret in a blocker', { blockers: [{ issue: 'AKIAABCDEFGHIJKLMNOP' }] }, 'secret_found'],
-    ['a secret in a command', { run: { command: ['true', 'AKIAABCDEFGHIJKLMNOP'] } }, 'secret_found'],
+    ['a secret in the summary', { summary: SECRET }, 'secret_found'],
+    ['a secret in a blocker', { blockers: [{ issue: SECRET }] }, 'secret_found'],
+    ['a secret in a command', { run: { command: ['true', SECRET] } }, 'secret_found'],
   ])('%s is refused, and nothing is written', async (_, options, code) => {
     const place = await atWork();
     expect(await error(place.handoff.thought({ id: 'P0.1', summary: 's', ...options }))).toMatchObject({ code });

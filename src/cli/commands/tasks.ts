@@ -38,7 +38,7 @@ const add = defineVerb<DefineFlags & { title: string }, TaskDefineResult>({
   examples: [
     { run: 'git handoff task add P0.1.1 --title "Package setup"', does: 'the first one' },
     {
-      run: 'git handoff task add P0.1.2 --title "Linter" --depends P0.1.1 --accept "no warnings"',
+      run: 'git handoff task add P0.1.2 --title "Linter" --depends P0.1.1 --tag lint',
       does: 'one after it',
     },
   ],
