@@ -36,13 +36,22 @@ export async function findReverts(
 
 type Commits = ReadonlyMap<Oid, RangeCommit>;
 
+/** More would not fit a command line. */
+const MOST_NAMED = 10_000;
+
 /** Whence to look: what all of these commits, and the branch, have in common. Null: from the beginning. */
 async function commonStart({ git }: Repository, tip: Oid, changes: readonly DoneChange[]): Promise<Oid | null> {
   if (changes.some(({ since }) => since.length === 0)) return null;
-  const starts = new Set(changes.flatMap(({ since }) => since));
-  const result = await runGit(git, ['merge-base', '--octopus', tip, ...starts]);
-  if (result.code > 1) throw gitFailure(['merge-base'], result);
-  return result.stdout.toString('latin1').split('\n', 1)[0] || null;
+  const starts = [...new Set(changes.flatMap(({ since }) => since))];
+  let common: Oid = tip;
+  for (let at = 0; at < starts.length; at += MOST_NAMED) {
+    const args = ['merge-base', '--octopus', common, ...starts.slice(at, at + MOST_NAMED)];
+    const result = await runGit(git, args);
+    if (result.code > 1) throw gitFailure(args, result);
+    if (result.code === 1) return null;
+    common = result.stdout.toString('latin1').split('\n', 1)[0]!;
+  }
+  return common;
 }
 
 /**

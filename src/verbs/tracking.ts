@@ -9,7 +9,7 @@ export interface ProtectedTip {
   oid: Oid;
 }
 
-export function protectedRefs({ policy }: Trust): string[] {
+function protectedRefs({ policy }: Trust): string[] {
   return policy.document.fields.protected as string[];
 }
 

@@ -188,6 +188,23 @@ describe('a change counts as taken back', () => {
     expect(await reverted(place)).toEqual([]);
   });
 
+  test('not when it was applied again, and its session began only after the last commit of it', async () => {
+    const place = fresh();
+    git(place.dir, 'remote', 'add', 'origin', join(place.dir, '..', 'nowhere'));
+    git(place.dir, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
+    const sha = work(place, { 'one.txt': '1\n' });
+    const { handoff } = open(place);
+    await handoff.start({ as: 'donna' });
+    await done(place, handoff, 'P0.1');
+    await handoff.wrap({ as: 'donna', message: 'done' });
+    const by = revert(place, sha);
+    git(place.dir, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
+    expect(await reverted(place)).toEqual([`P0.1 ${by}`]);
+    revert(place, by);
+    git(place.dir, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
+    expect(await reverted(place)).toEqual([]);
+  });
+
   test('of two tasks in one branch only the one that was, or both with the merge', async () => {
     const place = fresh();
     git(place.dir, 'switch', '--quiet', '--create', 'both');

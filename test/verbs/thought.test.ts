@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { taskStatus } from '../../src/core/history-queries.ts';
@@ -65,15 +65,27 @@ describe('a thought is filled in from git', () => {
     expect(place.warnings).toEqual([]);
   });
 
-  test('three git processes are enough', async () => {
-    const place = await atWork();
-    const trace = join(place.dir, '..', 'trace');
-    const { handoff } = open(place, { env: { GIT_TRACE: trace } });
-    await handoff.thought({ id: 'P0.1', summary: 'made it' });
-    await handoff.close();
-    const processes = [...readFileSync(trace, 'utf8').matchAll(/built-in: git (\S+)/g)].map(([, command]) => command);
-    expect(processes).toEqual(['cat-file', 'rev-list', 'diff-tree']);
-  });
+  test.each(['not moved', 'moved on', 'been merged in'])(
+    'three git processes are enough when the protected branch has %s',
+    async (how) => {
+      const place = await atWork();
+      git(place.dir, 'commit', '--quiet', '--message', 'records');
+      if (how !== 'not moved') {
+        git(place.dir, 'switch', '--quiet', 'main');
+        git(place.dir, 'remote', 'add', 'origin', 'nowhere');
+        git(place.dir, 'update-ref', 'refs/remotes/origin/main', work(place, { 'theirs.txt': 't\n' }));
+        git(place.dir, 'switch', '--quiet', 'feature/p0-1');
+      }
+      if (how === 'been merged in') git(place.dir, 'merge', '--quiet', '--no-edit', 'main');
+      const trace = join(place.dir, '..', 'trace');
+      const { handoff } = open(place, { env: { GIT_TRACE: trace } });
+      const { record } = await handoff.thought({ id: 'P0.1', summary: 'made it' });
+      await handoff.close();
+      const processes = [...readFileSync(trace, 'utf8').matchAll(/built-in: git (\S+)/g)].map(([, name]) => name);
+      expect(processes).toEqual(['cat-file', 'rev-list', 'diff-tree']);
+      expect(record.files_changed).toEqual(['src/a.ts']);
+    },
+  );
 
   test('since the merge base with the remote-tracking ref of the protected branch, where there is one', async () => {
     const place = fresh();
@@ -395,6 +407,15 @@ describe('what was run is told from what is claimed', () => {
     expect(record.evidence).toMatchObject([{ exit_code: 0 }]);
   });
 
+  test('whatever else is wrong is said before it runs', async () => {
+    const place = await atWork();
+    const canary = join(place.dir, '..', 'canary');
+    const run = node(`require("fs").writeFileSync(${JSON.stringify(canary)}, "")`);
+    const options = { id: 'P0.1', summary: 's', blockers: [{ 'Not a key': 'x' }], run };
+    expect(await error(place.handoff.thought(options))).toMatchObject({ code: 'usage' });
+    expect(existsSync(canary)).toBe(false);
+  });
+
   test('whoever was taken over does not wait for the tests to hear of it', async () => {
     const place = await atWork();
     await open(place).handoff.pickup({ as: 'erin', fromSession: place.session, force: true });
@@ -449,6 +470,16 @@ describe('Failure Mode 1: Agent A finishes, writeback fails', () => {
     await changeTask(place, 'P0.1', 'done');
     expect(await statusOf(place, 'P0.1')).toBe('done');
     expect((await place.handoff.escalate({ id: 'P0.1' })).draft).toBeNull();
+  });
+
+  test('a state directory that cannot even be read is a failed writeback too', async () => {
+    const place = await atWork();
+    const heartbeat = join(place.dir, '.git/handoff/sessions', place.session, 'heartbeat');
+    rmSync(heartbeat);
+    mkdirSync(heartbeat);
+    expect(await error(place.handoff.thought({ id: 'P0.1', summary: 's' }))).toMatchObject({
+      code: 'writeback_failed',
+    });
   });
 
   test('what ran is not lost with it', async () => {
