@@ -146,6 +146,30 @@ describe.skipIf(GATE.includes('being written'))('a push', () => {
     expect(git(server, 'rev-parse', 'main')).toBe(main);
   });
 
+  it('around the hooks by writing the ref file ends at the server', async () => {
+    const here = await withSide();
+    await withServer(here);
+    writeFileSync(join(here.dir, '.git/refs/heads/main'), `${git(here.dir, 'rev-parse', 'side')}\n`);
+    const { code, stderr } = tryGit(here.dir, ['push', '--no-verify', 'origin', 'main']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('remote: error writeback_missing: ')]);
+  });
+
+  it('a protected branch is not deleted', async () => {
+    const here = await withSide();
+    await withServer(here);
+    const { stderr } = tryGit(here.dir, ['push', '--no-verify', 'origin', ':main']);
+    expect(stderr).toContain('remote: git-handoff: refs/heads/main: refused: it is protected, and cannot be deleted');
+  });
+
+  it('of records alone arrives: what waits in quarantine is read', async () => {
+    const here = await hooked(place());
+    await withServer(here);
+    writeSession(here, STORY);
+    commitAll(here);
+    const { code, stderr } = tryGit(here.dir, ['push', 'origin', 'main']);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('remote: git-handoff: refs/heads/main: accepted')]);
+  });
+
   it('all refs of a push are judged, and one that is refused refuses all', async () => {
     const here = await withSide();
     const server = await withServer(here);
