@@ -59,7 +59,7 @@ pre_merge_commit() {
 
 # <local ref> <local oid> <remote ref> <remote oid>: only the first may have spaces.
 pre_push() {
-  input=$(cat)
+  read_input
   IFS=$LF
   for line in $input; do
     line=${line% *}
@@ -73,7 +73,7 @@ pre_push() {
 # <old> <new> <ref>. What is ordinary passes here; the rest is judged.
 reference_transaction() {
   [ "${1-}" = prepared ] || exit 0
-  input=$(cat)
+  read_input
   case $input in *' refs/heads/'*) ;; *) exit 0 ;; esac
   judged=
   IFS=$LF
@@ -98,6 +98,7 @@ look_at() {
   esac
   old=$1
   case $old in *[!0]*) ;; *) old=$(git rev-parse -q --verify "$3") || return 0 ;; esac
+  ! is_next "$2" "$old" "${3#refs/heads/}" || return 0
   known=$(git for-each-ref --format='%(objectname)' "refs/remotes/*/${3#refs/heads/}")
   # shellcheck disable=SC2086 # one word a line
   brought=$(git rev-list --max-count=2 --parents "$2" --not "$old" $known --) || brought=unknown$LF
@@ -115,7 +116,28 @@ is_deleted() {
 
 # A commit that no other branch has: made here, by commit, amend or one cherry-pick. The push judges it.
 is_new() {
-  [ -n "$(git rev-list --max-count=1 "$1" --not "$2" --exclude="$3" --branches --remotes --)" ]
+  [ -n "$(new_commits "$@")" ]
+}
+
+# And right on top of the branch: this answers for almost every commit, with one process.
+is_next() {
+  [ "$(new_commits "$@")" = "$1 $2" ]
+}
+
+# NEW OLD BRANCH
+new_commits() {
+  git rev-list --max-count=2 --parents "$1" --not "$2" --exclude="$3" --branches --remotes --
+}
+
+# A shell reads lines byte by byte: a few are faster so, many by another process.
+read_input() {
+  input=
+  count=0
+  while [ $count -lt 16 ] && IFS= read -r line; do
+    input=$input$line$LF
+    count=$((count + 1))
+  done
+  [ $count -lt 16 ] || input=$input$(cat)
 }
 
 # The list of the newest policy in the work tree. Where none is in sight, Node looks at what the usual names hold.

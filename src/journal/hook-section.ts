@@ -40,30 +40,32 @@ const SECTION = /^# >>> git-handoff((?: \[[^\]\n]*\])*) >>>.*\n[\s\S]*?^# <<< gi
 
 export function formatSection({ name, origin, program, chained }: Section): string {
   const call = formatCall(name, program);
-  const body = READS_INPUT.includes(name) ? handOn(name, call) : call('');
+  const body = READS_INPUT.includes(name) ? handOn(name, call) : call('', '');
   const before = `if [ -f "$0${MOVED}" ] && [ -x "$0${MOVED}" ]; then\n  "$0${MOVED}" "$@" || exit $?\nfi\n`;
   return `# >>> git-handoff${formatOrigin(origin)} >>> git handoff hooks uninstall takes this out\n${body}${chained ? before : ''}${END}`;
 }
 
-/** The call that fails as our part does; what is before it in a pipe comes first. */
-function formatCall(name: HookName, program: Section['program']): (pipe: string) => string {
+/** The call that fails as ours does. `from`, and the lines `after` it: what it reads. */
+type Call = (from: string, after: string) => string;
+
+function formatCall(name: HookName, program: Section['program']): Call {
   if (!program) {
-    return (pipe) =>
-      `if command -v git-handoff-hook >/dev/null 2>&1; then\n  ${pipe}git-handoff-hook ${name} "$@" || exit $?\nfi\n`;
+    return (from, after) =>
+      `if command -v git-handoff-hook >/dev/null 2>&1; then\n  git-handoff-hook ${name} "$@"${from} || exit $?\n${after}fi\n`;
   }
   const isServer = (SERVER_HOOKS as readonly string[]).includes(name);
   const gone = isServer
     ? 'git-handoff: the program is gone. Nothing can be judged, so nothing is accepted.'
     : `git-handoff: warning: the program is gone, so ${name} checked nothing. Repair: git handoff hooks install`;
   const [node, hook] = [quote(program.node), quote(program.hook)];
-  return (pipe) =>
-    `if [ -f ${hook} ]; then\n  ${pipe}HANDOFF_NODE=${node} sh ${hook} ${name} "$@" || exit $?\n` +
+  return (from, after) =>
+    `if [ -f ${hook} ]; then\n  HANDOFF_NODE=${node} sh ${hook} ${name} "$@"${from} || exit $?\n${after}` +
     `else\n  echo '${gone}' >&2\n${isServer ? '  exit 1\n' : ''}fi\n`;
 }
 
 /** Reads what git says, gives it to ours, and puts it back for what follows. */
-function handOn(name: HookName, call: (pipe: string) => string): string {
-  const ours = call(`printf '%s\\n' "$handoff_input" | `);
+function handOn(name: HookName, call: Call): string {
+  const ours = call(' <<HANDOFF_INPUT', '$handoff_input\nHANDOFF_INPUT\n');
   const putBack =
     'if [ -n "$handoff_input" ]; then\n  exec <<HANDOFF_INPUT\n$handoff_input\nHANDOFF_INPUT\nelse\n  exec </dev/null\nfi\n' +
     'unset handoff_input\n';

@@ -110,6 +110,21 @@ describe.skipIf(GATE.includes('being written'))('into a protected branch', () =>
     expect(tryGit(here.dir, ['update-ref', 'refs/heads/main', 'side'])).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('the newest policy says which branches are protected, not one that waits for signatures', async () => {
+    const here = place();
+    await here.handoff.policy.set({ key: 'protected', value: 'refs/heads/main,refs/heads/release/größe' });
+    await hooked(here);
+    const policies = join(here.dir, '.handoff/policy');
+    writeFileSync(join(policies, '0003.pending.yaml'), 'protected:\n  - refs/heads/other\n');
+    for (const name of ['release/größe', 'other']) git(here.dir, 'branch', name);
+    git(here.dir, 'checkout', '--quiet', '-b', 'side');
+    for (const name of ['s1', 's2']) commitFile(here.dir, name);
+    const move = (name: string) => tryGit(here.dir, ['branch', '-f', name, 'side']);
+    expect(move('other')).toMatchObject({ code: 0, stderr: '' });
+    git(here.dir, 'branch', '-D', 'other');
+    expect(move('release/größe').stderr).toContain('git-handoff: refs/heads/release/größe: refused: ');
+  });
+
   it('where the work tree shows no policy, the commit itself is asked', async () => {
     const here = await withSide();
     const before = git(here.dir, 'rev-parse', 'main');
@@ -144,6 +159,42 @@ describe.skipIf(GATE.includes('being written'))('a push', () => {
       expect([refspec, code, /^remote: git-handoff: refs\/\S+: refused: /m.test(stderr)]).toEqual([refspec, 1, true]);
     }
     expect(git(server, 'rev-parse', 'main')).toBe(main);
+  });
+
+  it('around the hooks by writing the ref file ends at the server', async () => {
+    const here = await withSide();
+    await withServer(here);
+    writeFileSync(join(here.dir, '.git/refs/heads/main'), `${git(here.dir, 'rev-parse', 'side')}\n`);
+    const { code, stderr } = tryGit(here.dir, ['push', '--no-verify', 'origin', 'main']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('remote: error writeback_missing: ')]);
+  });
+
+  it('a protected branch is not deleted', async () => {
+    const here = await withSide();
+    await withServer(here);
+    const { stderr } = tryGit(here.dir, ['push', '--no-verify', 'origin', ':main']);
+    expect(stderr).toContain('remote: git-handoff: refs/heads/main: refused: it is protected, and cannot be deleted');
+  });
+
+  it('that makes a protected branch is judged against what the server has', async () => {
+    const here = place();
+    await here.handoff.policy.set({ key: 'protected', value: 'refs/heads/main,refs/heads/release' });
+    await withServer(here);
+    git(here.dir, 'push', '--quiet', '--no-verify', 'origin', 'main:release');
+    git(here.dir, 'push', '--quiet', '--no-verify', 'origin', 'main:free');
+    git(here.dir, 'checkout', '--quiet', '-b', 'side');
+    commitFile(here.dir, 's1');
+    for (const name of ['release', 'main']) expect(tryGit(here.dir, ['push', 'origin', `side:${name}`]).code).toBe(1);
+    expect(tryGit(here.dir, ['push', 'origin', 'side:free']).code).toBe(0);
+  });
+
+  it('of records alone arrives: what waits in quarantine is read', async () => {
+    const here = await hooked(place());
+    await withServer(here);
+    writeSession(here, STORY);
+    commitAll(here);
+    const { code, stderr } = tryGit(here.dir, ['push', 'origin', 'main']);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('remote: git-handoff: refs/heads/main: accepted')]);
   });
 
   it('all refs of a push are judged, and one that is refused refuses all', async () => {
