@@ -13,6 +13,9 @@ import { template } from '../threats/forge.ts';
 import { open, recordsOf, worktree } from './agents.ts';
 import { changeTask, defineTask, work } from './tasks.ts';
 
+/** In two parts, so that nobody finds it in this file. */
+const SECRET = `AKIA${'ABCDEFGHIJKLMNOP'}`;
+
 const fresh = template(async (place) => {
   defineTask(place, 'P0.1');
   defineTask(place, 'P0.2', { depends_on: ['P0.1'], acceptance: ['it reads', 'it writes'] });
