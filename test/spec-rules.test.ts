@@ -488,7 +488,7 @@ describe('SPEC §8.9, §9 and §10', () => {
       code: 'task_claimed',
     });
     const { path } = await handoff.note({ as: 'donna', text: 'still here' });
-    expect(readFileSync(join(here.dir, path), 'utf8')).not.toContain('lock:');
+    expect(readFileSync(join(here.dir, path), 'utf8')).not.toContain('\nlock:');
   });
 
   it('M64: done without a thought is in progress', async () => {

@@ -102,9 +102,11 @@ function ownSummary({ history }: Known, { session_id, inherited_from }: Session)
 /** What agents forget. */
 export function reminders(todos: Todos, summary: SessionSummary | null, reinstated: readonly string[]): string[] {
   const lines: string[] = [];
-  if (todos.open_count > 0) lines.push(`${todos.open_count} tasks are open; work on one of them.`);
+  if (todos.open_count > 0) lines.push(`${todos.open_count} tasks are open. What can be begun: git handoff next`);
   if (summary && summary.since_thought > 0)
-    lines.push(`Records of work since the last thought: ${summary.since_thought}.`);
+    lines.push(
+      `Records of work since the last thought: ${summary.since_thought}. Write back: git handoff thought TASK`,
+    );
   if (reinstated.length > 0) {
     const more = reinstated.length > 5 ? ` and ${reinstated.length - 5} more` : '';
     lines.push(`Was done and is to do again: ${reinstated.slice(0, 5).join(', ')}${more}. Its records say why.`);

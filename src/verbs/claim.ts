@@ -18,6 +18,7 @@ import { instead, isHeldBy, releaseClaim, taskClaimed, tokenOf } from './task-lo
 import { assertTask } from './task-name.ts';
 import { alternatives, otherHolder } from './task-rivals.ts';
 import { addWorktree, moveSession, type NewWorktree, planWorktree, removeWorktree } from './task-worktree.ts';
+import { removeTrailers, writeTrailers } from './trailers.ts';
 
 export interface ClaimOptions extends RecordOptions {
   id: string;
@@ -55,8 +56,10 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
   const taken = await enter(repository, claiming, earlier, place);
   const written = taken.path === null ? [] : [taken.path];
   const message = options.commit ? `handoff: ${session.identity} claims ${id}` : null;
-  if (place) await moveSession(repository, session, place, message, options);
-  else if (written.length > 0) await publishRecords(repository, session, written, message, options);
+  const moved = place && (await moveSession(repository, session, place, message, options));
+  if (!moved && written.length > 0) await publishRecords(repository, session, written, message, options);
+  if (moved) removeTrailers(repository, session);
+  writeTrailers(repository, moved ?? session, id);
   const { token, branch = readBranch(repository), worktree = topLevel } = taken.claim;
   return { task_id: id, token, branch, worktree };
 }
@@ -81,6 +84,7 @@ export async function unclaim(repository: Repository, options: Omit<ClaimOptions
     await publishRecords(repository, session, [path], message, options);
   }
   await releaseClaim(repository, holds, session, { task: task_id });
+  writeTrailers(repository, session, null);
   return { task_id, token, branch: null, worktree: null };
 }
 

@@ -118,7 +118,7 @@ export async function moveSession(
   { path }: NewWorktree,
   message: string | null,
   options: PublishOptions,
-): Promise<void> {
+): Promise<Session> {
   const { env, host, build, now, warn, progress } = repository;
   const target = openRepositoryAt(path, { env, host, build, now, warn, progress });
   const dirs = dirsOf(repository);
@@ -132,6 +132,7 @@ export async function moveSession(
     if (repository.worktree !== target.worktree) dropPointers(dirs, { ...session, worktree: repository.worktree });
     const arriving = missingRecords(path, dirs, moved).map((file) => file.path);
     await publishRecords(target, moved, arriving, message, options);
+    return moved;
   } finally {
     await target.close();
   }

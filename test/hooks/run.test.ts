@@ -215,6 +215,20 @@ describe('prepare-commit-msg', () => {
     git(linked, 'commit', '--quiet', '--allow-empty', '-m', 'y');
     expect(body(linked)).toContain('Handoff-Task: 2.b');
   });
+
+  it('a claim names its task, in the work tree it moves to and no longer in the old one', async () => {
+    const here = await hooked(place());
+    await here.handoff.task.add({ id: 'P0.1', title: 'the reader' });
+    await here.handoff.start({ as: 'donna' });
+    const { worktree } = await here.handoff.claim({ as: 'donna', id: 'P0.1', worktree: true });
+    git(worktree!, 'commit', '--quiet', '--allow-empty', '-m', 'there');
+    expect(body(worktree!)).toMatch(/^there\n\nHandoff-Session: [0-9a-f-]{36}\nHandoff-Task: P0\.1$/);
+    git(here.dir, 'commit', '--quiet', '--allow-empty', '-m', 'here');
+    expect(body(here.dir)).toBe('here');
+    await open(worktree!, { env: here.env }).unclaim({ as: 'donna', id: 'P0.1' });
+    git(worktree!, 'commit', '--quiet', '--allow-empty', '-m', 'after');
+    expect(body(worktree!)).not.toContain('Handoff-Task');
+  });
 });
 
 describe('ordinary work is not disturbed', () => {

@@ -160,8 +160,8 @@ describe('tasks', () => {
       open_count: 4, // P0.5 has no thought, so it is not done
     });
     expect(rules_reminders).toEqual([
-      '4 tasks are open; work on one of them.',
-      'Records of work since the last thought: 3.',
+      '4 tasks are open. What can be begun: git handoff next',
+      'Records of work since the last thought: 3. Write back: git handoff thought TASK',
       'In focus and not begun: P0.2.',
       expect.stringContaining('git handoff wrap'),
     ]);
