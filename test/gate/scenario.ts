@@ -1,11 +1,25 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HandoffError } from '../../src/core/error.ts';
+import type { DocumentKind } from '../../src/core/kinds.ts';
+import { parseRecord } from '../../src/core/record.ts';
+import { recordId } from '../../src/core/verify.ts';
+import type { YamlMap } from '../../src/core/yaml.ts';
+import { nodeHashes } from '../../src/crypto.ts';
 import { readChanges } from '../../src/git/changes.ts';
 import { readRange } from '../../src/git/range.ts';
 import type { GateResult } from '../../src/verbs/gate-result.ts';
-import { type Draft, type Place, type SessionOptions, type Written, writeBytes, writeSession } from '../handoff.ts';
+import {
+  type Draft,
+  type Place,
+  privateKey,
+  type SessionOptions,
+  type Written,
+  writeBytes,
+  writeSession,
+} from '../handoff.ts';
 import { git, isolatedEnv } from '../temporary.ts';
-import { reopen } from '../threats/forge.ts';
+import { type NamedKey, policyAfter, reopen, signDocument, writePolicy } from '../threats/forge.ts';
 
 /** Writes files and commits them and nothing else. Returns the commit. */
 export function code({ dir }: Place, files: Record<string, string>, message = 'task: code'): string {
@@ -102,4 +116,99 @@ export async function verdict(place: Place, base = 'main', head = 'HEAD', option
 
 export function write({ dir }: Place, path: string, text: string): void {
   writeFileSync(join(dir, path), text);
+}
+
+/** What a scenario leaves to be judged. */
+export interface Change {
+  /** What the protected branch has: `main` unless said otherwise; null: nothing yet. */
+  base?: string | null;
+  /** `HEAD` unless said otherwise. */
+  head?: string;
+  /** Head takes base's place as it is, as a forced push does. */
+  replaces?: boolean;
+  root?: string;
+  /** What is done to the repository that judges, be it this one or a server. Gets its git directory. */
+  environment?(gitDir: string): void;
+  env?: NodeJS.ProcessEnv;
+  /** Looks at the repository after it has judged. */
+  after?(gitDir: string): void;
+}
+
+/** A pull request, honest or not. The same runs through `gate` and is pushed to a server. */
+export interface Scenario {
+  name: string;
+  /** The row of the list of threats. */
+  threat?: number;
+  /** All codes that are found; none when it is honest. */
+  expect?: string | string[];
+  /** Cannot be sent to a server: it is about the clone that judges, or about how it is asked. */
+  isLocal?: boolean;
+  // biome-ignore lint/suspicious/noConfusingVoidType: most have nothing to add
+  build(place: Place): Promise<Change | void> | Change | void;
+}
+
+/** The codes of all errors, each once; or of the error that ended it. */
+export async function codesOf(place: Place, change: Change): Promise<string[]> {
+  const { base = 'main', head = 'HEAD', replaces, root, environment, env = place.env, after } = change;
+  const gitDir = git(place.dir, 'rev-parse', '--absolute-git-dir');
+  environment?.(gitDir);
+  const { handoff } = reopen(place, place.dir, env);
+  const options = { base: base ?? '0'.repeat(40), head, ...(replaces ? { replaces } : {}), ...(root ? { root } : {}) };
+  try {
+    const { pass, findings } = await handoff.gate(options);
+    const codes = findings.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+    if (pass !== (codes.length === 0)) throw new Error('pass and findings differ');
+    return [...new Set<string>(codes)].sort();
+  } catch (error) {
+    if (error instanceof HandoffError) return [error.code];
+    throw error;
+  } finally {
+    after?.(gitDir);
+  }
+}
+
+export function maintainer(place: Place): NamedKey {
+  return ['maintainer', privateKey(place, 'maintainer')];
+}
+
+/** A signed document, written and committed. */
+export function document(
+  place: Place,
+  path: string,
+  fields: YamlMap & { kind: DocumentKind },
+  signers: NamedKey[] = [maintainer(place)],
+): void {
+  writeBytes(place.dir, `.handoff/${path}`, signDocument(fields, signers));
+  commitRecords(place, `handoff: ${path}`);
+}
+
+export function taskFields(place: Place, id: string, changes: YamlMap = {}): YamlMap & { kind: 'task-definition' } {
+  const common = { handoff: 1, kind: 'task-definition' as const, repo: place.root, version: 1, prev: null };
+  return { ...common, at: '2026-02-20T14:30:25.123Z', task_id: id, title: `Task ${id}`, ...changes };
+}
+
+/** The next version of an identity as it stands, changed. */
+export function identityAfter(place: Place, name: string, changes: YamlMap): YamlMap & { kind: 'identity' } {
+  const path = join(place.dir, `.handoff/identities/${name}/identity.yaml`);
+  const { fields, signedBytes } = parseRecord(readFileSync(path));
+  const version = (fields.version as number) + 1;
+  const next = { ...fields, version, prev: recordId(signedBytes, nodeHashes), ...changes };
+  return next as unknown as YamlMap & { kind: 'identity' };
+}
+
+/** A policy of the next version, signed and committed. */
+export function policy(place: Place, changes: YamlMap, signers: NamedKey[] = [maintainer(place)], prior = 1): void {
+  writePolicy(place, prior + 1, policyAfter(place, prior, changes), signers);
+  commitRecords(place, `handoff: policy ${prior + 1}`);
+}
+
+export function merge({ dir }: Place, ...args: string[]): void {
+  git(dir, 'merge', '--quiet', '--no-edit', ...args);
+}
+
+/** A commit on top of HEAD with the tree that the index has after `stage`. */
+export function staged({ dir }: Place, stage: () => void, message = 'task: code'): string {
+  stage();
+  git(dir, 'commit', '--quiet', '--allow-empty', '--message', message);
+  return git(dir, 'rev-parse', 'HEAD');
 }
