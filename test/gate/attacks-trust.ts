@@ -89,7 +89,7 @@ export const KEYS: Scenario[] = [
   {
     name: 'a key slipped into an identity that is signed',
     threat: 1,
-    expect: ['signature_invalid', 'signer_unknown', 'writeback_missing'],
+    expect: ['policy_rollback', 'signature_invalid', 'signer_unknown', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       const [path, key] = ['.handoff/identities/donna/identity.yaml', newKey()];
@@ -320,7 +320,7 @@ export const POLICIES: Scenario[] = [
       policy(place, { root: { threshold: 2, keys: [`maintainer ${line}`, `second ${line}`] } });
     },
   },
-  ...[0, -1, '1.5', 3].map((threshold) => ({
+  ...[0, '-1', '1.5', 3].map((threshold) => ({
     name: `a policy with the threshold ${threshold}`,
     threat: 5,
     expect: threshold === 3 ? 'policy_invalid' : 'schema_invalid',
