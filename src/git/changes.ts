@@ -10,6 +10,8 @@ export type Comparison = { commit: Oid; parent?: Oid } | { before: Oid | null; a
 export interface Change {
   /** Of a merge: what differs from every parent, in lines that are no parent's. */
   paths: string[];
+  /** Of a merge: those of the paths that some parents have and others have not, as when one of them renamed a file. */
+  moved?: ReadonlySet<string>;
   /** SPEC §9.3. Null where nothing changed, and for a merge. */
   patchId: string | null;
   /** Where they were asked for: empty for a merge that is compared with all its parents. */
@@ -118,6 +120,7 @@ const COLON = 0x3a;
 class PatchReader {
   readonly #paths: string[] = [];
   readonly #combined: string[] = [];
+  readonly #moved = new Set<string>();
   #isMerge = false;
   readonly #lines: LineReader | null;
   #hash: Hash | null = null;
@@ -151,15 +154,25 @@ class PatchReader {
 
   /** `::` of a merge: its paths are told by the patch, which leaves out what is some parent's. */
   #raw(line: Buffer): void {
+    const path = unquotePath(line.subarray(line.indexOf(9) + 1));
     this.#isMerge ||= line[1] === COLON;
-    if (!this.#isMerge) this.#paths.push(unquotePath(line.subarray(line.indexOf(9) + 1)));
+    if (!this.#isMerge) this.#paths.push(path);
+    else if (isMoved(line.toString('latin1', 0, line.indexOf(9)))) this.#moved.add(path);
   }
 
   finish(): Change {
     const lines = this.#lines ? { lines: this.#lines.lines } : {};
-    if (this.#isMerge || this.#combined.length > 0) return { paths: this.#combined, patchId: null, ...lines };
+    if (this.#isMerge || this.#combined.length > 0)
+      return { paths: this.#combined, moved: this.#moved, patchId: null, ...lines };
     return { paths: this.#paths, patchId: this.#hash?.digest('hex') ?? null, ...lines };
   }
+}
+
+/** `::<mode> <mode> …`: as many colons as parents, and then the mode in each of them. */
+function isMoved(raw: string): boolean {
+  const parents = raw.search(/[^:]/);
+  const modes = raw.slice(parents).split(' ').slice(0, parents);
+  return modes.includes('000000') && modes.some((mode) => mode !== '000000');
 }
 
 /** Counts lines. Files come in the order of the raw lines; one that becomes a link has two parts under one header. */

@@ -81,7 +81,7 @@ async function readCode(
   const changes = await readChanges(repository.git, comparisons, ROOT, { lines: withLines });
   const wholes = changes.splice(0, whole?.length ?? 0);
   const isExempt = exemption(exempt);
-  const byCommit = new Map(asked.map((oid, at) => [oid, codeOf(changes[at]!, isExempt)]));
+  const byCommit = new Map(asked.map((oid, at) => [oid, codeOf(changes[at]!, isExempt, withLines)]));
   const paths = (oid: Oid): string[] => byCommit.get(oid)!.paths;
   return { wholes, asked, byCommit, lines: withLines ? changes : [], isExempt, paths };
 }
@@ -134,8 +134,9 @@ function coverByPatch(
   }
 }
 
-function codeOf({ paths, patchId }: Change, isExempt: (path: string) => boolean): Change {
-  return { paths: paths.filter((path) => !isExempt(path)), patchId };
+/** A file that a merge has moved has lines that no parent has at that path: where lines are counted, they tell. */
+function codeOf({ paths, moved, patchId }: Change, isExempt: (path: string) => boolean, withLines: boolean): Change {
+  return { paths: paths.filter((path) => !isExempt(path) && !(withLines && moved?.has(path))), patchId };
 }
 
 function pathsOf(changes: readonly Change[]): Set<string> {

@@ -4,6 +4,7 @@ import { type Place, privateKey } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { blob, rawTree } from '../threats/forge.ts';
 import { edited } from './ground.ts';
+import { usual } from './ready.ts';
 import {
   BATON,
   branch,
@@ -34,7 +35,7 @@ function commitOf({ dir }: Place, tree: string, ...parents: string[]): string {
 
 /** A merge of main and an honest branch, of which `stage` makes something else. */
 async function evilMerge(place: Place, stage: () => void): Promise<void> {
-  await honestBranch(place);
+  await usual(place);
   checkout(place, 'main');
   code(place, { 'src/main.ts': 'main\n' });
   checkout(place, 'feature');
@@ -73,7 +74,7 @@ export const UNACCOUNTED: Scenario[] = [
     name: 'code after the thought',
     expect: 'writeback_missing',
     async build(place) {
-      await honestBranch(place);
+      await usual(place);
       code(place, { 'src/a.ts': 'b\n' });
     },
   },
@@ -81,7 +82,7 @@ export const UNACCOUNTED: Scenario[] = [
     name: 'code in the very commit that brings the records',
     expect: 'writeback_missing',
     async build(place) {
-      await honestBranch(place);
+      await usual(place);
       write(place, 'src/lib.ts', 'backdoor\n');
       git(place.dir, 'add', '--all');
       git(place.dir, 'commit', '--quiet', '--amend', '--no-edit');
@@ -91,7 +92,7 @@ export const UNACCOUNTED: Scenario[] = [
     name: 'code that was amended after the thought',
     expect: ['done_without_thought', 'writeback_missing'],
     async build(place) {
-      await honestBranch(place);
+      await usual(place);
       git(place.dir, 'reset', '--quiet', '--soft', 'main');
       write(place, 'src/a.ts', 'something else\n');
       git(place.dir, 'add', '--all');
@@ -168,7 +169,7 @@ export const UNACCOUNTED: Scenario[] = [
         staged(place, () => git(place.dir, 'update-index', '--add', '--cacheinfo', `160000,${at(place, rev)},vendor`));
       point('HEAD');
       branch(place, 'feature');
-      point('HEAD~1');
+      point('HEAD~2');
     },
   },
   {
@@ -245,7 +246,7 @@ export const UNACCOUNTED: Scenario[] = [
     name: 'code in a history of its own, merged in',
     expect: 'writeback_missing',
     async build(place) {
-      await honestBranch(place);
+      await usual(place);
       const tree = rawTree(place.dir, [{ mode: '100644', name: 'evil.ts', oid: blob(place.dir, 'evil\n') }]);
       merge(place, '--allow-unrelated-histories', commitOf(place, tree));
     },
@@ -267,7 +268,7 @@ export const UNACCOUNTED: Scenario[] = [
     name: 'a patch that was reverted and comes again without a word',
     expect: 'files_uncovered',
     async build(place) {
-      const { commit } = await honestBranch(place);
+      const { commit } = await usual(place);
       checkout(place, 'main');
       merge(place, '--no-ff', 'feature');
       git(place.dir, 'rm', '--quiet', 'src/a.ts');
@@ -278,9 +279,9 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a force push that takes code back and keeps the records',
-    expect: 'files_uncovered',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
-      await honestBranch(place);
+      await usual(place);
       checkout(place, 'main');
       merge(place, '--no-ff', 'feature');
       const honest = at(place);
@@ -364,9 +365,9 @@ export const EVIL_MERGES: Scenario[] = [
   },
   {
     name: 'a merge by "ours" that drops a fix in a file of its own',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
-      await honestBranch(place);
+      await usual(place);
       checkout(place, 'main');
       code(place, { 'src/fix.ts': 'fixed\n' });
       checkout(place, 'feature');
@@ -526,7 +527,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
     expect: 'seal_missing',
     async build(place) {
       document(place, 'tasks/P0.1.yaml', taskFields(place, 'P0.1', { proof: 'seal' }));
-      await honestBranch(place);
+      await usual(place);
     },
   },
   {
@@ -576,7 +577,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   },
   {
     name: 'a waiver in the name of a maintainer, by the key of an agent',
-    expect: ['chain_broken', 'signature_invalid', 'writeback_missing'],
+    expect: ['signature_invalid', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       const commit = code(place, { 'src/a.ts': 'a\n' });
@@ -593,7 +594,7 @@ export const NO_REVIEW: Scenario[] = [
     expect: 'review_missing',
     async build(place) {
       policy(place, REVIEW);
-      await honestBranch(place);
+      await usual(place);
     },
   },
   {
@@ -601,7 +602,7 @@ export const NO_REVIEW: Scenario[] = [
     expect: 'review_missing',
     async build(place) {
       policy(place, REVIEW);
-      const { records } = await honestBranch(place);
+      const { records } = await usual(place);
       session(place, [START, approval(records[2]!.id), BATON], { clock: 20 });
     },
   },
@@ -610,7 +611,7 @@ export const NO_REVIEW: Scenario[] = [
     expect: 'review_missing',
     async build(place) {
       policy(place, REVIEW);
-      const { records } = await honestBranch(place);
+      const { records } = await usual(place);
       session(place, [START, approval(records[2]!.id), BATON], { clock: 20, identity: 'erin' });
       const refusal = { ...approval(records[2]!.id), verdict: 'reject' };
       session(place, [START, refusal, BATON], { clock: 20, identity: 'maintainer' });
@@ -621,7 +622,7 @@ export const NO_REVIEW: Scenario[] = [
     expect: 'review_missing',
     async build(place) {
       policy(place, REVIEW);
-      await honestBranch(place);
+      await usual(place);
       session(place, [START, approval(`sha256:${'a'.repeat(64)}`), BATON], { clock: 20, identity: 'erin' });
     },
   },

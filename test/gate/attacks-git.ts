@@ -2,20 +2,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Place } from '../handoff.ts';
-import { git, isolatedEnv } from '../temporary.ts';
+import { git } from '../temporary.ts';
 import { alterTree, blob, type RawEntry, rawTree } from '../threats/forge.ts';
 import { groundFolder } from './ground.ts';
-import {
-  branch,
-  checkout,
-  code,
-  document,
-  honestBranch,
-  type Scenario,
-  START,
-  session,
-  taskFields,
-} from './scenario.ts';
+import { usual } from './ready.ts';
+import { branch, checkout, code, document, type Scenario, START, session, taskFields } from './scenario.ts';
 
 type Alter = (entries: RawEntry[], dir: string) => RawEntry[];
 
@@ -153,7 +144,7 @@ export const TREES: Scenario[] = [
   tampered('a folder in a session', 'path_mismatch', 'session', add('0004-seal.yaml', '40000', folderWith)),
   tampered(
     'a folder that is a file',
-    ['mode_invalid', 'path_mismatch'].slice(0, 1),
+    'mode_invalid',
     '.handoff',
     add('tasks', '40000', (dir) => blob(dir, 'x')),
   ),
@@ -166,14 +157,14 @@ export const TREES: Scenario[] = [
   ),
   tampered(
     '.handoff twice, the other one first',
-    ['name_lookalike', 'path_mismatch', 'record_deleted'],
+    ['name_lookalike', 'path_mismatch', 'record_deleted', 'writeback_missing'],
     '',
     twice('.handoff', (_, dir) => folderWith(dir), 'first'),
     28,
   ),
   tampered(
     'a record twice',
-    ['chain_broken', 'name_lookalike', 'record_changed'],
+    ['name_lookalike', 'record_changed'],
     'session',
     twice('0002-thought.yaml', (_, dir) => blob(dir, 'x')),
     28,
@@ -181,7 +172,7 @@ export const TREES: Scenario[] = [
   tampered('a session twice', ['chain_broken'], '.handoff/sessions/donna', (entries) => [...entries, entries[0]!], 28),
   tampered(
     'an identity twice',
-    ['name_lookalike', 'signer_not_entitled'],
+    'name_lookalike',
     '.handoff/identities',
     (entries) => [...entries, entries.find(({ name }) => name === 'donna')!],
     28,
@@ -203,7 +194,7 @@ export const TREES: Scenario[] = [
   {
     name: 'a task twice, the older one at the end',
     threat: 28,
-    expect: 'name_lookalike',
+    expect: ['name_lookalike', 'policy_rollback'],
     build(place) {
       document(place, 'tasks/P0.5.yaml', taskFields(place, 'P0.5'));
       const first = git(place.dir, 'rev-parse', 'HEAD:.handoff/tasks/P0.5.yaml');
@@ -218,7 +209,7 @@ export const TREES: Scenario[] = [
   {
     name: 'a record twice, on a branch behind the protected one',
     threat: 28,
-    expect: 'name_lookalike',
+    expect: ['name_lookalike', 'record_changed'],
     build(place) {
       branch(place, 'feature');
       const again = twice('0002-thought.yaml', (_, dir) => blob(dir, 'x'));
@@ -310,7 +301,7 @@ export const SURROUNDINGS: Scenario[] = [
     threat: 31,
     expect: 'shallow_repository',
     async build(place) {
-      const { commit } = await honestBranch(place);
+      const { commit } = await usual(place);
       return { environment: (gitDir) => writeFileSync(join(gitDir, 'shallow'), `${commit}\n`) };
     },
     isLocal: true,
@@ -405,4 +396,3 @@ export const SURROUNDINGS: Scenario[] = [
     },
   },
 ];
-void isolatedEnv;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { newKey, type Place, privateKey, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { identityOf, policyAfter, policyFile, publicLine, signDocument, writePolicy } from '../threats/forge.ts';
+import { usual } from './ready.ts';
 import {
   BATON,
   branch,
@@ -10,7 +11,6 @@ import {
   code,
   commitRecords,
   document,
-  honestBranch,
   identityAfter,
   maintainer,
   policy,
@@ -77,7 +77,7 @@ export const KEYS: Scenario[] = [
   {
     name: 'an agent who makes itself maintainer',
     threat: 1,
-    expect: ['signer_not_entitled', 'signer_unknown', 'writeback_missing'].slice(1),
+    expect: ['signer_unknown', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       const fields = identityAfter(place, 'donna', { role: 'maintainer' });
@@ -112,7 +112,7 @@ export const KEYS: Scenario[] = [
   {
     name: "a record in donna's folder by erin's key",
     threat: 12,
-    expect: ['chain_broken', 'signature_invalid', 'writeback_missing'],
+    expect: ['signature_invalid', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       await codeBy(place, 'donna', privateKey(place, 'erin'));
@@ -232,7 +232,7 @@ export const KEYS: Scenario[] = [
   {
     name: 'an identity whose name is drawn like another',
     threat: 15,
-    expect: ['path_mismatch', 'signer_unknown'].slice(0, 1),
+    expect: 'path_mismatch',
     build(place) {
       branch(place, 'feature');
       writeBytes(place.dir, '.handoff/identities/dоnna/identity.yaml', 'x\n');
@@ -426,7 +426,7 @@ export const POLICIES: Scenario[] = [
     threat: 2,
     expect: 'root_mismatch',
     async build(place) {
-      await honestBranch(place);
+      await usual(place);
       return { root: 'a'.repeat(64) };
     },
     isLocal: true,

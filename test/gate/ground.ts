@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Place, type Written, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
+import { prepareHonest } from './ready.ts';
 import { BATON, code, commitRecords, START, thoughtSince } from './scenario.ts';
 
 /** Forty lines, far enough apart that git merges changes at both ends. */
@@ -18,6 +19,7 @@ export async function ground(place: Place): Promise<void> {
   code(place, { 'src/app.ts': edited({}), 'src/lib.ts': 'lib\n', 'src/old.ts': edited({}) }, 'the application');
   writeSession(place, [START, { ...(await thoughtSince(place, base)), task_id: 'P0.0' }, BATON], { clock: 10 });
   commitRecords(place);
+  await prepareHonest(place);
 }
 
 /** The folder of the session that was there before. */

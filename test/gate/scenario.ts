@@ -24,20 +24,28 @@ import { type NamedKey, policyAfter, reopen, signDocument, writePolicy } from '.
 /** Writes files and commits them and nothing else. Returns the commit. */
 export function code({ dir }: Place, files: Record<string, string>, message = 'task: code'): string {
   for (const [path, text] of Object.entries(files)) writeBytes(dir, path, text);
-  git(dir, 'add', '--', ...Object.keys(files));
+  git(dir, '--literal-pathspecs', 'add', '--', ...Object.keys(files));
   git(dir, 'commit', '--quiet', '--message', message);
-  return git(dir, 'rev-parse', 'HEAD');
+  return headOf(dir);
+}
+
+/** What HEAD is at, without a process where a loose ref says so. */
+export function headOf(dir: string): string {
+  const read = (name: string) => readFileSync(join(dir, '.git', name), 'utf8').trim();
+  try {
+    const head = read('HEAD');
+    return head.startsWith('ref: ') ? read(head.slice(5)) : head;
+  } catch {
+    return git(dir, 'rev-parse', 'HEAD');
+  }
 }
 
 /** A thought for everything since `base`, as the verb would fill it in. */
-export async function thoughtSince(
-  { dir }: Place,
-  base: string,
-  commit = git(dir, 'rev-parse', 'HEAD'),
-): Promise<Draft> {
+export async function thoughtSince({ dir }: Place, base: string, commit = headOf(dir)): Promise<Draft> {
   const at = { dir, env: isolatedEnv };
-  const [before, after] = [base, commit].map((rev) => git(dir, 'rev-parse', `${rev}^{tree}`)) as [string, string];
-  const { commits } = await readRange(at, commit, [git(dir, 'rev-parse', base)]);
+  const revs = git(dir, 'rev-parse', `${base}^{tree}`, `${commit}^{tree}`, base, commit).split('\n');
+  const [before, after, from, to] = revs as [string, string, string, string];
+  const { commits } = await readRange(at, to, [from]);
   const [whole, ...each] = await readChanges(
     at,
     [{ before, after }, ...commits.map(({ oid }) => ({ commit: oid }))],
@@ -47,7 +55,7 @@ export async function thoughtSince(
     kind: 'thought',
     task_id: 'P0.1',
     branch: 'feature',
-    commit_sha: commit,
+    commit_sha: to,
     tree: after,
     ...(whole!.patchId ? { patch_id: whole!.patchId } : {}),
     commit_patch_ids: each.map(({ patchId }) => patchId).filter((id) => id !== null),
@@ -74,7 +82,7 @@ export function session(place: Place, drafts: Draft[], options: SessionOptions =
 export function commitRecords({ dir }: Place, message = 'handoff: records'): string {
   git(dir, 'add', '--all', '--', '.handoff');
   git(dir, 'commit', '--quiet', '--message', message);
-  return git(dir, 'rev-parse', 'HEAD');
+  return headOf(dir);
 }
 
 export function branch({ dir }: Place, name: string, from = 'HEAD'): void {
@@ -85,13 +93,20 @@ export function checkout({ dir }: Place, name: string): void {
   git(dir, 'checkout', '--quiet', name);
 }
 
+export interface Honest {
+  base: string;
+  commit: string;
+  records: Written[];
+  thought: Draft;
+}
+
 /** The usual way: a branch with one commit of code, a thought for it, and a baton. */
 export async function honestBranch(
   place: Place,
   name = 'feature',
   files: Record<string, string> = { 'src/a.ts': 'a\n' },
-) {
-  const base = git(place.dir, 'rev-parse', 'HEAD');
+): Promise<Honest> {
+  const base = headOf(place.dir);
   branch(place, name, base);
   const commit = code(place, files);
   const thought = await thoughtSince(place, base, commit);
@@ -210,5 +225,5 @@ export function merge({ dir }: Place, ...args: string[]): void {
 export function staged({ dir }: Place, stage: () => void, message = 'task: code'): string {
   stage();
   git(dir, 'commit', '--quiet', '--allow-empty', '--message', message);
-  return git(dir, 'rev-parse', 'HEAD');
+  return headOf(dir);
 }
