@@ -12,7 +12,7 @@ import type { SessionFolder } from './growth.ts';
 import { isFile, reportLookalikes, reportNoPlace } from './layout.ts';
 import { type Place, placeOf } from './place.ts';
 import { foldSessions } from './session-records.ts';
-import type { Entry, Source } from './source.ts';
+import { type Entry, FOLDER, find, type Source } from './source.ts';
 import { assertFollowsDocument } from './succession.ts';
 import { checkSkill, loadTrust, readDocument, readSignedDocument } from './trust.ts';
 
@@ -54,7 +54,11 @@ export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions
   const findings: Finding[] = [];
   const report: Report = (found) => findings.push(found);
   const [oldRoot, newRoot] = await Promise.all([step.before.root(), step.now.root()]);
-  reportLookalikes(newRoot.filter(unlike(oldRoot)), report);
+  const isNew = unlike(oldRoot);
+  reportLookalikes(
+    newRoot.filter((entry) => entry.name === ROOT || isNew(entry)),
+    report,
+  );
   const pair = { before: topOf(oldRoot), now: topOf(newRoot) };
   const placed = (await readDifferences(step, pair, report)).map((each) => ({ ...each, place: placeOf(each.path) }));
   const limit = recordsPerPush(trust);
@@ -92,8 +96,8 @@ function isAllowed({ path, before, now, place }: Placed, report: Report): boolea
     if (place !== null && !REMOVABLE.has(place)) report(deleted(path));
     return false;
   }
-  if (now.mode !== '040000' && !isFile(now, report)) return false;
-  if (place === null || now.mode === '040000') {
+  if (now.mode !== FOLDER && !isFile(now, report)) return false;
+  if (place === null || now.mode === FOLDER) {
     reportNoPlace(now, 'what SPEC §2.2 lists', report);
     return false;
   }
@@ -160,9 +164,16 @@ async function auditDocuments(
       else if (before && place !== 'skill') await assertFollowsDocument(step, before, now!, suite);
     });
     if (place === 'task-definition') await attempt(path, report, () => assertTaskName(step.now, now!, trust, report));
-    if (place === 'skill')
-      await attempt(path, report, () => checkSkill(step.now, now!, ownerOf(path, trust), suite, report));
+    const skill = place === 'skill' ? now : place === 'identity' ? await unchangedSkill(step.now, path, changes) : null;
+    if (skill)
+      await attempt(skill.path, report, () => checkSkill(step.now, skill, ownerOf(path, trust), suite, report));
   }
+}
+
+/** An identity that changes may name another skill than the one that stays. */
+async function unchangedSkill(source: Source, identity: string, changes: readonly Placed[]): Promise<Entry | null> {
+  const path = identity.replace(/identity\.yaml$/, 'skill.md');
+  return changes.some((change) => change.path === path) ? null : find(source, path);
 }
 
 function pendingKind(path: string): DocumentKind {
@@ -202,7 +213,32 @@ async function auditSessions(
     sessions.push({ folder: entry.path, records: [...records], added: added.get(entry.path)! });
   };
   const context = { source: now, trust, ...options, onSession };
-  await foldSessions(history, [...folders.values()], context, (found) => isNews(found) && report(found));
+  const old: Finding[] = [];
+  await foldSessions(history, [...folders.values()], context, (found) =>
+    isNews(found) ? report(found) : old.push(found),
+  );
+  for (const found of await withoutKnown(old, before, trust, options.suite)) report(found);
   for (const copy of await copiesOf([...folders.values()], sessions, before)) report(copy);
   return sessions;
+}
+
+/** A record that arrives can make a fault show at one that was there. What was wrong before is not this change's doing. */
+async function withoutKnown(
+  findings: readonly Finding[],
+  before: Source,
+  trust: Trust,
+  suite: Suite,
+): Promise<readonly Finding[]> {
+  if (findings.length === 0) return [];
+  const folders: SessionFolder[] = [];
+  for (const path of new Set(findings.map((found) => found.path!.split('/').slice(0, 4).join('/')))) {
+    const entry = await find(before, path);
+    if (entry?.mode === FOLDER) folders.push({ owner: path.split('/')[2]!, entry, isNew: false });
+  }
+  const known: Finding[] = [];
+  const context = { source: before, trust, suite, onSession() {} };
+  await foldSessions(emptyHistory(), folders, context, (found) => known.push(found));
+  return findings.filter(
+    (found) => !known.some(({ path, message }) => path === found.path && message === found.message),
+  );
 }

@@ -1,3 +1,4 @@
+import { ROOT } from '../core/paths.ts';
 import type { Report } from './finding.ts';
 import { reportDuplicates } from './layout.ts';
 import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
@@ -60,14 +61,21 @@ function folderOf(entry: Entry | null): Entry | null {
   return entry?.mode === FOLDER ? entry : null;
 }
 
-/** Of two large folders that begin alike, only the rest. */
+/**
+ * Of an identity's sessions, which are thousands, only what comes after those that both begin with. A session that stands there
+ * twice is noticed by its id; in all other folders a name may stand there twice, or in another case, and all names are looked at.
+ */
 async function listBoth(
   { before, now }: { before: Source; now: Source },
   from: Entry | null,
   to: Entry | null,
 ): Promise<[Entry[], Entry[]]> {
-  if (from?.oid && to?.oid && now.compare) return now.compare(from, to);
+  if (from?.oid && to?.oid && now.compare && isOfSessions(to)) return now.compare(from, to);
   return Promise.all([from ? before.list(from) : [], to ? now.list(to) : []]);
+}
+
+function isOfSessions({ path }: Entry): boolean {
+  return path.startsWith(`${ROOT}/sessions/`) && path.split('/').length === 3;
 }
 
 function isSame(a: Entry, b: Entry): boolean {

@@ -1,4 +1,5 @@
 import { finding, type Report } from './finding.ts';
+import { reportDuplicates } from './layout.ts';
 import { type Entry, FOLDER, type Source } from './source.ts';
 
 /** The two sides of a merge, and where they parted: several commits after a criss-cross, none where they never met. */
@@ -17,17 +18,21 @@ export async function openMerged(sides: MergeSides, name: string, report: Report
   const merged = new Map<string, Entry[]>();
   const all = [ours, theirs, ...bases];
   const merge = async ([mine, other, ...old]: (Entry | undefined)[]): Promise<Entry | undefined> => {
-    if (isSame(mine, other) || old.some((entry) => isSame(entry, other))) return mine;
-    if (old.some((entry) => isSame(entry, mine))) return other;
+    if (isSame(mine, other) || old.every((entry) => isSame(entry, other))) return mine;
+    if (old.every((entry) => isSame(entry, mine))) return other;
+    // theirs has come from every one of the bases: what one of them has, and it has not, it deleted
+    if (!other && old.some((entry) => entry !== undefined)) return undefined;
     if (![mine, other].every((entry) => entry?.mode === FOLDER)) {
       report(conflict((mine ?? other)!.path));
       return mine;
     }
     const lists = await Promise.all([mine, other, ...old].map((entry, at) => listFolder(all[at]!, entry)));
+    reportDuplicates(lists[1]!, report);
+    const named = lists.map((list) => new Map(list.map((entry) => [entry.name, entry])));
     const names = new Set(lists.flat().map((entry) => entry.name));
     const entries: Entry[] = [];
     for (const each of names) {
-      const found = await merge(lists.map((list) => list.find((entry) => entry.name === each)));
+      const found = await merge(named.map((list) => list.get(each)));
       if (found) entries.push(found);
     }
     merged.set(mine!.path, entries);
@@ -35,6 +40,10 @@ export async function openMerged(sides: MergeSides, name: string, report: Report
   };
   const roots = await Promise.all(all.map((source) => source.root()));
   const never = bases.length === 0 ? [undefined] : [];
+  reportDuplicates(
+    roots[1]!.filter((entry) => entry.name === name),
+    report,
+  );
   const top = await merge([...roots.map((root) => root.find((entry) => entry.name === name)), ...never]);
   const others = roots[1]!.filter((entry) => entry.name !== name);
   return {

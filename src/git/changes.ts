@@ -3,26 +3,38 @@ import { unquotePath } from './quoted-path.ts';
 import { type Git, gitFailure, spawnGit, startFailure } from './run.ts';
 import { assertOid, type Oid } from './store.ts';
 
-/** What is compared: a commit with its parents, or two trees (null: nothing). */
-export type Comparison = { commit: Oid } | { before: Oid | null; after: Oid };
+/** What is compared: a commit with its parents, or with one of them, or two trees (null: nothing). */
+export type Comparison = { commit: Oid; parent?: Oid } | { before: Oid | null; after: Oid };
 
 /** What a commit, or the step from one tree to another, changes outside the folder that is left out. */
 export interface Change {
   /** Of a merge: what differs from every parent, in lines that are no parent's. */
   paths: string[];
+  /** Of a merge: those of the paths that some parents have and others have not, as when one of them renamed a file. */
+  moved?: ReadonlySet<string>;
   /** SPEC §9.3. Null where nothing changed, and for a merge. */
   patchId: string | null;
+  /** Where they were asked for: empty for a merge that is compared with all its parents. */
+  lines?: Lines;
 }
+
+/** By path, how often each line is there more (or less) often than before. A mode counts as a line. */
+export type Lines = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
  * Reads changes, all with one process. A rename is a file less and a file more. Attributes and configuration have no say: the
  * same commits give the same answer in every clone.
  */
-export async function readChanges(git: Git, comparisons: readonly Comparison[], leftOut: string): Promise<Change[]> {
+export async function readChanges(
+  git: Git,
+  comparisons: readonly Comparison[],
+  leftOut: string,
+  options: { lines?: boolean } = {},
+): Promise<Change[]> {
   if (comparisons.length === 0) return [];
   const args = [...ARGS, '--', '.', `:(top,exclude,literal)${leftOut}`];
   const child = spawnGit({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } }, args, CONFIG);
-  const reader = new ChangesReader();
+  const reader = new ChangesReader(options.lines ?? false);
   child.stdout.on('data', (chunk: Buffer) => reader.add(chunk));
   const stderr: Buffer[] = [];
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
@@ -56,8 +68,9 @@ const MARK = '.';
 
 function toLine(comparison: Comparison): string {
   if ('commit' in comparison) {
-    assertOid(comparison.commit);
-    return comparison.commit;
+    const { commit, parent } = comparison;
+    for (const oid of [commit, parent ?? commit]) assertOid(oid);
+    return parent === undefined ? commit : `${commit} ${parent}`;
   }
   const { before, after } = comparison;
   assertOid(after);
@@ -74,8 +87,14 @@ function emptyTree({ length }: Oid): Oid {
 /** Takes the output line by line, however long: a patch of any size is hashed, never held. */
 class ChangesReader {
   readonly changes: Change[] = [];
+  readonly #withLines: boolean;
   #rest: Buffer = Buffer.alloc(0);
-  #current = new PatchReader();
+  #current: PatchReader;
+
+  constructor(withLines: boolean) {
+    this.#withLines = withLines;
+    this.#current = new PatchReader(withLines);
+  }
 
   add(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
@@ -90,7 +109,7 @@ class ChangesReader {
   #line(line: Buffer): void {
     if (line.toString('latin1', 0, MARK.length + 1) === MARK) {
       this.changes.push(this.#current.finish());
-      this.#current = new PatchReader();
+      this.#current = new PatchReader(this.#withLines);
     } else this.#current.line(line);
   }
 }
@@ -101,9 +120,15 @@ const COLON = 0x3a;
 class PatchReader {
   readonly #paths: string[] = [];
   readonly #combined: string[] = [];
+  readonly #moved = new Set<string>();
   #isMerge = false;
+  readonly #lines: LineReader | null;
   #hash: Hash | null = null;
   #index: Buffer | null = null;
+
+  constructor(withLines: boolean) {
+    this.#lines = withLines ? new LineReader(this.#paths) : null;
+  }
 
   line(line: Buffer): void {
     if (line[0] === COLON) this.#raw(line);
@@ -115,6 +140,7 @@ class PatchReader {
     if (start.startsWith('diff --cc ')) this.#combined.push(unquotePath(line.subarray('diff --cc '.length)));
     if (start.startsWith('diff --git ')) this.#hash ??= createHash('sha256');
     if (!this.#hash) return; // the line that names the commit
+    this.#lines?.line(line, start);
     if (start.startsWith('@@ ')) this.#hash.update('@@\n');
     else if (start.startsWith('index ')) this.#index = Buffer.from(line);
     else this.#content(line, start);
@@ -128,12 +154,62 @@ class PatchReader {
 
   /** `::` of a merge: its paths are told by the patch, which leaves out what is some parent's. */
   #raw(line: Buffer): void {
+    const path = unquotePath(line.subarray(line.indexOf(9) + 1));
     this.#isMerge ||= line[1] === COLON;
-    if (!this.#isMerge) this.#paths.push(unquotePath(line.subarray(line.indexOf(9) + 1)));
+    if (!this.#isMerge) this.#paths.push(path);
+    else if (isMoved(line.toString('latin1', 0, line.indexOf(9)))) this.#moved.add(path);
   }
 
   finish(): Change {
-    if (this.#isMerge || this.#combined.length > 0) return { paths: this.#combined, patchId: null };
-    return { paths: this.#paths, patchId: this.#hash?.digest('hex') ?? null };
+    const lines = this.#lines ? { lines: this.#lines.lines } : {};
+    if (this.#isMerge || this.#combined.length > 0)
+      return { paths: this.#combined, moved: this.#moved, patchId: null, ...lines };
+    return { paths: this.#paths, patchId: this.#hash?.digest('hex') ?? null, ...lines };
+  }
+}
+
+/** `::<mode> <mode> …`: as many colons as parents, and then the mode in each of them. */
+function isMoved(raw: string): boolean {
+  const parents = raw.search(/[^:]/);
+  const modes = raw.slice(parents).split(' ').slice(0, parents);
+  return modes.includes('000000') && modes.some((mode) => mode !== '000000');
+}
+
+/** Counts lines. Files come in the order of the raw lines; one that becomes a link has two parts under one header. */
+class LineReader {
+  readonly lines = new Map<string, Map<string, number>>();
+  readonly #paths: readonly string[];
+  #header = '';
+  #file = -1;
+  #isHunk = false;
+
+  constructor(paths: readonly string[]) {
+    this.#paths = paths;
+  }
+
+  line(line: Buffer, start: string): void {
+    if (start.startsWith('diff --git ')) this.#begin(line.toString('latin1'));
+    else if (start.startsWith('@@ ')) this.#isHunk = true;
+    else if (this.#isHunk) this.#count(line.toString('latin1', 1), start[0]!);
+    else this.#mode(line.toString('latin1'));
+  }
+
+  #begin(header: string): void {
+    if (header !== this.#header) this.#file++;
+    this.#header = header;
+    this.#isHunk = false;
+  }
+
+  #mode(line: string): void {
+    const match = /^(old|new|deleted)(?: file)? mode (\d+)$/.exec(line);
+    if (match) this.#count(`mode ${match[2]}`, match[1] === 'new' ? '+' : '-');
+  }
+
+  #count(text: string, sign: string): void {
+    if (sign !== '+' && sign !== '-') return;
+    const path = this.#paths[this.#file]!;
+    const counts = this.lines.get(path) ?? new Map<string, number>();
+    counts.set(text, (counts.get(text) ?? 0) + (sign === '+' ? 1 : -1));
+    this.lines.set(path, counts);
   }
 }

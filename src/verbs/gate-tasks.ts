@@ -4,12 +4,12 @@ import { readSignedDocument } from '../audit/trust.ts';
 import type { Account } from '../core/coverage.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
 import type { History } from '../core/history.ts';
-import { byNewest } from '../core/newest.ts';
 import { ROOT } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import { mergeTrails, stateOf, type TaskThought, type TaskTrail, writebackOf } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
+import type { Oid } from '../git/store.ts';
 
 export interface TaskCase {
   /** The tree as it is to be. */
@@ -112,14 +112,20 @@ function heldTwice(task: string, token: number, session: string): Finding {
   };
 }
 
-/** SPEC §10.6: where the policy asks for it, somebody other than its author has approved each thought that counts. */
-export function judgeReviews(accounts: readonly Account[], added: readonly PlacedRecord[]): Finding[] {
-  const newest = new Map<string, Account>();
-  for (const account of accounts) {
-    const known = newest.get(account.task_id);
-    if (!known || byNewest(account, known) < 0) newest.set(account.task_id, account);
+/**
+ * SPEC §10.6: where the policy asks for it, every commit is covered by a thought that somebody other than its author has approved.
+ * A thought that a later one makes up for needs no approval of its own.
+ */
+export function judgeReviews(
+  covers: ReadonlyMap<Account, ReadonlySet<Oid>>,
+  added: readonly PlacedRecord[],
+): Finding[] {
+  const [approved, others] = [new Set<Oid>(), [] as Account[]];
+  for (const [account, commits] of covers) {
+    if (isApproved(account, added)) for (const oid of commits) approved.add(oid);
+    else others.push(account);
   }
-  return [...newest.values()].filter((account) => !isApproved(account, added)).map(notReviewed);
+  return others.filter((account) => [...covers.get(account)!].some((oid) => !approved.has(oid))).map(notReviewed);
 }
 
 /** Each reviewer's last word counts, and one refusal is enough. */

@@ -1,8 +1,9 @@
 import { type Account, exemption } from '../core/coverage.ts';
 import type { Finding } from '../core/error.ts';
+import { unaccountedPaths } from '../core/lines.ts';
 import { ROOT } from '../core/paths.ts';
 import { type Change, type Comparison, readChanges } from '../git/changes.ts';
-import { ancestorsIn, type Range } from '../git/range.ts';
+import { ancestorsIn, type Range, type RangeCommit } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
 import type { Repository } from './repository.ts';
 
@@ -10,12 +11,16 @@ export interface WritebackCase {
   range: Range;
   /** What the whole change is read from, tree by tree; null: from its commits, as what else differs was judged elsewhere. */
   whole: Comparison[] | null;
+  /** Head does not have all that base has, and takes its place all the same. */
+  isRewritten: boolean;
   accounts: readonly Account[];
   /** Commits that a maintainer has excepted. */
   waived: ReadonlySet<Oid>;
   exempt: readonly string[];
   /** Thoughts that were there before: asked for only where those that arrive do not do. */
   older(): Promise<Account[]>;
+  /** Whether a path is the same on the protected branch: then it does not change, whoever changed it too. */
+  isThere(path: string): Promise<boolean>;
 }
 
 export interface Writeback {
@@ -26,31 +31,67 @@ export interface Writeback {
 
 /** SPEC §10.4: every commit that changes code is accounted for, and so is every path. */
 export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
-  const { range, whole, waived } = input;
-  const covers = coverByAncestry(range, input.accounts);
-  const isCovered = coverage(covers);
-  const asked = range.commits.filter(({ oid }) => whole === null || waived.has(oid) || !isCovered(oid));
-  const comparisons = asked.map(({ oid }) => ({ commit: oid }));
-  const changes = await readChanges(repository.git, [...(whole ?? []), ...comparisons], ROOT);
-  const isExempt = exemption(input.exempt);
-  const byCommit = new Map(asked.map(({ oid }, at) => [oid, codeOf(changes[(whole?.length ?? 0) + at]!, isExempt)]));
+  const { whole, waived } = input;
+  const covers = coverByAncestry(input.range, input.accounts);
+  const read = await readCode(repository, input, coverage(covers));
   const open = () =>
-    asked.filter(({ oid }) => !isCovered(oid) && !waived.has(oid) && byCommit.get(oid)!.paths.length > 0);
-  coverByPatch(byCommit, input.accounts, covers);
+    read.asked.filter((oid) => !coverage(covers)(oid) && !waived.has(oid) && read.paths(oid).length > 0);
+  coverByPatch(input.range, read.byCommit, input.accounts, covers);
+  let claiming = [...covers.keys()];
   if (open().length > 0) {
     const older = await input.older();
-    for (const [account, commits] of coverByAncestry(range, older)) covers.set(account, commits);
-    coverByPatch(byCommit, older, covers);
+    for (const [account, commits] of coverByAncestry(input.range, older)) covers.set(account, commits);
+    // what an old thought says of a patch was true once: it does not answer for its coming back
+    claiming = [...covers.keys()];
+    coverByPatch(input.range, read.byCommit, older, covers);
   }
-  const missing = await Promise.all(open().map(({ oid }) => missingFor(repository, oid, byCommit.get(oid)!)));
-  const wanted = whole === null ? pathsOf([...byCommit.values()]) : inAll(changes.slice(0, whole.length), isExempt);
-  const excused = pathsOf([...waived].map((oid) => byCommit.get(oid)).filter((change) => change !== undefined));
-  const unclaimed = missing.length > 0 ? [] : uncovered(wanted, excused, [...covers.keys()]);
-  return { findings: [...missing, ...unclaimed], covers };
+  const missing = await Promise.all(open().map((oid) => missingFor(repository, oid, read.paths(oid))));
+  if (missing.length > 0) return { findings: missing, covers };
+  const wanted = whole === null ? pathsOf([...read.byCommit.values()]) : inAll(read.wholes, read.isExempt);
+  const excused = pathsOf([...waived].map((oid) => read.byCommit.get(oid)).filter((change) => change !== undefined));
+  const unclaimed = uncovered(await unclaimedPaths(input, wanted, excused, claiming));
+  return { findings: [...unclaimed, ...undone(input, read)], covers };
+}
+
+interface Code {
+  wholes: Change[];
+  /** The commits that were read. */
+  asked: Oid[];
+  byCommit: Map<Oid, Change>;
+  /** The commits, and of merges that are accounted for each side, line by line; empty where nothing can be undone. */
+  lines: Change[];
+  isExempt(path: string): boolean;
+  paths(oid: Oid): string[];
+}
+
+/** With one process. What a thought covers need not be read, unless a merge makes it matter what each commit did. */
+async function readCode(
+  repository: Repository,
+  { range, whole, waived, exempt, isRewritten }: WritebackCase,
+  isCovered: (oid: Oid) => boolean,
+): Promise<Code> {
+  const isAccounted = (oid: Oid): boolean => isCovered(oid) || waived.has(oid);
+  const merges = range.commits.filter(({ parents }) => parents.length > 1);
+  const withLines = whole !== null && (isRewritten || merges.some(({ oid }) => !isAccounted(oid)));
+  const asked = range.commits
+    .map(({ oid }) => oid)
+    .filter((oid) => withLines || whole === null || waived.has(oid) || !isCovered(oid));
+  const sides = withLines ? merges.filter(({ oid }) => isAccounted(oid)).flatMap(sidesOf) : [];
+  const comparisons = [...(whole ?? []), ...asked.map((oid) => ({ commit: oid })), ...sides];
+  const changes = await readChanges(repository.git, comparisons, ROOT, { lines: withLines });
+  const wholes = changes.splice(0, whole?.length ?? 0);
+  const isExempt = exemption(exempt);
+  const byCommit = new Map(asked.map((oid, at) => [oid, codeOf(changes[at]!, isExempt, withLines)]));
+  const paths = (oid: Oid): string[] => byCommit.get(oid)!.paths;
+  return { wholes, asked, byCommit, lines: withLines ? changes : [], isExempt, paths };
+}
+
+function sidesOf({ oid, parents }: RangeCommit): Comparison[] {
+  return parents.map((parent) => ({ commit: oid, parent }));
 }
 
 function coverByAncestry(range: Range, accounts: readonly Account[]): Map<Account, Set<Oid>> {
-  const commits = new Map(range.commits.map((commit) => [commit.oid, commit]));
+  const commits = byOid(range);
   const covers = new Map<Account, Set<Oid>>();
   for (const account of accounts) {
     const found = ancestorsIn(commits, account.commit);
@@ -59,24 +100,43 @@ function coverByAncestry(range: Range, accounts: readonly Account[]): Map<Accoun
   return covers;
 }
 
+function byOid({ commits }: Range): Map<Oid, RangeCommit> {
+  return new Map(commits.map((commit) => [commit.oid, commit]));
+}
+
 function coverage(covers: ReadonlyMap<Account, Set<Oid>>): (oid: Oid) => boolean {
   return (oid) => [...covers.values()].some((commits) => commits.has(oid));
 }
 
-/** After squash, rebase or cherry-pick the commit is another, and what it does the same. */
+/**
+ * After squash, rebase or cherry-pick the commit is another, and what it does the same. It is done once: the same patch on top of
+ * itself is a change of its own, somewhere else in the file.
+ */
 function coverByPatch(
+  range: Range,
   byCommit: ReadonlyMap<Oid, Change>,
   accounts: readonly Account[],
   covers: Map<Account, Set<Oid>>,
 ): void {
-  for (const [oid, { patchId }] of byCommit) {
-    const account = patchId === null ? undefined : accounts.find(({ patchIds }) => patchIds.has(patchId));
-    if (account) covers.set(account, (covers.get(account) ?? new Set()).add(oid));
+  const commits = byOid(range);
+  for (const { oid } of [...range.commits].reverse()) {
+    const patchId = byCommit.get(oid)?.patchId;
+    const fitting = patchId ? accounts.filter(({ patchIds }) => patchIds.has(patchId)) : [];
+    if (fitting.length === 0) continue;
+    const ancestors = ancestorsIn(commits, oid);
+    const isAgain = (done: Oid): boolean =>
+      done !== oid && byCommit.get(done)?.patchId === patchId && ancestors.has(done);
+    for (const account of fitting) {
+      const covered = covers.get(account) ?? new Set<Oid>();
+      if ([...covered].some(isAgain) || (ancestors.has(account.commit) && account.commit !== oid)) continue;
+      covers.set(account, covered.add(oid));
+    }
   }
 }
 
-function codeOf({ paths, patchId }: Change, isExempt: (path: string) => boolean): Change {
-  return { paths: paths.filter((path) => !isExempt(path)), patchId };
+/** A file that a merge has moved has lines that no parent has at that path: where lines are counted, they tell. */
+function codeOf({ paths, moved, patchId }: Change, isExempt: (path: string) => boolean, withLines: boolean): Change {
+  return { paths: paths.filter((path) => !isExempt(path) && !(withLines && moved?.has(path))), patchId };
 }
 
 function pathsOf(changes: readonly Change[]): Set<string> {
@@ -90,7 +150,7 @@ function inAll([first, ...rest]: readonly Change[], isExempt: (path: string) => 
   return new Set(paths.filter((path) => !isExempt(path)));
 }
 
-async function missingFor({ store }: Repository, oid: Oid, { paths }: Change): Promise<Finding> {
+async function missingFor({ store }: Repository, oid: Oid, paths: readonly string[]): Promise<Finding> {
   const { message } = await store.readCommit(oid);
   const what = paths.length === 1 ? paths[0] : `${paths[0]} and ${paths.length - 1} more`;
   return {
@@ -105,9 +165,21 @@ async function missingFor({ store }: Repository, oid: Oid, { paths }: Change): P
 
 const MOST_PATHS = 100;
 
-function uncovered(wanted: ReadonlySet<string>, excused: ReadonlySet<string>, accounts: readonly Account[]): Finding[] {
+async function unclaimedPaths(
+  { isThere }: WritebackCase,
+  wanted: ReadonlySet<string>,
+  excused: ReadonlySet<string>,
+  accounts: readonly Account[],
+): Promise<string[]> {
   const claimed = new Set(accounts.flatMap(({ files }) => files));
-  const missing = [...wanted].filter((path) => !claimed.has(path) && !excused.has(path));
+  const unclaimed: string[] = [];
+  for (const path of wanted) {
+    if (!claimed.has(path) && !excused.has(path) && !(await isThere(path))) unclaimed.push(path);
+  }
+  return unclaimed;
+}
+
+function uncovered(missing: readonly string[]): Finding[] {
   return missing.slice(0, MOST_PATHS).map((path, at) => ({
     code: 'files_uncovered',
     severity: 'error',
@@ -118,5 +190,21 @@ function uncovered(wanted: ReadonlySet<string>, excused: ReadonlySet<string>, ac
         : ''
     }.`,
     hint: 'Record a thought for the commit that changes it: files_changed is filled in from git.',
+  }));
+}
+
+/** A merge can take back, line by line, what the protected branch has, and look to git like one that takes a side. */
+function undone({ range }: WritebackCase, { wholes, lines, isExempt }: Code): Finding[] {
+  if (lines.length === 0) return [];
+  const linesOf = (changes: readonly Change[]) => changes.map((change) => change.lines!);
+  const paths = unaccountedPaths(linesOf(wholes), linesOf(lines), isExempt);
+  const merge = range.commits.find(({ parents }) => parents.length > 1);
+  return paths.slice(0, MOST_PATHS).map((path) => ({
+    code: 'writeback_missing',
+    severity: 'error',
+    path,
+    ...(merge ? { commit: merge.oid } : {}),
+    message: `${path} has lost or gained lines that no commit which is accounted for took away or brought${merge ? ': a merge did' : ''}.`,
+    hint: 'Merge again and keep what the protected branch has; or record a thought for the merge that says why not: git handoff thought TASK --commit MERGE',
   }));
 }

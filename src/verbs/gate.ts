@@ -135,7 +135,7 @@ interface Case extends Ends {
 async function judge(repository: Repository, input: Case, rollbacks: Finding[]): Promise<GateResult> {
   const { trust, before, range } = input;
   const findings = [...rollbacks];
-  const { now, beginnings } = await openResult(repository, input, findings);
+  const { now, beginnings, isRewritten } = await openResult(repository, input, findings);
   const delta = await auditDelta({ before, now }, trust, { suite: nodeSuite, onProgress: repository.progress });
   const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
   const history = once(() => historyOf(repository, before, trust));
@@ -149,6 +149,8 @@ async function judge(repository: Repository, input: Case, rollbacks: Finding[]):
         waived: new Set(waiversIn(added)),
         exempt: rules.exempt,
         older: async () => olderAccounts(before, await history()),
+        isRewritten,
+        isThere: async (path) => isSameAt(path, before, await openTree(repository.store, input.head)),
       })
     : { findings: [], covers: new Map() };
   const tasks = await judgeTasks({
@@ -164,7 +166,7 @@ async function judge(repository: Repository, input: Case, rollbacks: Finding[]):
     ...writeback.findings,
     ...tasks,
     ...(await judgeTokens({ history: delta.history, before: history })),
-    ...(rules.review ? judgeReviews([...writeback.covers.keys()], added) : []),
+    ...(rules.review ? judgeReviews(writeback.covers, added) : []),
     ...openSessions(delta, rules.openSessions),
     ...secretsIn(added),
   );
@@ -191,6 +193,13 @@ function rulesOf({ policy }: Trust): Rules {
   return { required: writeback.required, review: writeback.review, openSessions: writeback.open_sessions, exempt };
 }
 
+interface Result {
+  now: Source;
+  beginnings: Comparison[];
+  /** Whether something that base has is not in head's past. */
+  isRewritten: boolean;
+}
+
 /**
  * The tree as it is to be, and the trees that its code is compared with. A branch that has not seen the newest of the protected
  * one is judged as merging it leaves it; what takes a branch's place as it is, as it is.
@@ -199,17 +208,24 @@ async function openResult(
   { store }: Repository,
   { base, head, before, range, replaces }: Case,
   findings: Finding[],
-): Promise<{ now: Source; beginnings: Comparison[] }> {
+): Promise<Result> {
   const theirs = await openTree(store, head);
   const after = theirs.oid!;
   const isAhead = base === head || range.boundary.has(base!);
-  if (isAhead || replaces) return { now: theirs, beginnings: [{ before: before.oid, after }] };
+  if (isAhead || replaces) return { now: theirs, beginnings: [{ before: before.oid, after }], isRewritten: !isAhead };
   const bases = await Promise.all((await store.mergeBases(base!, head)).map((oid) => openTree(store, oid)));
   const now = await openMerged({ ours: before, theirs, bases }, ROOT, (found) => findings.push(found));
   return {
     now,
     beginnings: bases.length === 0 ? [{ before: null, after }] : bases.map(({ oid }) => ({ before: oid, after })),
+    isRewritten: false,
   };
+}
+
+/** Code goes by with its bytes and its mode. */
+async function isSameAt(path: string, before: Source, now: Source): Promise<boolean> {
+  const [old, entry] = await Promise.all([find(before, path), find(now, path)]);
+  return old?.oid === entry?.oid && old?.mode === entry?.mode;
 }
 
 /** What was known before: read at most once, from what was added since it was last read. */
@@ -244,12 +260,15 @@ async function olderAccounts(source: Source, { tasks }: History): Promise<Accoun
   return accounts;
 }
 
-/** A thought about no code has nothing to be anchored to. */
+/**
+ * A thought about no code has nothing to be anchored to. One that was there before was judged when it came: after a squash its
+ * commit may be nowhere.
+ */
 function anchoring(repository: Repository, { base, range }: Case, accounts: readonly Account[], { covers }: Writeback) {
   const commits = new Set(range.commits.map(({ oid }) => oid));
   return async ({ delta_id, commit }: { delta_id: string; commit: string }): Promise<boolean> => {
-    const account = [...accounts, ...covers.keys()].find((each) => each.delta_id === delta_id);
-    if (commits.has(commit) || account?.files.length === 0 || (account && covers.has(account))) return true;
+    const account = accounts.find((each) => each.delta_id === delta_id);
+    if (!account || account.files.length === 0 || commits.has(commit) || covers.has(account)) return true;
     const { store } = repository;
     return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, base!);
   };

@@ -1,29 +1,51 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HandoffError } from '../../src/core/error.ts';
+import type { DocumentKind } from '../../src/core/kinds.ts';
+import { parseRecord } from '../../src/core/record.ts';
+import { recordId } from '../../src/core/verify.ts';
+import type { YamlMap } from '../../src/core/yaml.ts';
+import { nodeHashes } from '../../src/crypto.ts';
 import { readChanges } from '../../src/git/changes.ts';
 import { readRange } from '../../src/git/range.ts';
 import type { GateResult } from '../../src/verbs/gate-result.ts';
-import { type Draft, type Place, type SessionOptions, type Written, writeBytes, writeSession } from '../handoff.ts';
+import {
+  type Draft,
+  type Place,
+  privateKey,
+  type SessionOptions,
+  type Written,
+  writeBytes,
+  writeSession,
+} from '../handoff.ts';
 import { git, isolatedEnv } from '../temporary.ts';
-import { reopen } from '../threats/forge.ts';
+import { type NamedKey, policyAfter, reopen, signDocument, writePolicy } from '../threats/forge.ts';
 
 /** Writes files and commits them and nothing else. Returns the commit. */
 export function code({ dir }: Place, files: Record<string, string>, message = 'task: code'): string {
   for (const [path, text] of Object.entries(files)) writeBytes(dir, path, text);
-  git(dir, 'add', '--', ...Object.keys(files));
+  git(dir, '--literal-pathspecs', 'add', '--', ...Object.keys(files));
   git(dir, 'commit', '--quiet', '--message', message);
-  return git(dir, 'rev-parse', 'HEAD');
+  return headOf(dir);
+}
+
+/** What HEAD is at, without a process where a loose ref says so. */
+export function headOf(dir: string): string {
+  const read = (name: string) => readFileSync(join(dir, '.git', name), 'utf8').trim();
+  try {
+    const head = read('HEAD');
+    return head.startsWith('ref: ') ? read(head.slice(5)) : head;
+  } catch {
+    return git(dir, 'rev-parse', 'HEAD');
+  }
 }
 
 /** A thought for everything since `base`, as the verb would fill it in. */
-export async function thoughtSince(
-  { dir }: Place,
-  base: string,
-  commit = git(dir, 'rev-parse', 'HEAD'),
-): Promise<Draft> {
+export async function thoughtSince({ dir }: Place, base: string, commit = headOf(dir)): Promise<Draft> {
   const at = { dir, env: isolatedEnv };
-  const [before, after] = [base, commit].map((rev) => git(dir, 'rev-parse', `${rev}^{tree}`)) as [string, string];
-  const { commits } = await readRange(at, commit, [git(dir, 'rev-parse', base)]);
+  const revs = git(dir, 'rev-parse', `${base}^{tree}`, `${commit}^{tree}`, base, commit).split('\n');
+  const [before, after, from, to] = revs as [string, string, string, string];
+  const { commits } = await readRange(at, to, [from]);
   const [whole, ...each] = await readChanges(
     at,
     [{ before, after }, ...commits.map(({ oid }) => ({ commit: oid }))],
@@ -33,7 +55,7 @@ export async function thoughtSince(
     kind: 'thought',
     task_id: 'P0.1',
     branch: 'feature',
-    commit_sha: commit,
+    commit_sha: to,
     tree: after,
     ...(whole!.patchId ? { patch_id: whole!.patchId } : {}),
     commit_patch_ids: each.map(({ patchId }) => patchId).filter((id) => id !== null),
@@ -60,7 +82,7 @@ export function session(place: Place, drafts: Draft[], options: SessionOptions =
 export function commitRecords({ dir }: Place, message = 'handoff: records'): string {
   git(dir, 'add', '--all', '--', '.handoff');
   git(dir, 'commit', '--quiet', '--message', message);
-  return git(dir, 'rev-parse', 'HEAD');
+  return headOf(dir);
 }
 
 export function branch({ dir }: Place, name: string, from = 'HEAD'): void {
@@ -71,13 +93,20 @@ export function checkout({ dir }: Place, name: string): void {
   git(dir, 'checkout', '--quiet', name);
 }
 
+export interface Honest {
+  base: string;
+  commit: string;
+  records: Written[];
+  thought: Draft;
+}
+
 /** The usual way: a branch with one commit of code, a thought for it, and a baton. */
 export async function honestBranch(
   place: Place,
   name = 'feature',
   files: Record<string, string> = { 'src/a.ts': 'a\n' },
-) {
-  const base = git(place.dir, 'rev-parse', 'HEAD');
+): Promise<Honest> {
+  const base = headOf(place.dir);
   branch(place, name, base);
   const commit = code(place, files);
   const thought = await thoughtSince(place, base, commit);
@@ -102,4 +131,99 @@ export async function verdict(place: Place, base = 'main', head = 'HEAD', option
 
 export function write({ dir }: Place, path: string, text: string): void {
   writeFileSync(join(dir, path), text);
+}
+
+/** What a scenario leaves to be judged. */
+export interface Change {
+  /** What the protected branch has: `main` unless said otherwise; null: nothing yet. */
+  base?: string | null;
+  /** `HEAD` unless said otherwise. */
+  head?: string;
+  /** Head takes base's place as it is, as a forced push does. */
+  replaces?: boolean;
+  root?: string;
+  /** What is done to the repository that judges, be it this one or a server. Gets its git directory. */
+  environment?(gitDir: string): void;
+  env?: NodeJS.ProcessEnv;
+  /** Looks at the repository after it has judged. */
+  after?(gitDir: string): void;
+}
+
+/** A pull request, honest or not. The same runs through `gate` and is pushed to a server. */
+export interface Scenario {
+  name: string;
+  /** The row of the list of threats. */
+  threat?: number;
+  /** All codes that are found; none when it is honest. */
+  expect?: string | string[];
+  /** Cannot be sent to a server: it is about the clone that judges, or about how it is asked. */
+  isLocal?: boolean;
+  // biome-ignore lint/suspicious/noConfusingVoidType: most have nothing to add
+  build(place: Place): Promise<Change | void> | Change | void;
+}
+
+/** The codes of all errors, each once; or of the error that ended it. */
+export async function codesOf(place: Place, change: Change): Promise<string[]> {
+  const { base = 'main', head = 'HEAD', replaces, root, environment, env = place.env, after } = change;
+  const gitDir = git(place.dir, 'rev-parse', '--absolute-git-dir');
+  environment?.(gitDir);
+  const { handoff } = reopen(place, place.dir, env);
+  const options = { base: base ?? '0'.repeat(40), head, ...(replaces ? { replaces } : {}), ...(root ? { root } : {}) };
+  try {
+    const { pass, findings } = await handoff.gate(options);
+    const codes = findings.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+    if (pass !== (codes.length === 0)) throw new Error('pass and findings differ');
+    return [...new Set<string>(codes)].sort();
+  } catch (error) {
+    if (error instanceof HandoffError) return [error.code];
+    throw error;
+  } finally {
+    after?.(gitDir);
+  }
+}
+
+export function maintainer(place: Place): NamedKey {
+  return ['maintainer', privateKey(place, 'maintainer')];
+}
+
+/** A signed document, written and committed. */
+export function document(
+  place: Place,
+  path: string,
+  fields: YamlMap & { kind: DocumentKind },
+  signers: NamedKey[] = [maintainer(place)],
+): void {
+  writeBytes(place.dir, `.handoff/${path}`, signDocument(fields, signers));
+  commitRecords(place, `handoff: ${path}`);
+}
+
+export function taskFields(place: Place, id: string, changes: YamlMap = {}): YamlMap & { kind: 'task-definition' } {
+  const common = { handoff: 1, kind: 'task-definition' as const, repo: place.root, version: 1, prev: null };
+  return { ...common, at: '2026-02-20T14:30:25.123Z', task_id: id, title: `Task ${id}`, ...changes };
+}
+
+/** The next version of an identity as it stands, changed. */
+export function identityAfter(place: Place, name: string, changes: YamlMap): YamlMap & { kind: 'identity' } {
+  const path = join(place.dir, `.handoff/identities/${name}/identity.yaml`);
+  const { fields, signedBytes } = parseRecord(readFileSync(path));
+  const version = (fields.version as number) + 1;
+  const next = { ...fields, version, prev: recordId(signedBytes, nodeHashes), ...changes };
+  return next as unknown as YamlMap & { kind: 'identity' };
+}
+
+/** A policy of the next version, signed and committed. */
+export function policy(place: Place, changes: YamlMap, signers: NamedKey[] = [maintainer(place)], prior = 1): void {
+  writePolicy(place, prior + 1, policyAfter(place, prior, changes), signers);
+  commitRecords(place, `handoff: policy ${prior + 1}`);
+}
+
+export function merge({ dir }: Place, ...args: string[]): void {
+  git(dir, 'merge', '--quiet', '--no-edit', ...args);
+}
+
+/** A commit on top of HEAD with the tree that the index has after `stage`. */
+export function staged({ dir }: Place, stage: () => void, message = 'task: code'): string {
+  stage();
+  git(dir, 'commit', '--quiet', '--allow-empty', '--message', message);
+  return headOf(dir);
 }

@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest';
+import { template } from '../threats/forge.ts';
+import { ATTACKS } from './attacks.ts';
+import { ground } from './ground.ts';
+import { hasHooks, pushChange, serverTemplate } from './server.ts';
+
+// The same pull requests as in attacks.test.ts, pushed to a real bare repository whose pre-receive hook is ours.
+
+const place = template(ground);
+const server = serverTemplate();
+
+describe.skipIf(!hasHooks).each(Object.entries(ATTACKS))('a server refuses: %s', (_, scenarios) => {
+  test.each(scenarios.filter(({ isLocal }) => !isLocal))('$name', async ({ build }) => {
+    const here = place();
+    const change = (await build(here)) ?? {};
+    const bare = server(here, change.base === undefined ? 'main' : change.base);
+    const { code, stderr, before, after } = pushChange(here, bare, change);
+    expect({ code, stderr, main: after }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/remote rejected/),
+      main: before,
+    });
+  });
+});
