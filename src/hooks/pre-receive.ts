@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { asHandoffError } from '../core/error.ts';
 import type { Repository } from '../verbs/repository.ts';
 import { type HookCall, isNothing, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
-import { protects } from './protected.ts';
+import { hasPolicy, protects } from './protected.ts';
 
 interface Update {
   old: string;
@@ -41,11 +41,12 @@ async function judgeUpdate(repository: Repository, trunk: string | null, update:
   }
 }
 
-/** By the policy it has, or by the one of the branch that HEAD names; the first push brings its own. */
+/** By the policy it has, or by the one of the branch that HEAD names. Where there is none, whoever brings the first is judged. */
 async function isProtected(repository: Repository, trunk: string | null, { old, now, ref }: Update): Promise<boolean> {
-  if (!isNothing(old) && (await protects(repository, old, ref))) return true;
-  if (trunk !== null) return protects(repository, trunk, ref);
-  if (!isNothing(old) || isNothing(now)) return false;
+  const known = [...(isNothing(old) ? [] : [old]), ...(trunk === null ? [] : [trunk])];
+  for (const commit of known) if (await protects(repository, commit, ref)) return true;
+  for (const commit of known) if (await hasPolicy(repository, commit)) return false;
+  if (isNothing(now)) return false;
   return ref === headRef(repository) || (ref.startsWith('refs/heads/') && protects(repository, now, ref));
 }
 

@@ -1,18 +1,27 @@
 import { openTree } from '../audit/tree-source.ts';
 import { readPolicies } from '../audit/trust.ts';
 import { HandoffError } from '../core/error.ts';
+import { ROOT } from '../core/paths.ts';
 import { nodeSuite } from '../crypto.ts';
 import { readGit } from '../git/run.ts';
 import type { Repository } from '../verbs/repository.ts';
 
 /** Whether the policy at a commit protects a ref. Where there is none, nothing is; where it does not hold, everything is. */
-export async function protects({ store }: Repository, commit: string, ref: string): Promise<boolean> {
+export async function protects(repository: Repository, commit: string, ref: string): Promise<boolean> {
+  const protectedRefs = await protectedAt(repository, commit);
+  return protectedRefs === 'all' || protectedRefs.includes(ref);
+}
+
+export async function hasPolicy({ store }: Repository, commit: string): Promise<boolean> {
+  return (await store.resolve(`${commit}:${ROOT}/policy`)) !== null;
+}
+
+async function protectedAt({ store }: Repository, commit: string): Promise<string[] | 'all'> {
   try {
     const policies = await readPolicies(await openTree(store, commit), nodeSuite, () => {});
-    const listed = policies.at(-1)?.document.fields.protected as string[] | undefined;
-    return listed?.includes(ref) ?? true;
+    return (policies.at(-1)?.document.fields.protected as string[] | undefined) ?? 'all';
   } catch (error) {
-    if (error instanceof HandoffError && error.code === 'not_initialised') return false;
+    if (error instanceof HandoffError && error.code === 'not_initialised') return [];
     throw error;
   }
 }

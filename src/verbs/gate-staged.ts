@@ -22,7 +22,13 @@ export async function judgeStaged(repository: Repository): Promise<Finding[]> {
   await assertPinned(repository, trust.repoId);
   const tree = (await readGit(stagedGit(repository), ['write-tree'])).toString('latin1').trim();
   const delta = await auditDelta({ before, now: await openTree(store, tree) }, trust, { suite: nodeSuite });
-  return delta.findings;
+  return delta.findings.map(withRestore);
+}
+
+/** Nothing is committed yet: what HEAD has can be put back. */
+function withRestore(found: Finding): Finding {
+  const isLost = found.code === 'record_changed' || found.code === 'record_deleted';
+  return isLost ? { ...found, hint: `git restore --staged --worktree -- ${found.path}` } : found;
 }
 
 /** The commit that brings the policy. */

@@ -8,13 +8,13 @@ import { git, isolatedEnv } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
 import { ground } from './ground.ts';
 import { branch, checkout, code, headOf, write } from './scenario.ts';
-import { hasHooks, mainOf, push, serverTemplate } from './server.ts';
+import { mainOf, push, serverTemplate } from './server.ts';
 
 // THREATS 25, 26: hooks on one's own machine are advice. Every way around them ends at the server.
 
 const place = template(async (here) => {
   await ground(here);
-  if (hasHooks) expect(run(['-C', here.dir, 'hooks', 'install']).code).toBe(0);
+  expect(run(['-C', here.dir, 'hooks', 'install']).code).toBe(0);
 });
 const server = serverTemplate();
 
@@ -128,14 +128,14 @@ function spawnGit({ dir }: Place, ...args: string[]): void {
   spawnSync('git', ['-C', dir, ...args], { env: isolatedEnv });
 }
 
-describe.skipIf(!hasHooks)('ways around the hooks of a clone end at the server', () => {
+describe('ways around the hooks of a clone end at the server', () => {
   test.each(WAYS)('%s', (_, go) => {
     const here = place();
     const base = headOf(here.dir);
     go(here);
     const main = git(here.dir, '--no-replace-objects', 'rev-parse', 'main');
     const bare = server(here, base);
-    const { code: status, stderr } = push(here, bare, main === base ? 'evil' : main);
+    const { code: status, stderr } = push(here, bare, main === base ? 'evil' : main, ['--force']);
     expect({ status, stderr, main: mainOf(bare) }).toEqual({
       status: 1,
       stderr: expect.stringMatching(/remote rejected/),

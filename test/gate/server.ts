@@ -7,9 +7,6 @@ import type { Place } from '../handoff.ts';
 import { disposableDirectory, git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import type { Change } from './scenario.ts';
 
-/** Whether the program that is built has hooks to install. */
-export const hasHooks = /^\s+hooks\b/m.test(run(['--help']).stdout);
-
 /** A bare repository with our hook and a pinned root, made once for a file of tests; each call copies it. */
 export function serverTemplate(): (place: Place, base: string | null) => string {
   const { path, remove } = disposableDirectory();
