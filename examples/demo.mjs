@@ -1,9 +1,9 @@
 // A story in a throwaway repository: one agent hands over to another across two work trees, a third comes too late, somebody
-// forges a record, and stock OpenSSH has the last word.
+// forges a record, a task is done and written back, and stock OpenSSH has the last word.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const base = mkdtempSync(join(tmpdir(), 'git-handoff-demo-'));
@@ -64,14 +64,36 @@ try {
   tell('Does all of it hold?');
   handoff('verify');
 
-  tell('Somebody rewrites a note and commits it. git does not mind; git handoff does (exit code 1)');
+  tell(
+    'Somebody rewrites a note. The hook refuses the commit; without the hook git does not mind, but git handoff does (exit code 1)',
+  );
   const path = join(dir, note.path);
   writeFileSync(path, readFileSync(path, 'utf8').replace('are all it needs', 'and a database are what it needs'));
-  git('commit', '-q', '-a', '-m', 'a small correction');
+  git('commit', '-q', '-a', '-m', 'a small correction', { quiet: false, expect: 1 });
+  git('commit', '-q', '-a', '--no-verify', '-m', 'a small correction');
   handoff('verify', { expect: 1 });
   git('revert', '--no-edit', 'HEAD');
   tell('Taken back; it holds again');
   handoff('verify');
+
+  tell('A task. max claims it, in a work tree of his own');
+  handoff('task', 'add', 'P0.1', '--title', 'the writer', '--accept', 'it writes what the reader reads');
+  handoff('start', '--as', 'max', { quiet: true });
+  const { worktree } = JSON.parse(handoff('claim', 'P0.1', '--worktree', '--as', 'max', '--json', { quiet: true }));
+  writeFileSync(join(worktree, 'writer.js'), 'export const write = (text) => text;\n');
+  git('add', 'writer.js', { in: worktree });
+  git('commit', '-q', '-m', 'the writer', { in: worktree });
+
+  tell('It cannot be done without a thought record, and not be merged either (exit code 1)');
+  handoff('task', 'update', 'P0.1', '--status', 'done', { in: worktree, expect: 1 });
+  handoff('gate', '--base', 'main', '--head', 'HEAD', { in: worktree, expect: 1 });
+
+  tell('max writes back what he did, and what ran. Then the gate says yes');
+  const summary = 'The writer gives back what it is given.';
+  handoff('thought', 'P0.1', summary, '--run', '--', 'node', '--check', 'writer.js', { in: worktree });
+  handoff('task', 'update', 'P0.1', '--status', 'done', { in: worktree, quiet: true });
+  handoff('wrap', '--message', 'P0.1 is done', { in: worktree, quiet: true });
+  handoff('gate', '--base', 'main', '--head', 'HEAD', { in: worktree });
 
   tell('And nobody has to take our word: stock OpenSSH says the same');
   handoff('show', note.delta_id, '--sshsig', join(base, 'proof'), { quiet: true });
@@ -104,7 +126,7 @@ function opensshVerify() {
 
 function handoff(...args) {
   const options = typeof args.at(-1) === 'object' ? args.pop() : {};
-  const where = options.in ? ' -C ../project-of-lola' : '';
+  const where = options.in ? ` -C ${relative(dir, options.in)}` : '';
   if (!options.quiet) console.log(`$ git handoff${where} ${args.map(quote).join(' ')}`);
   return run(process.execPath, cli, '-C', options.in ?? dir, ...args, options);
 }
@@ -115,8 +137,10 @@ function quote(word) {
 }
 
 function git(...args) {
+  const options = { quiet: true, ...(typeof args.at(-1) === 'object' ? args.pop() : {}) };
+  if (!options.quiet) console.log(`$ git ${args.map(quote).join(' ')}`);
   const author = ['-c', 'user.name=demo', '-c', 'user.email=demo@example.org'];
-  return run('git', '-C', dir, ...author, ...args, { quiet: true });
+  return run('git', '-C', options.in ?? dir, ...author, ...args, options);
 }
 
 function run(command, ...args) {
