@@ -1,7 +1,9 @@
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeHashes } from '../../src/crypto.ts';
 import { type Draft, type Place, privateKey, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
+import { policyAfter } from '../threats/forge.ts';
 import { folderOf, groundFolder } from './ground.ts';
 import { usual } from './ready.ts';
 import {
@@ -11,7 +13,7 @@ import {
   code,
   commitRecords,
   document,
-  maintainer,
+  identityAfter,
   merge,
   policy,
   type Scenario,
@@ -401,11 +403,23 @@ export const TAKEN_BACK: Scenario[] = [
   },
   {
     name: 'a policy that waits for signatures, for another repository',
+    threat: 12,
     expect: 'repo_mismatch',
     build(place) {
       branch(place, 'feature');
-      const fields = taskFields(place, 'P0.5', { repo: 'a'.repeat(64) });
-      document(place, 'tasks/P0.5.yaml', fields, [maintainer(place)]);
+      document(place, 'policy/0002.pending.yaml', policyAfter(place, 1, { repo: 'a'.repeat(64) }));
+    },
+  },
+  {
+    name: 'an identity that names another skill than the one that stays',
+    expect: 'signature_invalid',
+    build(place) {
+      const skill = (text: string) => `sha256:${Buffer.from(nodeHashes.sha256(Buffer.from(text))).toString('hex')}`;
+      writeBytes(place.dir, '.handoff/identities/donna/skill.md', 'careful\n');
+      const path = 'identities/donna/identity.yaml';
+      document(place, path, identityAfter(place, 'donna', { skill: skill('careful\n') }));
+      branch(place, 'feature');
+      document(place, path, identityAfter(place, 'donna', { skill: skill('careless\n') }));
     },
   },
 ];

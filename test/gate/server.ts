@@ -8,7 +8,7 @@ import { disposableDirectory, git, isolatedEnv, temporaryDirectory } from '../te
 import type { Change } from './scenario.ts';
 
 /** Whether the program that is built has hooks to install. */
-export const hasHooks = /^\s+hooks\b/m.test(run(['--help']).stdout);
+export const hasHooks = run(['hooks', 'install', '--help']).stdout.includes('hooks install');
 
 /** A bare repository with our hook and a pinned root, made once for a file of tests; each call copies it. */
 export function serverTemplate(): (place: Place, base: string | null) => string {
@@ -52,7 +52,7 @@ export function pushChange(place: Place, server: string, change: Change): Pushed
 }
 
 export function push({ dir }: Place, server: string, oid: string, flags: readonly string[] = []): Run {
-  const args = ['-C', dir, 'push', '--no-verify', ...flags, server, `${oid}:refs/heads/main`];
+  const args = ['-C', dir, '--no-replace-objects', 'push', '--no-verify', ...flags, server, `${oid}:refs/heads/main`];
   const { status, stdout, stderr } = spawnSync('git', args, { env: isolatedEnv, encoding: 'utf8' });
   return { code: status, stdout, stderr };
 }
