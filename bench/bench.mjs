@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generate } from './generate.mjs';
+import { addBranch, generate } from './generate.mjs';
 import { inTotoLinks, signedCommits } from './peers.mjs';
 import { writePlan } from './plan.mjs';
 
@@ -13,6 +13,10 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const cli = join(here, '../dist/cli.cjs');
 const quick = process.argv.includes('--quick');
 const LARGE = quick ? 20_000 : 100_000;
+// the verb where there is one, else the same function of the library
+const GATE = [
+  spawnSync(process.execPath, [cli, 'gate', '--help']).stdout.includes('--base') ? cli : join(here, 'gate.mjs'),
+];
 const rows = [];
 const base = mkdtempSync(join(tmpdir(), 'git-handoff-bench-'));
 
@@ -50,6 +54,10 @@ try {
   row(`memory at ${LARGE.toLocaleString('en')} records, MB`, peakMemory(cold(large)), 400);
 
   compare(`pickup in ${LARGE.toLocaleString('en')} / in 1,000`, pickups(large), pickups(small), 1.2, 11);
+
+  const [fewer, more] = [await gates(small), await gates(large)];
+  compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / node -e 0`, more, none, 2, 21);
+  compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / on 1,000`, more, fewer, 1.2, 21);
 
   for (const [count, place, least] of quick
     ? [[1_000, small, 25]]
@@ -96,6 +104,16 @@ function pickups(place) {
     args: [cli, '-C', dir, 'pickup', '--as', 'ada'],
     env,
     before: () => session(place, 'wrap', '--as', 'ada', '--message', 'bench'),
+  };
+}
+
+/** A pull request of ten commits and ten records. */
+async function gates(place) {
+  const { base, head } = await addBranch(place, 'bench-gate');
+  return {
+    command: process.execPath,
+    args: [...GATE, '-C', place.dir, 'gate', '--base', base, '--head', head],
+    env: place.env,
   };
 }
 

@@ -27,6 +27,42 @@ export async function generate(base, records) {
   return { dir, env, root };
 }
 
+const CHANGES = 10;
+
+/** A branch of ten commits and ten records on top of what is there, the last thought of which accounts for them. */
+export async function addBranch({ dir, env, root }, name, lock) {
+  const git = (...args) =>
+    execFileSync('git', ['-C', dir, ...args], { env })
+      .toString()
+      .trim();
+  const paths = Array.from({ length: CHANGES }, (_, n) => `src/change-${n}.ts`);
+  const files = paths.map((path) => [{ path, bytes: Buffer.from(`export const path = '${path}';\n`) }]);
+  await importCommits(dir, env, name, 'refs/heads/main^0', files);
+  const thought = { commit_sha: git('rev-parse', name), files_changed: paths, ...(lock ? { lock } : {}) };
+  const key = createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${AGENTS[0]}.pem`)));
+  const records = sessionFiles(root, 1_000_000, AGENTS[0], key, thought);
+  await importCommits(dir, env, name, `refs/heads/${name}^0`, [records]);
+  return { base: git('rev-parse', 'main'), head: git('rev-parse', name) };
+}
+
+async function importCommits(dir, env, name, from, commits) {
+  const git = spawn('git', ['-C', dir, 'fast-import', '--quiet', '--force'], {
+    env,
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  const head = `commit refs/heads/${name}\ncommitter bench <bench@example.org> 1767225600 +0000\ndata 5\nbench\n`;
+  for (const [at, files] of commits.entries()) {
+    git.stdin.write(at === 0 ? `${head}from ${from}\n` : head);
+    for (const { path, bytes } of files) {
+      git.stdin.write(`M 100644 inline ${path}\ndata ${bytes.length}\n`);
+      git.stdin.write(bytes);
+      git.stdin.write('\n');
+    }
+  }
+  git.stdin.end();
+  await once(git, 'close');
+}
+
 export const ISOLATED = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -60,7 +96,7 @@ async function importSessions(dir, env, root, records) {
   await once(git, 'close');
 }
 
-function sessionFiles(repo, session, identity, key) {
+function sessionFiles(repo, session, identity, key, thought = {}) {
   const session_id = randomUUID();
   const at = new Date(Date.UTC(2026, 0, 1) + session * 60_000).toISOString();
   const folder = `.handoff/sessions/${identity}/${sessionFolder(at, session_id)}`;
@@ -69,7 +105,8 @@ function sessionFiles(repo, session, identity, key) {
   for (let seq = 1; seq <= PER_SESSION; seq++) {
     const kind = seq === 1 ? 'start' : seq === PER_SESSION ? 'baton' : 'thought';
     const common = { handoff: 1, kind, repo, session_id, identity, seq, prev, clock: session * PER_SESSION + seq, at };
-    const unsigned = formatRecord({ ...common, ...FIELDS[kind] }, kind === 'baton' ? BODY : null);
+    const fields = { ...FIELDS[kind], ...(kind === 'thought' ? thought : {}) };
+    const unsigned = formatRecord({ ...common, ...fields }, kind === 'baton' ? BODY : null);
     const bytes = sign(null, signedMessage(unsigned, hashes), key);
     files.push({ path: `${folder}/${recordName(seq, kind)}`, bytes: attachSignatures(unsigned, [{ bytes }]) });
     prev = recordId(unsigned.signedBytes, hashes);
