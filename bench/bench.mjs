@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generate, generateTasks } from './generate.mjs';
+import { addBranch, generate, generateTasks } from './generate.mjs';
 import { inTotoLinks, signedCommits } from './peers.mjs';
 import { writePlan } from './plan.mjs';
 
@@ -64,6 +64,10 @@ try {
 
   compare(`pickup in ${LARGE.toLocaleString('en')} / in 1,000`, pickups(large), pickups(small), 1.2, 11);
 
+  const [fewer, more] = [await gates(small), await gates(large)];
+  compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / node -e 0`, more, none, 2, 21);
+  compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / on 1,000`, more, fewer, 1.2, 21);
+
   for (const [count, place, least] of quick
     ? [[1_000, small, 25]]
     : [
@@ -121,6 +125,16 @@ function hook({ dir, env }, name, ...args) {
 function exceed(name, subject, limit) {
   const [ours, none] = inTurns([subject, { command: 'sh', args: ['-c', ':'], env: process.env }], 101);
   row(name, (ours - none) / 1e6, limit);
+}
+
+/** A pull request of ten commits and ten records. */
+async function gates(place) {
+  const { base, head } = await addBranch(place, 'bench-gate');
+  return {
+    command: process.execPath,
+    args: [cli, '-C', place.dir, 'gate', '--base', base, '--head', head],
+    env: place.env,
+  };
 }
 
 /** Not measured. The first wrap finds nothing to wrap. */

@@ -49,6 +49,45 @@ async function makeRepository(base, name, files) {
   return { dir, env, root };
 }
 
+const CHANGES = 10;
+
+/** A branch of ten commits and ten records on top of what is there, the last thought of which accounts for them. */
+export async function addBranch({ dir, env, root }, name, lock) {
+  const git = (...args) =>
+    execFileSync('git', ['-C', dir, ...args], { env })
+      .toString()
+      .trim();
+  const paths = Array.from({ length: CHANGES }, (_, n) => `src/change-${n}.ts`);
+  const files = paths.map((path) => [{ path, bytes: Buffer.from(`export const path = '${path}';\n`) }]);
+  await importCommits(dir, env, name, 'refs/heads/main^0', files);
+  const thought = { commit_sha: git('rev-parse', name), files_changed: paths, ...(lock ? { lock } : {}) };
+  const key = createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${AGENTS[0]}.pem`)));
+  const records = sessionFiles(root, 1_000_000, AGENTS[0], key, (session, seq) => {
+    const record = storyOf(session, seq);
+    return record.kind === 'thought' ? { ...record, ...thought } : record;
+  });
+  await importCommits(dir, env, name, `refs/heads/${name}^0`, [records]);
+  return { base: git('rev-parse', 'main'), head: git('rev-parse', name) };
+}
+
+async function importCommits(dir, env, name, from, commits) {
+  const git = spawn('git', ['-C', dir, 'fast-import', '--quiet', '--force'], {
+    env,
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  const head = `commit refs/heads/${name}\ncommitter bench <bench@example.org> 1767225600 +0000\ndata 5\nbench\n`;
+  for (const [at, files] of commits.entries()) {
+    git.stdin.write(at === 0 ? `${head}from ${from}\n` : head);
+    for (const { path, bytes } of files) {
+      git.stdin.write(`M 100644 inline ${path}\ndata ${bytes.length}\n`);
+      git.stdin.write(bytes);
+      git.stdin.write('\n');
+    }
+  }
+  git.stdin.end();
+  await once(git, 'close');
+}
+
 export const ISOLATED = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',

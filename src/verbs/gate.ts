@@ -43,11 +43,12 @@ export async function gate(repository: Repository, options: GateOptions): Promis
   if (options.root !== undefined) assertRoot(options.root);
   const [ends] = await Promise.all([resolveEnds(repository, options), repository.config()]);
   if (await repository.store.isShallow()) return answer(ends, 0, null, [shallow()]);
-  const range = await readRange(repository.git, ends.head, ends.base === null ? [] : [ends.base, ...ends.known]);
-  const before = ends.base === null ? null : await openTree(repository.store, ends.base);
-  if (!before || !(await hasPolicy(before))) return judgeFirst(repository, ends, range, options.root);
-  const findings: Finding[] = [];
-  const trust = await loadTrust(before, nodeSuite, (found) => findings.push(found));
+  const [range, ground] = await Promise.all([
+    readRange(repository.git, ends.head, ends.base === null ? [] : [ends.base, ...ends.known]),
+    readGround(repository, ends.base),
+  ]);
+  if (!ground) return judgeFirst(repository, ends, range, options.root);
+  const { before, trust, findings } = ground;
   if (!trust) return answer(ends, range.commits.length, null, findings);
   await assertPinned(repository, trust.repoId, options.root);
   if (options.root === undefined) await tryPinRoot(repository, trust.repoId);
@@ -74,6 +75,20 @@ async function resolveEnds({ store }: Repository, { base, head, known = [] }: Ga
     ...known.map(resolve),
   ]);
   return { base: from!, head: to!, known: judged as Oid[] };
+}
+
+interface Ground {
+  before: Source;
+  trust: Trust | null;
+  findings: Finding[];
+}
+
+/** What was there, and whom it trusts; null where there was no policy. */
+async function readGround({ store }: Repository, base: Oid | null): Promise<Ground | null> {
+  const before = base === null ? null : await openTree(store, base);
+  if (!before || !(await hasPolicy(before))) return null;
+  const findings: Finding[] = [];
+  return { before, trust: await loadTrust(before, nodeSuite, (found) => findings.push(found)), findings };
 }
 
 async function hasPolicy(source: Source): Promise<boolean> {

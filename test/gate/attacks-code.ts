@@ -13,6 +13,8 @@ import {
   commitRecords,
   DONE,
   document,
+  type Honest,
+  headOf,
   honestBranch,
   IN_PROGRESS,
   merge,
@@ -51,6 +53,16 @@ async function bothChanged(place: Place, main = edited({ 2: 'fixed\n' })): Promi
   checkout(place, 'feature');
 }
 
+/** A thought for one of two places that look alike, and then the same change to the other. */
+async function repeated(place: Place): Promise<Honest> {
+  const same = Array(9).fill('same\n').join('');
+  const text = (first: string, second: string) => ({ 'src/twice.ts': same + first + same + second + same });
+  code(place, text('old\n', 'old\n'));
+  const honest = await honestBranch(place, 'feature', text('new\n', 'old\n'));
+  code(place, text('new\n', 'new\n'));
+  return honest;
+}
+
 /** Code that no thought accounts for, in every shape that code can have. */
 export const UNACCOUNTED: Scenario[] = [
   {
@@ -63,6 +75,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a session that says nothing about its code',
+    isVariant: true,
     expect: 'writeback_missing',
     build(place) {
       branch(place, 'feature');
@@ -112,6 +125,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'the same lines in another file, under the patch id of the first',
+    isVariant: true,
     expect: ['done_without_thought', 'writeback_missing'],
     async build(place) {
       await honestBranch(place, 'feature', { 'src/app.ts': edited({ 5: 'x\n' }) });
@@ -124,6 +138,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a binary file swapped for another',
+    isVariant: true,
     expect: ['done_without_thought', 'writeback_missing'],
     async build(place) {
       await honestBranch(place, 'feature', { 'logo.bin': '\0\x01\x02\n' });
@@ -134,14 +149,23 @@ export const UNACCOUNTED: Scenario[] = [
     },
   },
   {
+    name: 'the same patch once more, and all of it rebased',
+    expect: 'writeback_missing',
+    async build(place) {
+      const { commit } = await repeated(place);
+      const again = headOf(place.dir);
+      branch(place, 'rebased', 'main');
+      code(place, { 'src/other.ts': 'other\n' });
+      const base = headOf(place.dir);
+      git(place.dir, 'cherry-pick', commit, 'feature~1', again);
+      return { base };
+    },
+  },
+  {
     name: 'the same patch once more, further down',
     expect: 'writeback_missing',
     async build(place) {
-      const twice = (first: string, second: string) =>
-        [...Array(9).fill('same\n'), first, ...Array(9).fill('same\n'), second, ...Array(9).fill('same\n')].join('');
-      code(place, { 'src/twice.ts': twice('old\n', 'old\n') });
-      await honestBranch(place, 'feature', { 'src/twice.ts': twice('new\n', 'old\n') });
-      code(place, { 'src/twice.ts': twice('new\n', 'new\n') });
+      await repeated(place);
     },
   },
   {
@@ -228,6 +252,7 @@ export const UNACCOUNTED: Scenario[] = [
   ...['.gitattributes', '.gitmodules', '.gitignore', 'package.json'].map((path) => ({
     name: `nothing but ${path}`,
     threat: path === 'package.json' ? 34 : 30,
+    isVariant: path !== '.gitattributes',
     expect: 'writeback_missing',
     build(place: Place) {
       branch(place, 'feature');
@@ -236,6 +261,7 @@ export const UNACCOUNTED: Scenario[] = [
   })),
   {
     name: 'a file that is deleted',
+    isVariant: true,
     expect: 'writeback_missing',
     build(place) {
       branch(place, 'feature');
@@ -319,6 +345,7 @@ export const EVIL_MERGES: Scenario[] = [
   },
   {
     name: 'a merge that changes a file nobody changed',
+    isVariant: true,
     expect: 'writeback_missing',
     build: (place) =>
       evilMerge(place, () => {
@@ -339,6 +366,7 @@ export const EVIL_MERGES: Scenario[] = [
   },
   {
     name: 'a merge that brings a binary file',
+    isVariant: true,
     expect: 'writeback_missing',
     build: (place) =>
       evilMerge(place, () => {
@@ -384,6 +412,7 @@ export const EVIL_MERGES: Scenario[] = [
   },
   {
     name: 'the same, before more honest work',
+    isVariant: true,
     expect: 'writeback_missing',
     async build(place) {
       await bothChanged(place);
@@ -445,6 +474,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   },
   {
     name: 'a thought for a commit that is nowhere',
+    isVariant: true,
     expect: 'writeback_missing',
     async build(place) {
       branch(place, 'feature');
@@ -464,6 +494,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   },
   {
     name: 'a thought whose files are others',
+    isVariant: true,
     expect: 'files_uncovered',
     async build(place) {
       branch(place, 'feature');
@@ -544,6 +575,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   },
   {
     name: 'done with a seal over other bytes',
+    isVariant: true,
     expect: 'seal_missing',
     async build(place) {
       document(place, 'tasks/P0.1.yaml', taskFields(place, 'P0.1', { proof: 'seal' }));
@@ -619,6 +651,7 @@ export const NO_REVIEW: Scenario[] = [
   },
   {
     name: 'a review of another thought',
+    isVariant: true,
     expect: 'review_missing',
     async build(place) {
       policy(place, REVIEW);

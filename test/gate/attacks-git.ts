@@ -10,12 +10,15 @@ import { branch, checkout, code, document, type Scenario, START, session, taskFi
 
 type Alter = (entries: RawEntry[], dir: string) => RawEntry[];
 
+const VARIANTS = /called "(?!\.Handoff)|executable|empty folder of|is a file|first$|project|source code/;
+
 /** A commit on the branch whose tree nobody's git would write. */
 function tampered(name: string, expected: string | string[], folder: string, alter: Alter, threat = 27): Scenario {
   return {
     name,
     threat,
     expect: expected,
+    isVariant: VARIANTS.test(name),
     build(place) {
       branch(place, 'feature');
       const at = folder === 'session' ? groundFolder(place) : folder;

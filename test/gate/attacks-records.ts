@@ -1,7 +1,9 @@
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeHashes } from '../../src/crypto.ts';
 import { type Draft, type Place, privateKey, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
+import { policyAfter } from '../threats/forge.ts';
 import { folderOf, groundFolder } from './ground.ts';
 import { usual } from './ready.ts';
 import {
@@ -11,7 +13,7 @@ import {
   code,
   commitRecords,
   document,
-  maintainer,
+  identityAfter,
   merge,
   policy,
   type Scenario,
@@ -30,6 +32,7 @@ function forged(name: string, expect: string | string[], fields: object, threat 
     name,
     threat,
     expect,
+    isVariant: threat === 12 && expect !== 'repo_mismatch',
     build(place) {
       branch(place, 'feature');
       session(place, [START, { ...NOTE, ...fields }, BATON]);
@@ -87,6 +90,7 @@ export const REPLAYED: Scenario[] = [
   },
   {
     name: 'a record that was changed after it was signed',
+    isVariant: true,
     expect: 'signature_invalid',
     build(place) {
       branch(place, 'feature');
@@ -119,6 +123,7 @@ export const REPLAYED: Scenario[] = [
   },
   {
     name: 'one session in two new folders',
+    isVariant: true,
     threat: 13,
     expect: 'chain_broken',
     build(place) {
@@ -130,6 +135,7 @@ export const REPLAYED: Scenario[] = [
   },
   ...['checkpoint', 'wip'].map((kind) => ({
     name: `a second record with a number that is taken, a ${kind}`,
+    isVariant: kind === 'wip',
     threat: 13,
     expect: 'chain_broken',
     build(place: Place) {
@@ -165,6 +171,7 @@ export const REPLAYED: Scenario[] = [
   },
   {
     name: 'two sessions with one number of a lock',
+    isVariant: true,
     expect: 'stale_token',
     build(place) {
       branch(place, 'feature');
@@ -222,6 +229,7 @@ export const REPLAYED: Scenario[] = [
   },
   {
     name: 'a task in the file of another',
+    isVariant: true,
     expect: 'path_mismatch',
     build(place) {
       branch(place, 'feature');
@@ -270,6 +278,7 @@ export const REPLAYED: Scenario[] = [
 export const TAKEN_BACK: Scenario[] = [
   {
     name: 'a record that is deleted',
+    isVariant: true,
     expect: 'record_deleted',
     build(place) {
       branch(place, 'feature');
@@ -401,11 +410,23 @@ export const TAKEN_BACK: Scenario[] = [
   },
   {
     name: 'a policy that waits for signatures, for another repository',
+    threat: 12,
     expect: 'repo_mismatch',
     build(place) {
       branch(place, 'feature');
-      const fields = taskFields(place, 'P0.5', { repo: 'a'.repeat(64) });
-      document(place, 'tasks/P0.5.yaml', fields, [maintainer(place)]);
+      document(place, 'policy/0002.pending.yaml', policyAfter(place, 1, { repo: 'a'.repeat(64) }));
+    },
+  },
+  {
+    name: 'an identity that names another skill than the one that stays',
+    expect: 'signature_invalid',
+    build(place) {
+      const skill = (text: string) => `sha256:${Buffer.from(nodeHashes.sha256(Buffer.from(text))).toString('hex')}`;
+      writeBytes(place.dir, '.handoff/identities/donna/skill.md', 'careful\n');
+      const path = 'identities/donna/identity.yaml';
+      document(place, path, identityAfter(place, 'donna', { skill: skill('careful\n') }));
+      branch(place, 'feature');
+      document(place, path, identityAfter(place, 'donna', { skill: skill('careless\n') }));
     },
   },
 ];

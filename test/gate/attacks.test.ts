@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { template } from '../threats/forge.ts';
 import { ATTACKS } from './attacks.ts';
 import { ground } from './ground.ts';
-import { codesOf } from './scenario.ts';
+import { codesOf, named } from './scenario.ts';
 
 // Adversarial pull requests: none is accepted, and each is told why. test/gate/server-attacks.test.ts pushes the same ones.
 
@@ -15,7 +15,7 @@ test('there are at least sixty, each with a name of its own', () => {
 });
 
 describe.each(Object.entries(ATTACKS))('%s', (_, scenarios) => {
-  test.each(scenarios)('$name', async ({ build, expect: expected }) => {
+  test.each(named(scenarios))('%s', async (_, { build, expect: expected }) => {
     const here = place();
     const change = (await build(here)) ?? {};
     expect(await codesOf(here, change)).toEqual([expected].flat());

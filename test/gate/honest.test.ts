@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { template } from '../threats/forge.ts';
 import { ground } from './ground.ts';
 import { HONEST } from './honest.ts';
-import { codesOf } from './scenario.ts';
+import { codesOf, named } from './scenario.ts';
 
 // Honest work: none of it is rejected. test/gate/server-honest.test.ts pushes the same.
 
@@ -15,7 +15,7 @@ test('there are at least forty, each with a name of its own', () => {
 });
 
 describe.each(Object.entries(HONEST))('%s', (_, scenarios) => {
-  test.each(scenarios)('$name', async ({ build }) => {
+  test.each(named(scenarios))('%s', async (_, { build }) => {
     const here = place();
     const change = (await build(here)) ?? {};
     expect(await codesOf(here, change)).toEqual([]);

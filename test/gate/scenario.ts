@@ -158,8 +158,20 @@ export interface Scenario {
   expect?: string | string[];
   /** Cannot be sent to a server: it is about the clone that judges, or about how it is asked. */
   isLocal?: boolean;
+  /** Takes the same way through the gate as the one before it. */
+  isVariant?: boolean;
   // biome-ignore lint/suspicious/noConfusingVoidType: most have nothing to add
   build(place: Place): Promise<Change | void> | Change | void;
+}
+
+/** By name, for `test.each`. */
+export function named(scenarios: readonly Scenario[]): [string, Scenario][] {
+  return scenarios.map((scenario) => [scenario.name, scenario]);
+}
+
+/** A push takes its time: of variants that differ in a name or a number, the first goes to the server. */
+export function isPushed({ isLocal, isVariant }: Scenario): boolean {
+  return !isLocal && !isVariant;
 }
 
 /** The codes of all errors, each once; or of the error that ended it. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { template } from '../threats/forge.ts';
 import { ATTACKS } from './attacks.ts';
 import { ground } from './ground.ts';
+import { isPushed, named } from './scenario.ts';
 import { pushChange, serverTemplate } from './server.ts';
 
 // The same pull requests as in attacks.test.ts, pushed to a real bare repository whose pre-receive hook is ours.
@@ -10,7 +11,7 @@ const place = template(ground);
 const server = serverTemplate();
 
 describe.each(Object.entries(ATTACKS))('a server refuses: %s', (_, scenarios) => {
-  test.each(scenarios.filter(({ isLocal }) => !isLocal))('$name', async ({ build }) => {
+  test.each(named(scenarios.filter(isPushed)))('%s', async (_, { build }) => {
     const here = place();
     const change = (await build(here)) ?? {};
     const bare = server(here, change.base === undefined ? 'main' : change.base);

@@ -49,7 +49,7 @@ export function pushChange(place: Place, server: string, change: Change): Pushed
 }
 
 export function push({ dir }: Place, server: string, oid: string, flags: readonly string[] = []): Run {
-  const args = ['-C', dir, 'push', '--no-verify', ...flags, server, `${oid}:refs/heads/main`];
+  const args = ['-C', dir, '--no-replace-objects', 'push', '--no-verify', ...flags, server, `${oid}:refs/heads/main`];
   const { status, stdout, stderr } = spawnSync('git', args, { env: isolatedEnv, encoding: 'utf8' });
   return { code: status, stdout, stderr };
 }
