@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import type { Lines } from '../core/lines.ts';
 import { unquotePath } from './quoted-path.ts';
 import { type Git, gitFailure, spawnGit, startFailure } from './run.ts';
 import { assertOid, type Oid } from './store.ts';
@@ -14,12 +15,9 @@ export interface Change {
   moved?: ReadonlySet<string>;
   /** SPEC §9.3. Null where nothing changed, and for a merge. */
   patchId: string | null;
-  /** Where they were asked for: empty for a merge that is compared with all its parents. */
+  /** Where they were asked for: empty for a merge that is compared with all its parents. A mode counts as a line. */
   lines?: Lines;
 }
-
-/** By path, how often each line is there more (or less) often than before. A mode counts as a line. */
-export type Lines = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
  * Reads changes, all with one process. A rename is a file less and a file more. Attributes and configuration have no say: the
@@ -163,7 +161,12 @@ class PatchReader {
   finish(): Change {
     const lines = this.#lines ? { lines: this.#lines.lines } : {};
     if (this.#isMerge || this.#combined.length > 0)
-      return { paths: this.#combined, moved: this.#moved, patchId: null, ...lines };
+      return {
+        paths: this.#combined,
+        patchId: null,
+        ...(this.#moved.size > 0 ? { moved: this.#moved } : {}),
+        ...lines,
+      };
     return { paths: this.#paths, patchId: this.#hash?.digest('hex') ?? null, ...lines };
   }
 }

@@ -1,5 +1,7 @@
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { merkleRoot } from '../../src/core/merkle.ts';
+import { nodeHashes } from '../../src/crypto.ts';
 import { type Place, privateKey } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { blob, rawTree } from '../threats/forge.ts';
@@ -424,6 +426,26 @@ export const EVIL_MERGES: Scenario[] = [
     },
   },
   {
+    name: 'a merge by "ours" that brings back lines which were deleted',
+    expect: 'writeback_missing',
+    async build(place) {
+      await bothChanged(place, edited({ 2: '' }));
+      merge(place, '--strategy=ours', 'main');
+    },
+  },
+  {
+    name: 'a merge by "ours" that takes back a mode',
+    expect: 'writeback_missing',
+    async build(place) {
+      await honestBranch(place, 'feature', { 'src/app.ts': edited({ 35: 'feature\n' }) });
+      checkout(place, 'main');
+      staged(place, () => git(place.dir, 'update-index', '--chmod=+x', 'src/app.ts'));
+      git(place.dir, 'reset', '--quiet', '--hard');
+      checkout(place, 'feature');
+      merge(place, '--strategy=ours', 'main');
+    },
+  },
+  {
     name: 'a merge that keeps one fix of a file and drops another',
     expect: 'writeback_missing',
     async build(place) {
@@ -531,6 +553,15 @@ export const FALSE_THOUGHTS: Scenario[] = [
     },
   },
   {
+    name: 'done, and the thought only afterwards',
+    expect: 'done_without_thought',
+    async build(place) {
+      branch(place, 'feature');
+      code(place, { 'src/a.ts': 'a\n' });
+      session(place, [START, IN_PROGRESS, DONE, await thoughtSince(place, 'main'), BATON]);
+    },
+  },
+  {
     name: 'done with the thought of another task',
     threat: 12,
     expect: 'done_without_thought',
@@ -584,6 +615,20 @@ export const FALSE_THOUGHTS: Scenario[] = [
       const thought = await thoughtSince(place, 'main');
       const seal = { kind: 'seal' as const, tree_size: 5, root: 'a'.repeat(64) };
       session(place, [START, IN_PROGRESS, thought, DONE, BATON, seal]);
+    },
+  },
+  {
+    name: 'done with a seal that says it is about less than it is',
+    expect: 'seal_missing',
+    async build(place) {
+      document(place, 'tasks/P0.1.yaml', taskFields(place, 'P0.1', { proof: 'seal' }));
+      branch(place, 'feature');
+      code(place, { 'src/a.ts': 'a\n' });
+      const sessionId = '11111111-51cf-4c61-9a39-2b7fd2f9a1de';
+      const drafts = [START, IN_PROGRESS, await thoughtSince(place, 'main'), DONE, BATON];
+      const leaves = session(place, drafts, { sessionId }).map(({ bytes }) => bytes);
+      const root = Buffer.from(merkleRoot(leaves, nodeHashes.sha256)).toString('hex');
+      session(place, [...drafts, { kind: 'seal', tree_size: 3, root }], { sessionId });
     },
   },
   {
@@ -657,6 +702,23 @@ export const NO_REVIEW: Scenario[] = [
       policy(place, REVIEW);
       await usual(place);
       session(place, [START, approval(`sha256:${'a'.repeat(64)}`), BATON], { clock: 20, identity: 'erin' });
+    },
+  },
+  {
+    name: 'a review of one of two thoughts that have something in common',
+    expect: 'review_missing',
+    async build(place) {
+      policy(place, REVIEW);
+      branch(place, 'common');
+      code(place, { 'src/common.ts': 'common\n' });
+      branch(place, 'one');
+      code(place, { 'src/evil.ts': 'evil\n' });
+      session(place, [START, await thoughtSince(place, 'main'), BATON], { clock: 20 });
+      branch(place, 'two', 'common');
+      code(place, { 'src/good.ts': 'good\n' });
+      const seen = session(place, [START, await thoughtSince(place, 'main'), BATON], { clock: 30 });
+      session(place, [START, approval(seen[1]!.id), BATON], { clock: 40, identity: 'erin' });
+      merge(place, 'one');
     },
   },
   {

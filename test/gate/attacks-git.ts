@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Place } from '../handoff.ts';
+import { newKey, type Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
-import { alterTree, blob, type RawEntry, rawTree } from '../threats/forge.ts';
+import { alterTree, blob, identityOf, type RawEntry, rawTree } from '../threats/forge.ts';
 import { groundFolder } from './ground.ts';
 import { usual } from './ready.ts';
 import { branch, checkout, code, document, type Scenario, START, session, taskFields } from './scenario.ts';
@@ -219,6 +219,21 @@ export const TREES: Scenario[] = [
       const head = alterTree(place.dir, groundFolder(place), (entries) => again(entries, place.dir));
       checkout(place, 'main');
       session(place, [START], { identity: 'erin' });
+      return { head };
+    },
+  },
+  {
+    name: 'an identity twice, where the protected branch has a new one',
+    threat: 28,
+    expect: 'name_lookalike',
+    build(place) {
+      branch(place, 'feature');
+      const head = alterTree(place.dir, '.handoff/identities', (entries) => [
+        ...entries,
+        entries.find(({ name }) => name === 'donna')!,
+      ]);
+      checkout(place, 'main');
+      document(place, 'identities/fay/identity.yaml', identityOf(place, 'fay', newKey()));
       return { head };
     },
   },

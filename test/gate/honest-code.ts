@@ -108,6 +108,7 @@ export const ROUTES: Scenario[] = [
   },
   {
     name: 'a merge of changes far apart in the same file',
+    isVariant: true,
     async build(place) {
       await honestBranch(place, 'feature', { 'src/app.ts': edited({ 35: 'feature\n' }) });
       mainMoves(place, { 'src/app.ts': edited({ 2: 'main\n', 20: 'main too\n' }) });
@@ -135,6 +136,7 @@ export const ROUTES: Scenario[] = [
   },
   {
     name: 'a branch behind the protected one',
+    isVariant: true,
     async build(place) {
       await usual(place);
       mainMoves(place);
@@ -258,6 +260,7 @@ export const ROUTES: Scenario[] = [
   },
   {
     name: 'a revert of a merge, with the records put back',
+    isVariant: true,
     async build(place) {
       await usual(place);
       checkout(place, 'main');
@@ -297,6 +300,7 @@ export const ROUTES: Scenario[] = [
   },
   {
     name: 'a tag as head',
+    isVariant: true,
     async build(place) {
       await usual(place);
       git(place.dir, 'tag', 'v1');
@@ -305,6 +309,7 @@ export const ROUTES: Scenario[] = [
   },
   {
     name: 'an annotated tag as head',
+    isVariant: true,
     async build(place) {
       await usual(place);
       git(place.dir, 'tag', '--annotate', '--message', 'one', 'v1');
@@ -313,6 +318,7 @@ export const ROUTES: Scenario[] = [
   },
   {
     name: 'a detached HEAD',
+    isVariant: true,
     async build(place) {
       await usual(place);
       git(place.dir, 'checkout', '--quiet', '--detach');
@@ -365,6 +371,7 @@ export const CONTENTS: Scenario[] = [
   },
   {
     name: 'a file that becomes a folder',
+    isVariant: true,
     async build(place) {
       branch(place, 'feature');
       git(place.dir, 'rm', '--quiet', 'src/lib.ts');
@@ -382,6 +389,7 @@ export const CONTENTS: Scenario[] = [
   },
   {
     name: 'a commit of code without a word',
+    isVariant: true,
     async build(place) {
       branch(place, 'feature');
       write(place, 'src/lib.ts', 'more\n');

@@ -41,6 +41,7 @@ export const TRUST: Scenario[] = [
   },
   {
     name: 'several changes of the policy at once',
+    isVariant: true,
     async build(place) {
       branch(place, 'feature');
       const { handoff } = open(place);
@@ -62,6 +63,7 @@ export const TRUST: Scenario[] = [
   },
   {
     name: 'a policy that waits for signatures',
+    isVariant: true,
     async build(place) {
       const { handoff } = open(place);
       await handoff.identity.add({ name: 'second', role: 'maintainer' });
@@ -91,6 +93,7 @@ export const TRUST: Scenario[] = [
   },
   {
     name: 'a key that is revoked, of an identity that has signed nothing',
+    isVariant: true,
     async build(place) {
       branch(place, 'feature');
       await open(place).handoff.identity.revoke({ name: 'erin' });
@@ -105,6 +108,7 @@ export const TRUST: Scenario[] = [
   },
   {
     name: 'the same document signed by one more',
+    isVariant: true,
     build(place) {
       const key = newKey();
       document(place, 'identities/second/identity.yaml', identityOf(place, 'second', key, { role: 'maintainer' }));
@@ -136,6 +140,7 @@ export const TRUST: Scenario[] = [
   },
   {
     name: 'a new maintainer by two of two',
+    isVariant: true,
     build(place) {
       const key = newKey();
       const keys = [`maintainer ${publicLine(privateKey(place, 'maintainer'))}`, `second ${publicLine(key)}`];
@@ -198,6 +203,7 @@ export const WORK: Scenario[] = [
   },
   {
     name: 'a session that is still open',
+    isVariant: true,
     async build(place) {
       branch(place, 'feature');
       code(place, { 'src/a.ts': 'a\n' });
@@ -231,6 +237,7 @@ export const WORK: Scenario[] = [
   },
   {
     name: 'done and squashed',
+    isVariant: true,
     async build(place) {
       const { base } = await usual(place);
       checkout(place, 'main');
@@ -317,6 +324,7 @@ export const WORK: Scenario[] = [
   },
   {
     name: 'a review of the thought that makes up for one that was refused',
+    isVariant: true,
     async build(place) {
       policy(place, REVIEW);
       const { base, records } = await honestBranch(place);
@@ -391,6 +399,7 @@ export const PLACES: Scenario[] = [
   },
   {
     name: 'a linked work tree',
+    isVariant: true,
     async build(place) {
       await usual(place);
       const dir = join(place.dir, '..', 'tree');
@@ -400,6 +409,7 @@ export const PLACES: Scenario[] = [
   },
   {
     name: 'a bare repository',
+    isVariant: true,
     async build(place) {
       await usual(place);
       const dir = join(place.dir, '..', 'bare.git');
