@@ -9,37 +9,41 @@ import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
 
 /**
  * SPEC §6.6: a session has one folder. New ones are looked for in the bytes of the trees that list all that were there before,
- * which costs next to nothing; only where the beginning of an id is found is anything read. (A hand-made tree can list a folder
- * twice: then the new one has the path of an old one.)
+ * which costs next to nothing; what these mention is read. (A hand-made tree can list a folder twice: then the new one has the
+ * path of an old one.)
  */
+export async function findTwins(folders: readonly SessionFolder[], before: Source): Promise<Entry[]> {
+  const names = [...new Set(folders.filter(({ isNew }) => isNew).map((folder) => `-${sidOf(folder)}`))];
+  const sessions = names.length > 0 ? await find(before, `${ROOT}/sessions`) : null;
+  const owners = sessions?.mode === FOLDER ? await before.list(sessions) : [];
+  const twins = owners.filter(({ mode }) => mode === FOLDER).map((owner) => twinsIn(owner, names, before));
+  return (await Promise.all(twins)).flat();
+}
+
+async function twinsIn(owner: Entry, names: readonly string[], before: Source): Promise<Entry[]> {
+  const mentioned = before.mentions ? await before.mentions(owner, names) : names;
+  if (mentioned.length === 0) return [];
+  const folders = await before.list(owner);
+  return folders.filter(({ name, mode }) => mode === FOLDER && mentioned.some((part) => name.endsWith(part)));
+}
+
+/** Those of the new sessions that an old folder holds as well. */
 export async function copiesOf(
-  folders: readonly SessionFolder[],
   sessions: readonly { folder: string; records: readonly PlacedRecord[] }[],
+  twins: readonly Entry[],
   before: Source,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const folder of folders.filter(({ isNew }) => isNew)) {
-    const { path } = folder.entry;
-    const id = sessions.find((session) => session.folder === path)?.records[0]?.record.fields.session_id;
-    const twin = id ? await findTwin(sidOf(folder), id as string, before) : null;
-    if (twin) findings.push(finding('chain_broken', path, 'one folder for a session', `another at ${twin}`, COPY));
+  for (const { folder, records } of twins.length > 0 ? sessions : []) {
+    const id = records[0]?.record.fields.session_id as string | undefined;
+    for (const twin of id ? twins.filter(({ name }) => name.endsWith(id.slice(0, 8))) : [])
+      if (await opensWith(before, twin, id!))
+        findings.push(finding('chain_broken', folder, 'one folder for a session', `another at ${twin.path}`, COPY));
   }
   return findings;
 }
 
 const COPY = 'Remove the copy.';
-
-async function findTwin(sid8: string, id: string, source: Source): Promise<string | null> {
-  const sessions = await find(source, `${ROOT}/sessions`);
-  const owners = sessions?.mode === FOLDER ? await source.list(sessions) : [];
-  for (const owner of owners.filter(({ mode }) => mode === FOLDER)) {
-    if (source.count && (await source.count(owner, `-${sid8}\0`)) === 0) continue;
-    const folders = (await source.list(owner)).filter(({ mode }) => mode === FOLDER);
-    for (const twin of folders.filter(({ name }) => name.endsWith(`-${sid8}`)))
-      if (await opensWith(source, twin, id)) return twin.path;
-  }
-  return null;
-}
 
 /** What it says of itself is enough: it was judged when it came. */
 async function opensWith(source: Source, folder: Entry, id: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import { ROOT } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
-import { copiesOf } from './copies.ts';
+import { copiesOf, findTwins } from './copies.ts';
 import { type Difference, readDifferences } from './differences.ts';
 import { attempt, finding, type Report } from './finding.ts';
 import type { SessionFolder } from './growth.ts';
@@ -214,11 +214,14 @@ async function auditSessions(
   };
   const context = { source: now, trust, ...options, onSession };
   const old: Finding[] = [];
+  const looking = findTwins([...folders.values()], before);
+  looking.catch(() => {}); // told below
   await foldSessions(history, [...folders.values()], context, (found) =>
     isNews(found) ? report(found) : old.push(found),
   );
   for (const found of await withoutKnown(old, before, trust, options.suite)) report(found);
-  for (const copy of await copiesOf([...folders.values()], sessions, before)) report(copy);
+  const arrived = sessions.filter(({ folder }) => folders.get(folder)!.isNew);
+  for (const copy of await copiesOf(arrived, await looking, before)) report(copy);
   return sessions;
 }
 

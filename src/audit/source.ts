@@ -20,8 +20,8 @@ export interface Source {
   list(folder: Entry): Promise<Entry[]>;
   /** What each of two folders has from the first entry on in which they differ; where folders have ids. */
   compare?(before: Entry, now: Entry): Promise<[Entry[], Entry[]]>;
-  /** How many names in a folder hold a text, where folders have ids; never too few. */
-  count?(folder: Entry, text: string): Promise<number>;
+  /** Which texts the names in a folder hold, where folders have ids; perhaps some that they do not. */
+  mentions?(folder: Entry, texts: readonly string[]): Promise<string[]>;
   read(file: Entry, limit: number): Promise<Uint8Array>;
   /** For each what `read` would give, or throw. */
   readAll(files: readonly Entry[], limit: number): Promise<(Uint8Array | HandoffError)[]>;

@@ -33,7 +33,7 @@ export async function openTree(store: GitStore, rev: string): Promise<Source> {
       const inside = (entry: Pick<Entry, 'name' | 'mode' | 'oid'>) => place(`${now.path}/`, entry);
       return [old.map(inside), entries.map(inside)];
     },
-    count: (folder, text) => store.countInTree(folder.oid!, text),
+    mentions: (folder, texts) => store.findInTree(folder.oid!, texts),
     read: (file, limit) => store.readBlob(file.oid!, limit),
     readAll(files, limit) {
       const oids = files.map((file) => file.oid!);

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import type { HandoffError } from '../core/error.ts';
 import type { Lines } from '../core/lines.ts';
 import { unquotePath } from './quoted-path.ts';
 import { type Git, gitFailure, spawnGit, startFailure } from './run.ts';
@@ -19,32 +20,71 @@ export interface Change {
   lines?: Lines;
 }
 
-/**
- * Reads changes, all with one process. A rename is a file less and a file more. Attributes and configuration have no say: the
- * same commits give the same answer in every clone.
- */
-export async function readChanges(
-  git: Git,
-  comparisons: readonly Comparison[],
-  leftOut: string,
-  options: { lines?: boolean } = {},
-): Promise<Change[]> {
-  if (comparisons.length === 0) return [];
+export interface ChangeOptions {
+  /** Lines are held, and not only hashed. */
+  lines?: boolean;
+}
+
+/** One process that compares whatever it is asked to. It is started before the first question is known. */
+export interface Changes {
+  /** A rename is a file less and a file more. */
+  read(comparisons: readonly Comparison[], options?: ChangeOptions): Promise<Change[]>;
+  close(): Promise<void>;
+}
+
+/** Attributes and configuration have no say: the same commits give the same answer in every clone. */
+export function openChanges(git: Git, leftOut: string): Changes {
   const args = [...ARGS, '--', '.', `:(top,exclude,literal)${leftOut}`];
   const child = spawnGit({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } }, args, CONFIG);
-  const reader = new ChangesReader(options.lines ?? false);
-  child.stdout.on('data', (chunk: Buffer) => reader.add(chunk));
+  const waiting: Waiting[] = [];
+  const reader = new ChangesReader(
+    () => new PatchReader(waiting[0]?.withLines ?? false),
+    (change) => waiting.shift()?.answer(change),
+  );
   const stderr: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => reader.add(chunk));
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
   child.stdin.on('error', () => {}); // it has ended early, and its exit code says why
-  child.stdin.end(comparisons.map((each) => `${toLine(each)}\n${MARK}\n`).join(''));
-  const code = await new Promise<number>((resolve, reject) => {
-    child.on('error', (cause) => reject(startFailure(cause)));
-    child.on('close', (status) => resolve(status ?? 128));
+  const ended = new Promise<void>((resolve) => {
+    const finish = (error: HandoffError): void => {
+      for (const { fail } of waiting.splice(0)) fail(error);
+      resolve();
+    };
+    child.on('error', (cause) => finish(startFailure(cause)));
+    child.on('close', (code) =>
+      finish(gitFailure(['diff-tree'], { code: code ?? 128, stderr: Buffer.concat(stderr).toString('utf8') })),
+    );
   });
-  const answers = reader.changes;
-  if (code === 0 && answers.length === comparisons.length) return answers;
-  throw gitFailure(['diff-tree'], { code, stderr: Buffer.concat(stderr).toString('utf8') });
+  return {
+    read(comparisons, { lines: withLines = false } = {}) {
+      const answers = comparisons.map(
+        () => new Promise<Change>((answer, fail) => waiting.push({ withLines, answer, fail })),
+      );
+      child.stdin.write(comparisons.map((each) => `${toLine(each)}\n${MARK}\n`).join(''));
+      return Promise.all(answers);
+    },
+    close() {
+      child.stdin.end();
+      return ended;
+    },
+  };
+}
+
+interface Waiting {
+  withLines: boolean;
+  answer(change: Change): void;
+  fail(error: HandoffError): void;
+}
+
+/** Reads changes, all with one process. */
+export async function readChanges(git: Git, comparisons: readonly Comparison[], leftOut: string): Promise<Change[]> {
+  if (comparisons.length === 0) return [];
+  const changes = openChanges(git, leftOut);
+  try {
+    return await changes.read(comparisons);
+  } finally {
+    await changes.close();
+  }
 }
 
 const ARGS = [
@@ -84,14 +124,14 @@ function emptyTree({ length }: Oid): Oid {
 
 /** Takes the output line by line, however long: a patch of any size is hashed, never held. */
 class ChangesReader {
-  readonly changes: Change[] = [];
-  readonly #withLines: boolean;
+  readonly #begin: () => PatchReader;
+  readonly #take: (change: Change) => void;
   #rest: Buffer = Buffer.alloc(0);
-  #current: PatchReader;
+  #current: PatchReader | null = null;
 
-  constructor(withLines: boolean) {
-    this.#withLines = withLines;
-    this.#current = new PatchReader(withLines);
+  constructor(begin: () => PatchReader, take: (change: Change) => void) {
+    this.#begin = begin;
+    this.#take = take;
   }
 
   add(chunk: Buffer): void {
@@ -105,9 +145,10 @@ class ChangesReader {
   }
 
   #line(line: Buffer): void {
+    this.#current ??= this.#begin();
     if (line.toString('latin1', 0, MARK.length + 1) === MARK) {
-      this.changes.push(this.#current.finish());
-      this.#current = new PatchReader(this.#withLines);
+      this.#take(this.#current.finish());
+      this.#current = null;
     } else this.#current.line(line);
   }
 }

@@ -2,7 +2,7 @@ import type { PromiseFsClient } from 'isomorphic-git';
 import { asHandoffError, HandoffError } from '../core/error.ts';
 import { assertSupported, type IsomorphicPlace, isShallow } from './isomorphic-limits.ts';
 import {
-  countText,
+  findTexts,
   formatCommit,
   formatTree,
   parseCommit,
@@ -81,9 +81,9 @@ class IsomorphicStore implements GitStore {
     return parseDifference([before, a!.bytes], [now, b!.bytes]);
   }
 
-  async countInTree(oid: Oid, text: string): Promise<number> {
+  async findInTree(oid: Oid, texts: readonly string[]): Promise<string[]> {
     assertOid(oid);
-    return countText((await this.#peel(oid, 'tree'))!.bytes, text);
+    return findTexts((await this.#peel(oid, 'tree'))!.bytes, texts);
   }
 
   /** The limit is judged after the bytes are inflated: the library cannot ask for a size alone. */

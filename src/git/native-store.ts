@@ -5,7 +5,7 @@ import { CatFile, type GitObject } from './cat-file.ts';
 import { type GitConfig, readConfig } from './config.ts';
 import { discoverRepository } from './discover.ts';
 import { type ObjectFormat, type ObjectType, objectFormat, writeLooseObject } from './loose-object.ts';
-import { countText, formatCommit, formatTree, parseCommit, parseDifference, parseTree } from './object.ts';
+import { findTexts, formatCommit, formatTree, parseCommit, parseDifference, parseTree } from './object.ts';
 import { type Git, gitFailure, readGit, runGit } from './run.ts';
 import {
   assertOid,
@@ -96,9 +96,9 @@ class NativeStore implements NativeGitStore {
     return parseDifference([before, a], [now, b]);
   }
 
-  async countInTree(oid: Oid, text: string): Promise<number> {
+  async findInTree(oid: Oid, texts: readonly string[]): Promise<string[]> {
     assertOid(oid);
-    return countText(await this.#treeBytes(oid), text);
+    return findTexts(await this.#treeBytes(oid), texts);
   }
 
   async readBlob(oid: Oid, limit?: number): Promise<Uint8Array> {

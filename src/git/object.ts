@@ -18,11 +18,9 @@ export function parseDifference(
   return [parseTreeFrom(start, a, before), parseTreeFrom(start, b, now)];
 }
 
-export function countText(bytes: Uint8Array, text: string): number {
+export function findTexts(bytes: Uint8Array, texts: readonly string[]): string[] {
   const buffer = asBuffer(bytes);
-  let count = 0;
-  for (let at = buffer.indexOf(text); at >= 0; at = buffer.indexOf(text, at + 1)) count++;
-  return count;
+  return texts.filter((text) => buffer.includes(text));
 }
 
 /** Where the first entry begins that is not in both. */

@@ -1,5 +1,5 @@
 import { type Git, readGit } from './run.ts';
-import { assertOid, type Oid } from './store.ts';
+import { assertOid, type GitStore, type Oid } from './store.ts';
 
 export interface RangeCommit {
   oid: Oid;
@@ -27,6 +27,43 @@ export async function readRange(git: Git, head: Oid, known: readonly Oid[]): Pro
       return { oid, parents };
     });
   return { commits, boundary };
+}
+
+/** More commits than this and a process that knows all of history is faster. */
+const NEAR = 128;
+
+/**
+ * The same without a process, where every way back from head leads through base and is short: then none of the commits on it is
+ * in base's past. Null where that is not so.
+ */
+export async function readNearRange(store: GitStore, head: Oid, base: Oid): Promise<Range | null> {
+  const commits = new Map<Oid, RangeCommit>();
+  for (let open = [head].filter((oid) => oid !== base); open.length > 0; ) {
+    const read = await Promise.all(open.map((oid) => store.readCommit(oid)));
+    for (const { oid, parents } of read) commits.set(oid, { oid, parents });
+    if (commits.size > NEAR || read.some(({ parents }) => parents.length === 0)) return null;
+    const before = new Set(read.flatMap(({ parents }) => parents));
+    open = [...before].filter((oid) => oid !== base && !commits.has(oid));
+  }
+  return { commits: inOrder(commits, head), boundary: new Set(commits.size > 0 ? [base] : []) };
+}
+
+/** Descendants first: the order in which a walk leaves them, turned round. */
+function inOrder(commits: ReadonlyMap<Oid, RangeCommit>, head: Oid): RangeCommit[] {
+  const left: RangeCommit[] = [];
+  const seen = new Set<Oid>();
+  const path = [{ oid: head, next: 0 }];
+  for (let at = path.at(-1); at !== undefined; at = path.at(-1)) {
+    const commit = seen.has(at.oid) && at.next === 0 ? undefined : commits.get(at.oid);
+    seen.add(at.oid);
+    const parent = commit?.parents[at.next++];
+    if (parent !== undefined) path.push({ oid: parent, next: 0 });
+    else {
+      if (commit) left.push(commit);
+      path.pop();
+    }
+  }
+  return left.reverse();
 }
 
 /** Of a range's commits those that one of them descends from, itself included; none when it is not in the range. */

@@ -51,8 +51,8 @@ export interface GitStore {
   readTree(rev: string): Promise<Tree | null>;
   /** What each of two trees has from the first entry on in which they differ: a folder of thousands that grew at its end. */
   compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]>;
-  /** How often a text stands in the bytes of a tree: a name in a folder of thousands, without reading all of them. */
-  countInTree(oid: Oid, text: string): Promise<number>;
+  /** Which texts stand in the bytes of a tree: names in a folder of thousands, without reading all of them. */
+  findInTree(oid: Oid, texts: readonly string[]): Promise<string[]>;
   /** More bytes than `limit` is `too_large`. The bytes may be a view of a larger buffer: copy what you keep. */
   readBlob(oid: Oid, limit?: number): Promise<Uint8Array>;
   /** For each blob what `readBlob` would give, or throw. */

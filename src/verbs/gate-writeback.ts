@@ -1,14 +1,14 @@
 import { type Account, exemption } from '../core/coverage.ts';
 import type { Finding } from '../core/error.ts';
 import { unaccountedPaths } from '../core/lines.ts';
-import { ROOT } from '../core/paths.ts';
-import { type Change, type Comparison, readChanges } from '../git/changes.ts';
+import type { Change, Changes, Comparison } from '../git/changes.ts';
 import { ancestorsIn, type Range, type RangeCommit } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
 import type { Repository } from './repository.ts';
 
 export interface WritebackCase {
   range: Range;
+  changes: Changes;
   /** What the whole change is read from, tree by tree; null: from its commits, as what else differs was judged elsewhere. */
   whole: Comparison[] | null;
   /** Head does not have all that base has, and takes its place all the same. */
@@ -33,7 +33,7 @@ export interface Writeback {
 export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
   const { whole, waived } = input;
   const covers = coverByAncestry(input.range, input.accounts);
-  const read = await readCode(repository, input, coverage(covers));
+  const read = await readCode(input, coverage(covers));
   const open = () =>
     read.asked.filter((oid) => !coverage(covers)(oid) && !waived.has(oid) && read.paths(oid).length > 0);
   coverByPatch(input.range, read.byCommit, input.accounts, covers);
@@ -65,11 +65,8 @@ interface Code {
 }
 
 /** With one process. What a thought covers need not be read, unless a merge makes it matter what each commit did. */
-async function readCode(
-  repository: Repository,
-  { range, whole, waived, exempt, isRewritten }: WritebackCase,
-  isCovered: (oid: Oid) => boolean,
-): Promise<Code> {
+async function readCode(input: WritebackCase, isCovered: (oid: Oid) => boolean): Promise<Code> {
+  const { range, whole, waived, exempt, isRewritten } = input;
   const isAccounted = (oid: Oid): boolean => isCovered(oid) || waived.has(oid);
   const merges = range.commits.filter(({ parents }) => parents.length > 1);
   const withLines = whole !== null && (isRewritten || merges.some(({ oid }) => !isAccounted(oid)));
@@ -78,7 +75,7 @@ async function readCode(
     .filter((oid) => withLines || whole === null || waived.has(oid) || !isCovered(oid));
   const sides = withLines ? merges.filter(({ oid }) => isAccounted(oid)).flatMap(sidesOf) : [];
   const comparisons = [...(whole ?? []), ...asked.map((oid) => ({ commit: oid })), ...sides];
-  const changes = await readChanges(repository.git, comparisons, ROOT, { lines: withLines });
+  const changes = await input.changes.read(comparisons, { lines: withLines });
   const wholes = changes.splice(0, whole?.length ?? 0);
   const isExempt = exemption(exempt);
   const byCommit = new Map(asked.map((oid, at) => [oid, codeOf(changes[at]!, isExempt, withLines)]));

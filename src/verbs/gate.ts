@@ -16,8 +16,8 @@ import { findSecrets } from '../core/secrets.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId, type VerifiedRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { Comparison } from '../git/changes.ts';
-import { type Range, readRange } from '../git/range.ts';
+import { type Changes, type Comparison, openChanges } from '../git/changes.ts';
+import { type Range, readNearRange, readRange } from '../git/range.ts';
 import { noSuchRevision, type Oid } from '../git/store.ts';
 import { gateFacts } from './gate-facts.ts';
 import type { GateResult } from './gate-result.ts';
@@ -41,19 +41,30 @@ export interface GateOptions {
 /** May head replace base on a protected branch? SPEC §10 */
 export async function gate(repository: Repository, options: GateOptions): Promise<GateResult> {
   if (options.root !== undefined) assertRoot(options.root);
+  const changes = openChanges(repository.git, ROOT); // it gets ready while the records are read
+  try {
+    return await judgeEnds(repository, options, changes);
+  } finally {
+    await changes.close();
+  }
+}
+
+async function judgeEnds(repository: Repository, options: GateOptions, changes: Changes): Promise<GateResult> {
   const [ends] = await Promise.all([resolveEnds(repository, options), repository.config()]);
   if (await repository.store.isShallow()) return answer(ends, 0, null, [shallow()]);
-  const [range, ground] = await Promise.all([
-    readRange(repository.git, ends.head, ends.base === null ? [] : [ends.base, ...ends.known]),
-    readGround(repository, ends.base),
-  ]);
+  const [range, ground] = await Promise.all([rangeOf(repository, ends), readGround(repository, ends.base)]);
   if (!ground) return judgeFirst(repository, ends, range, options.root);
   const { before, trust, findings } = ground;
   if (!trust) return answer(ends, range.commits.length, null, findings);
   await assertPinned(repository, trust.repoId, options.root);
   if (options.root === undefined) await tryPinRoot(repository, trust.repoId);
   const rollbacks = await checkRollbacks(repository, seenTrust(trust), ends.base!, false);
-  return judge(repository, { ...ends, before, trust, range, replaces: options.replaces ?? false }, rollbacks);
+  return judge(repository, { ...ends, before, trust, range, changes, replaces: options.replaces ?? false }, rollbacks);
+}
+
+async function rangeOf({ git, store }: Repository, { base, head, known }: Ends): Promise<Range> {
+  const near = base === null || known.length > 0 ? null : await readNearRange(store, head, base);
+  return near ?? readRange(git, head, base === null ? [] : [base, ...known]);
 }
 
 interface Ends {
@@ -144,6 +155,7 @@ interface Case extends Ends {
   before: Source;
   trust: Trust;
   range: Range;
+  changes: Changes;
   replaces: boolean;
 }
 
@@ -159,6 +171,7 @@ async function judge(repository: Repository, input: Case, rollbacks: Finding[]):
   const writeback: Writeback = rules.required
     ? await judgeWriteback(repository, {
         range,
+        changes: input.changes,
         whole: input.known.length > 0 ? null : beginnings,
         accounts,
         waived: new Set(waiversIn(added)),

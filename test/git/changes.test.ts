@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Change, readChanges } from '../../src/git/changes.ts';
-import { ancestorsIn, readRange } from '../../src/git/range.ts';
+import { openNativeStore } from '../../src/git/native-store.ts';
+import { ancestorsIn, readNearRange, readRange } from '../../src/git/range.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt } from './fixture.ts';
 
@@ -171,5 +172,32 @@ describe('a range', () => {
     expect(ancestorsIn(byOid, one)).toEqual(new Set([one]));
     expect(ancestorsIn(byOid, base)).toEqual(new Set());
     expect((await readRange(gitAt(dir), base, [merge])).commits).toEqual([]);
+  });
+
+  test('that is near is read without a process, and is the same', async () => {
+    const dir = repository();
+    const first = git(dir, 'rev-parse', 'HEAD');
+    const base = commit(dir, { b: '1' });
+    const one = commit(dir, { c: '1' });
+    git(dir, 'checkout', '--quiet', '-b', 'side', base);
+    commit(dir, { d: '1' });
+    commit(dir, { d: '2' });
+    git(dir, 'merge', '--quiet', '--no-ff', '--message', 'm', one);
+    const head = commit(dir, { e: '1' });
+    const store = openNativeStore(gitAt(dir));
+    const near = (await readNearRange(store, head, base))!;
+    const all = await readRange(gitAt(dir), head, [base]);
+    expect(new Set(near.commits)).toEqual(new Set(all.commits));
+    expect(near.boundary).toEqual(all.boundary);
+    const place = new Map(near.commits.map(({ oid }, at) => [oid, at]));
+    for (const { oid, parents } of near.commits)
+      for (const parent of parents.filter((each) => place.has(each)))
+        expect(place.get(oid)).toBeLessThan(place.get(parent)!);
+    expect(await readNearRange(store, head, head)).toEqual({ commits: [], boundary: new Set() });
+    git(dir, 'checkout', '--quiet', '-b', 'older', first);
+    const older = commit(dir, { f: '1' });
+    expect(await readNearRange(store, older, base)).toBeNull(); // it left before base: only history can tell
+    expect(await readNearRange(store, first, base)).toBeNull();
+    await store.close();
   });
 });
