@@ -1,5 +1,21 @@
 import { defineConfig } from 'vitest/config';
 
+// Whole processes, servers and hooks: minutes, so that they have a command of their own (npm run gauntlet).
+const GAUNTLET = [
+  'test/ci/**/*.test.ts',
+  'test/gate/{server-attacks,server-honest,around-hooks}.test.ts',
+  'test/hooks/**/*.test.ts',
+];
+
+const COMMON = { testTimeout: 60_000, hookTimeout: 60_000 };
+
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 2, reporters: ['default'] },
+  test: {
+    maxWorkers: 2,
+    reporters: ['default'],
+    projects: [
+      { test: { ...COMMON, name: 'quick', include: ['test/**/*.test.ts'], exclude: GAUNTLET } },
+      { test: { ...COMMON, name: 'gauntlet', include: GAUNTLET } },
+    ],
+  },
 });
