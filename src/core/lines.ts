@@ -1,5 +1,5 @@
 /** By path, how often each line is there more (or less) often than before. */
-export type Lines = ReadonlyMap<string, ReadonlyMap<string, number>>;
+type Lines = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
  * The paths in which a result has lines, or lacks lines, that nothing which is accounted for brought or took away. SPEC §10.4

@@ -1,6 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { HandoffError } from '../core/error.ts';
-import type { Lines } from '../core/lines.ts';
 import { unquotePath } from './quoted-path.ts';
 import { type Git, gitFailure, spawnGit, startFailure } from './run.ts';
 import { assertOid, type Oid } from './store.ts';
@@ -19,6 +18,9 @@ export interface Change {
   /** Where they were asked for: empty for a merge that is compared with all its parents. A mode counts as a line. */
   lines?: Lines;
 }
+
+/** By path, how often each line is there more (or less) often than before. */
+type Lines = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 export interface ChangeOptions {
   /** Lines are held, and not only hashed. */

@@ -9,6 +9,7 @@ import {
   branch,
   checkout,
   code,
+  codesOf,
   commitRecords,
   document,
   identityAfter,
@@ -370,6 +371,28 @@ export const POLICIES: Scenario[] = [
       policy(place, { stale_after: 60 });
       branch(place, 'feature');
       git(place.dir, 'revert', '--no-edit', 'HEAD');
+    },
+  },
+  {
+    name: 'a protected branch that has itself gone back, where the newer policy was seen',
+    threat: 2,
+    expect: 'policy_rollback',
+    isLocal: true,
+    async build(place) {
+      policy(place, { stale_after: 60 });
+      await codesOf(place, { head: 'main' });
+      git(place.dir, 'revert', '--no-edit', 'HEAD');
+      branch(place, 'feature');
+      session(place, [START, BATON], { clock: 20 });
+    },
+  },
+  {
+    name: 'a session that is left open where the policy asks for its end',
+    expect: 'session_open',
+    build(place) {
+      policy(place, { writeback: { required: true, review: false, open_sessions: 'error' } });
+      branch(place, 'feature');
+      session(place, [START], { clock: 20 });
     },
   },
   {
