@@ -564,14 +564,24 @@ describe('SPEC §8.9, §9 and §10', () => {
     expect(await gateVerdict(here)).toEqual([]);
   });
 
-  it('M72: done, and nothing says what was done', async () => {
+  it('M72: a merge that takes back what the protected branch has', async () => {
+    const here = place();
+    const start = git(here.dir, 'rev-parse', 'HEAD');
+    code(here, { 'src/a.ts': 'fixed\n' });
+    git(here.dir, 'checkout', '--quiet', start);
+    await honestBranch(here);
+    git(here.dir, 'merge', '--quiet', '--no-edit', '--strategy=ours', 'main');
+    expect(await gateVerdict(here)).toEqual(['writeback_missing src/a.ts']);
+  });
+
+  it('M73: done, and nothing says what was done', async () => {
     const here = place();
     branch(here, 'feature');
     session(here, [SESSION_START, IN_PROGRESS, DONE, BATON]);
     expect(await gateVerdict(here)).toEqual(['done_without_thought 0003-task.yaml']);
   });
 
-  it('M73: nobody else has approved', async () => {
+  it('M74: nobody else has approved', async () => {
     const here = place();
     await reopen(here).handoff.policy.set({ key: 'writeback.review', value: 'true' });
     const { records } = await honestBranch(here);
@@ -581,7 +591,7 @@ describe('SPEC §8.9, §9 and §10', () => {
     expect(await gateVerdict(here)).toEqual([]);
   });
 
-  it('M74: a shallow clone knows too little', async () => {
+  it('M75: a shallow clone knows too little', async () => {
     const here = place();
     await honestBranch(here);
     const dir = join(temporaryDirectory(), 'shallow');
