@@ -37,6 +37,8 @@ prepare_commit_msg() {
   # a message of comments alone is empty, and must stay so: git gives up on it
   [ -n "$(sed '/^. -\{24\} >8 -\{24\}$/,$d' "$1" | git stripspace --strip-comments)" ] || exit 0
   message=$1
+  # that of a merge has no line end, and trailers would become part of its subject
+  [ -z "$(tail -c 1 "$message")" ] || echo >>"$message"
   set --
   while IFS= read -r trailer; do
     case $trailer in Handoff-*': '?*) set -- "$@" --trailer "$trailer" ;; esac

@@ -11,6 +11,8 @@ export interface Account {
   /** Of its change as a whole and of each commit of it. */
   patchIds: ReadonlySet<string>;
   files: readonly string[];
+  /** What was run and did not pass, with how it ended. */
+  failed: readonly string[];
 }
 
 export function toAccount({ path, record: { id, fields } }: PlacedRecord): Account {
@@ -24,7 +26,18 @@ export function toAccount({ path, record: { id, fields } }: PlacedRecord): Accou
     commit: fields.commit_sha as string,
     patchIds: new Set(patch_id === undefined ? commit_patch_ids : [patch_id, ...commit_patch_ids]),
     files: fields.files_changed as unknown as string[],
+    failed: failedIn(fields.evidence as unknown as Run[] | undefined),
   };
+}
+
+interface Run {
+  command: string[];
+  exit_code: number;
+}
+
+function failedIn(evidence: readonly Run[] = []): string[] {
+  const failed = evidence.filter(({ exit_code }) => exit_code !== 0);
+  return failed.map(({ command, exit_code }) => `${command.join(' ')} ended with exit code ${exit_code}`);
 }
 
 /**

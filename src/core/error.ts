@@ -27,6 +27,7 @@ const EXIT = {
   files_uncovered: 1,
   done_without_thought: 1,
   review_missing: 1,
+  run_failed: 1,
   seal_missing: 1,
   session_open: 1,
   shallow_repository: 1,

@@ -24,6 +24,18 @@ interface Pickup extends Moment {
   predecessor_session_id: string;
 }
 
+/** What somebody said of a thought record. */
+export interface Verdict extends Moment {
+  thought: string;
+  identity: string;
+  verdict: 'approve' | 'reject';
+}
+
+/** A commit that a maintainer has excepted. */
+export interface Waived extends Moment {
+  commit: string;
+}
+
 /**
  * What the records of a tree add up to: plain data, no larger after a hundred thousand records than after a thousand.
  * Every list has the newest first. The same sessions give the same history in whatever order they are added.
@@ -38,6 +50,8 @@ export interface History {
   signals: Signals;
   tasks: TaskTrails;
   pickups: Pickup[];
+  reviews: Verdict[];
+  waivers: Waived[];
 }
 
 /** Three times what is ever shown. */
@@ -50,6 +64,9 @@ const NEWEST_WIP = 1024;
 /** Custody is followed from the newest baton on; what older sessions became is in their successors' records. */
 const NEWEST_PICKUPS = 512;
 
+/** They are asked about while the change that they are about is on its way. */
+const NEWEST_VERDICTS = 512;
+
 export function emptyHistory(): History {
   return {
     clock: 0,
@@ -60,6 +77,8 @@ export function emptyHistory(): History {
     signals: { sent: [], drains: [] },
     tasks: {},
     pickups: [],
+    reviews: [],
+    waivers: [],
   };
 }
 
@@ -88,6 +107,8 @@ function addRecord(history: History, placed: PlacedRecord): void {
   if (record.kind === 'wip') addWip(history.wip, record);
   if (record.kind === 'signal') addSignal(history.signals, record);
   addTaskRecord(history.tasks, placed);
+  if (record.kind === 'review') insertNewest(history.reviews, toVerdict(record), NEWEST_VERDICTS);
+  if (record.kind === 'waiver') insertNewest(history.waivers, toWaived(record), NEWEST_VERDICTS);
   if (record.kind !== 'pickup') return;
   addDrain(history.signals, record);
   // a pickup where nobody had been before continues nothing
@@ -112,6 +133,19 @@ function toWip({ id, fields }: VerifiedRecord): Wip | ClosedWip {
 function toPickup({ id, fields }: VerifiedRecord): Pickup {
   const { session_id, predecessor_session_id } = fields as Record<'session_id' | 'predecessor_session_id', string>;
   return { clock: fields.clock as number, delta_id: id, session_id, predecessor_session_id };
+}
+
+function toVerdict({ id, fields }: VerifiedRecord): Verdict {
+  const {
+    thought = '',
+    identity = '',
+    verdict,
+  } = fields as Partial<Record<'thought' | 'identity' | 'verdict', string>>;
+  return { clock: fields.clock as number, delta_id: id, thought, identity, verdict: verdict as Verdict['verdict'] };
+}
+
+function toWaived({ id, fields }: VerifiedRecord): Waived {
+  return { clock: fields.clock as number, delta_id: id, commit: fields.commit_sha as string };
 }
 
 export function isOpen(wip: Wip | ClosedWip): wip is Wip {

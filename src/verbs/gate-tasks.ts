@@ -3,7 +3,8 @@ import { find, type Source } from '../audit/source.ts';
 import { readSignedDocument } from '../audit/trust.ts';
 import type { Account } from '../core/coverage.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
-import type { History } from '../core/history.ts';
+import type { History, Verdict } from '../core/history.ts';
+import { byNewest } from '../core/newest.ts';
 import { ROOT } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import { mergeTrails, stateOf, type TaskThought, type TaskTrail, writebackOf } from '../core/task-state.ts';
@@ -113,29 +114,46 @@ function heldTwice(task: string, token: number, session: string): Finding {
 }
 
 /**
- * SPEC §10.6: where the policy asks for it, every commit is covered by a thought that somebody other than its author has approved.
- * A thought that a later one makes up for needs no approval of its own.
+ * SPEC §10.6: where the policy asks for it, every commit is covered by a thought that somebody other than its author has approved,
+ * and so is what makes a task done. A thought that a later one makes up for needs no approval of its own.
  */
 export function judgeReviews(
   covers: ReadonlyMap<Account, ReadonlySet<Oid>>,
-  added: readonly PlacedRecord[],
+  done: readonly Account[],
+  reviews: readonly Verdict[],
 ): Finding[] {
-  const [approved, others] = [new Set<Oid>(), [] as Account[]];
+  const approved = new Set<Oid>();
+  const others: Account[] = [];
   for (const [account, commits] of covers) {
-    if (isApproved(account, added)) for (const oid of commits) approved.add(oid);
+    if (isApproved(account, reviews)) for (const oid of commits) approved.add(oid);
     else others.push(account);
   }
-  return others.filter((account) => [...covers.get(account)!].some((oid) => !approved.has(oid))).map(notReviewed);
+  const open = others.filter((account) => [...covers.get(account)!].some((oid) => !approved.has(oid)));
+  const unseen = done.filter((account) => !isApproved(account, reviews));
+  return [...new Set([...open, ...unseen])].map(notReviewed);
+}
+
+/** The thoughts that make tasks of this change done. */
+export function doneAccounts(added: readonly PlacedRecord[], accounts: readonly Account[]): Account[] {
+  const tasks = new Set(doneChanges(added).map(({ record }) => record.fields.task_id));
+  return newestOfEach(accounts.filter(({ task_id }) => tasks.has(task_id)));
+}
+
+function newestOfEach(accounts: readonly Account[]): Account[] {
+  const newest = new Map<string, Account>();
+  for (const account of accounts) {
+    const known = newest.get(account.task_id);
+    if (!known || byNewest(account, known) < 0) newest.set(account.task_id, account);
+  }
+  return [...newest.values()];
 }
 
 /** Each reviewer's last word counts, and one refusal is enough. */
-function isApproved({ delta_id, identity }: Account, added: readonly PlacedRecord[]): boolean {
-  const words = new Map<unknown, { clock: number; verdict: unknown }>();
-  for (const { record } of added) {
-    const { thought, identity: reviewer, clock, verdict } = record.fields;
-    if (record.kind !== 'review' || thought !== delta_id || reviewer === identity) continue;
-    const last = words.get(reviewer);
-    if (!last || (clock as number) > last.clock) words.set(reviewer, { clock: clock as number, verdict });
+function isApproved({ delta_id, identity }: Account, reviews: readonly Verdict[]): boolean {
+  const words = new Map<string, Verdict>();
+  for (const review of reviews.filter((each) => each.thought === delta_id && each.identity !== identity)) {
+    const last = words.get(review.identity);
+    if (!last || byNewest(review, last) < 0) words.set(review.identity, review);
   }
   const verdicts = [...words.values()].map(({ verdict }) => verdict);
   return verdicts.includes('approve') && !verdicts.includes('reject');
@@ -148,6 +166,20 @@ function notReviewed({ task_id, delta_id, path, identity }: Account): Finding {
     path,
     record: delta_id,
     message: `Nobody but ${identity} has approved the thought record of ${task_id}, and the policy asks for a review.`,
-    hint: `Somebody else looks at it: git handoff review ${task_id} --verdict approve --checked ITEM`,
+    hint: `Somebody else looks at it: git handoff review ${task_id} --verdict approve --checked ITEM, committed here or on the protected branch.`,
   };
+}
+
+/** What was run for the newest thought of each task and did not pass: the record says so, and a reviewer should not have to look for it. */
+export function failedRuns(accounts: readonly Account[]): Finding[] {
+  return newestOfEach(accounts).flatMap(({ path, delta_id, task_id, failed }) =>
+    failed.map((run) => ({
+      code: 'run_failed' as const,
+      severity: 'warning' as const,
+      path,
+      record: delta_id,
+      message: `What was run for ${task_id} did not pass: ${run}.`,
+      hint: `Mend it, then run it again for a new record: git handoff thought ${task_id} --run -- COMMAND`,
+    })),
+  );
 }

@@ -17,8 +17,8 @@ export interface WritebackCase {
   /** Commits that a maintainer has excepted. */
   waived: ReadonlySet<Oid>;
   exempt: readonly string[];
-  /** Thoughts that were there before: asked for only where those that arrive do not do. */
-  older(): Promise<Account[]>;
+  /** What was there before: asked for only where that which arrives does not do. */
+  older(): Promise<{ accounts: Account[]; waived: Oid[] }>;
   /** Whether a path is the same on the protected branch: then it does not change, whoever changed it too. */
   isThere(path: string): Promise<boolean>;
 }
@@ -31,7 +31,8 @@ export interface Writeback {
 
 /** SPEC §10.4: every commit that changes code is accounted for, and so is every path. */
 export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
-  const { whole, waived } = input;
+  const { whole } = input;
+  const waived = new Set(input.waived);
   const covers = coverByAncestry(input.range, input.accounts);
   const read = await readCode(input, coverage(covers));
   const open = () =>
@@ -40,10 +41,11 @@ export async function judgeWriteback(repository: Repository, input: WritebackCas
   let claiming = [...covers.keys()];
   if (open().length > 0) {
     const older = await input.older();
-    for (const [account, commits] of coverByAncestry(input.range, older)) covers.set(account, commits);
+    for (const oid of older.waived) waived.add(oid);
+    for (const [account, commits] of coverByAncestry(input.range, older.accounts)) covers.set(account, commits);
     // what an old thought says of a patch was true once: it does not answer for its coming back
     claiming = [...covers.keys()];
-    coverByPatch(input.range, read.byCommit, older, covers);
+    coverByPatch(input.range, read.byCommit, older.accounts, covers);
   }
   const missing = await Promise.all(open().map((oid) => missingFor(repository, oid, read.paths(oid))));
   if (missing.length > 0) return { findings: missing, covers };
@@ -156,7 +158,7 @@ async function missingFor({ store }: Repository, oid: Oid, paths: readonly strin
     commit: oid,
     path: paths[0]!,
     message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${what}, and no thought record accounts for it.`,
-    hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)}, commit the record and push again. A maintainer may except the commit: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
+    hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)}, commit the record too (git commit -- .handoff) and push again. A maintainer may except the commit: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
   };
 }
 

@@ -21,7 +21,7 @@ import { type Range, readNearRange, readRange } from '../git/range.ts';
 import { noSuchRevision, type Oid } from '../git/store.ts';
 import { gateFacts } from './gate-facts.ts';
 import type { GateResult } from './gate-result.ts';
-import { judgeReviews, judgeTasks, judgeTokens } from './gate-tasks.ts';
+import { doneAccounts, failedRuns, judgeReviews, judgeTasks, judgeTokens } from './gate-tasks.ts';
 import { judgeWriteback, type Writeback } from './gate-writeback.ts';
 import { checkRollbacks, seenTrust, tryPinRoot } from './pins.ts';
 import { assertPinned, assertRoot, cacheFolder, type Repository } from './repository.ts';
@@ -166,6 +166,7 @@ async function judge(repository: Repository, input: Case, rollbacks: Finding[]):
   const delta = await auditDelta({ before, now }, trust, { suite: nodeSuite, onProgress: repository.progress });
   const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
   const history = once(() => historyOf(repository, before, trust));
+  const verdicts = async () => [...delta.history.reviews, ...(await history()).reviews];
   const rules = rulesOf(trust);
   const accounts = added.filter(({ record }) => record.kind === 'thought').map(toAccount);
   const writeback: Writeback = rules.required
@@ -174,9 +175,12 @@ async function judge(repository: Repository, input: Case, rollbacks: Finding[]):
         changes: input.changes,
         whole: input.known.length > 0 ? null : beginnings,
         accounts,
-        waived: new Set(waiversIn(added)),
+        waived: new Set(delta.history.waivers.map(({ commit }) => commit)),
         exempt: rules.exempt,
-        older: async () => olderAccounts(before, await history()),
+        older: async () => ({
+          accounts: await olderAccounts(before, await history()),
+          waived: (await history()).waivers.map(({ commit }) => commit),
+        }),
         isRewritten,
         isThere: async (path) => isSameAt(path, before, await openTree(repository.store, input.head)),
       })
@@ -194,12 +198,18 @@ async function judge(repository: Repository, input: Case, rollbacks: Finding[]):
     ...writeback.findings,
     ...tasks,
     ...(await judgeTokens({ history: delta.history, before: history })),
-    ...(rules.review ? judgeReviews(writeback.covers, added) : []),
+    ...(rules.review ? judgeReviews(writeback.covers, doneAccounts(added, accounts), await verdicts()) : []),
+    ...failedRuns(accounts),
     ...openSessions(delta, rules.openSessions),
     ...secretsIn(added),
   );
   return {
-    ...answer(input, range.commits.length, delta.trust, findings),
+    ...answer(
+      input,
+      range.commits.length,
+      trust,
+      findings.map((found) => withBase(found, input.base!)),
+    ),
     records: delta.files,
     ...gateFacts(delta.sessions, added, writeback.covers),
   };
@@ -302,8 +312,9 @@ function anchoring(repository: Repository, { base, range }: Case, accounts: read
   };
 }
 
-function waiversIn(added: readonly PlacedRecord[]): Oid[] {
-  return added.filter(({ record }) => record.kind === 'waiver').map(({ record }) => record.fields.commit_sha as Oid);
+/** What a hint calls BASE is known here. */
+function withBase(found: Finding, base: Oid): Finding {
+  return { ...found, hint: found.hint.replace('--source=BASE', `--source=${base.slice(0, 12)}`) };
 }
 
 /** SPEC §10.7: a session without its baton leaves the next agent with nothing. */

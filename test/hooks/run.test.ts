@@ -196,6 +196,7 @@ describe('prepare-commit-msg', () => {
     expect(body(here.dir)).toMatch(SESSION);
     git(here.dir, 'merge', '--quiet', '--no-edit', 'side');
     expect(body(here.dir)).toMatch(SESSION);
+    expect(body(here.dir)).toMatch(/^Merge branch [^\n]+\n\nHandoff-Session: /); // git leaves out the line end here
     git(here.dir, 'reset', '--quiet', '--hard', 'HEAD~1');
     git(here.dir, 'merge', '--quiet', '--squash', 'side');
     expect(tryGit(here.dir, ['commit', '--no-edit']).code).toBe(0);

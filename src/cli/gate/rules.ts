@@ -25,6 +25,7 @@ export const RULES: Readonly<Record<FindingCode, string>> = {
   files_uncovered: 'Every changed file is named by a thought record',
   done_without_thought: 'A task that is done has a thought record',
   review_missing: 'A change is reviewed by someone other than its author',
+  run_failed: 'What was run for a thought record passed',
   seal_missing: 'A task that asks for a seal has a sealed session',
   session_open: 'A session is wrapped before its work is merged',
   shallow_repository: 'A change is judged in a clone that has its whole history',
