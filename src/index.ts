@@ -27,7 +27,7 @@ import type { Actor } from './verbs/signing.ts';
 import type { StartOptions, StartResult } from './verbs/start.ts';
 import type { StatusResult } from './verbs/status.ts';
 import type { TaskDefineOptions, TaskDefineResult } from './verbs/task-define.ts';
-import type { NextAction, TaskDetail, TaskEntry, TaskGraphResult, TaskListOptions } from './verbs/task-list.ts';
+import type { NextResult, TaskDetail, TaskEntry, TaskGraphResult, TaskListOptions } from './verbs/task-list.ts';
 import type { TaskUpdateOptions, TaskUpdateResult } from './verbs/task-update.ts';
 import type { ThoughtOptions, ThoughtResult } from './verbs/thought.ts';
 import type { TrustResult } from './verbs/trust.ts';
@@ -111,7 +111,7 @@ interface TaskVerbs {
     update(options: TaskUpdateOptions): Promise<TaskUpdateResult>;
     graph(options?: { format?: 'text' | 'mermaid' }): Promise<TaskGraphResult>;
   };
-  next(options?: { limit?: number }): Promise<{ actions: NextAction[] }>;
+  next(options?: { limit?: number }): Promise<NextResult>;
   claim(options: ClaimOptions): Promise<ClaimResult>;
   unclaim(options: Omit<ClaimOptions, 'worktree'>): Promise<ClaimResult>;
 }

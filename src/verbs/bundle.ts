@@ -99,10 +99,14 @@ function ownSummary({ history }: Known, { session_id, inherited_from }: Session)
   return find(session_id) ?? find(inherited_from);
 }
 
+function counted(tasks: number): string {
+  return tasks === 1 ? '1 task is' : `${tasks} tasks are`;
+}
+
 /** What agents forget. */
 export function reminders(todos: Todos, summary: SessionSummary | null, reinstated: readonly string[]): string[] {
   const lines: string[] = [];
-  if (todos.open_count > 0) lines.push(`${todos.open_count} tasks are open. What can be begun: git handoff next`);
+  if (todos.open_count > 0) lines.push(`${counted(todos.open_count)} open. What can be begun: git handoff next`);
   if (summary && summary.since_thought > 0)
     lines.push(
       `Records of work since the last thought: ${summary.since_thought}. Write back: git handoff thought TASK`,

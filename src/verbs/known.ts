@@ -43,7 +43,7 @@ async function committedHistory(repository: Repository, trust: Trust): Promise<H
     onProgress: repository.progress,
   });
   if (findings.length > 0)
-    repository.warn(`${findings.length} problems in .handoff are left out of what follows: git handoff verify`);
+    repository.warn(`Problems in .handoff: ${findings.length}. They are left out of what follows: git handoff verify`);
   return history;
 }
 

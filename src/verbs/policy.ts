@@ -196,7 +196,7 @@ function rootKeys(value: string, trust: Trust): string[] {
 }
 
 function parseLike(current: YamlValue, value: string): YamlValue {
-  if (Array.isArray(current)) return splitList(value);
+  if (Array.isArray(current)) return value === 'none' ? [] : splitList(value); // as `policy show` says it
   if (typeof current === 'number') return /^[0-9]{1,15}$/.test(value) ? Number(value) : value;
   if (typeof current === 'boolean') return value === 'true' || value === 'false' ? value === 'true' : value;
   return value;

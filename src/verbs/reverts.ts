@@ -28,10 +28,14 @@ export async function findReverts(
   const told = changes.filter(({ patch_id }) => patch_id !== null);
   const untold = changes.filter(({ patch_id, commit_patch_ids }) => patch_id === null && commit_patch_ids.length === 0);
   const range = new Map(commits.map((commit) => [commit.oid, commit]));
-  return new Map([
-    ...(told.length > 0 ? await byPatches(repository, range, told, start) : []),
-    ...(untold.length > 0 ? await byMessages(repository, range, untold) : []),
-  ]);
+  const { gone, standing } = await byPatches(repository, range, told, start);
+  return new Map([...gone, ...(await byMessages(repository, range, [...untold, ...standing]))]);
+}
+
+/** What patch ids tell: what was taken back, and what nothing was found about, not even that it came again. */
+interface Told {
+  gone: [DoneChange, Oid[]][];
+  standing: DoneChange[];
 }
 
 type Commits = ReadonlyMap<Oid, RangeCommit>;
@@ -64,7 +68,8 @@ async function byPatches(
   range: Commits,
   changes: readonly DoneChange[],
   start: Oid | null,
-): Promise<[DoneChange, Oid[]][]> {
+): Promise<Told> {
+  if (changes.length === 0) return { gone: [], standing: [] };
   const patches = await readPatches(repository, [...range.values()]);
   const parts = partsOf(changes);
   const merges = new Map<string, Oid[]>();
@@ -91,10 +96,15 @@ async function byPatches(
   }
   const isGone = (part: string): boolean =>
     takenBack.has(part) && takenBack.get(part)!.length >= (applied.get(part) ?? 0);
-  return changes
-    .map((change): [DoneChange, string[]] => [change, ownParts(change)])
-    .filter(([, own]) => own.every(isGone))
-    .map(([change, own]) => [change, inOrder(range, new Set(own.flatMap((part) => takenBack.get(part)!)))]);
+  const isUntouched = (part: string): boolean => !takenBack.has(part) && (applied.get(part) ?? 0) <= 1;
+  const gone = changes.filter((change) => ownParts(change).every(isGone));
+  return {
+    gone: gone.map((change) => [
+      change,
+      inOrder(range, new Set(ownParts(change).flatMap((part) => takenBack.get(part)!))),
+    ]),
+    standing: changes.filter((change) => ownParts(change).every(isUntouched)),
+  };
 }
 
 /** The commits that a patch id stands for, among those that are looked for: itself, or all of a whole change. */
@@ -127,15 +137,18 @@ function inOrder(range: Commits, oids: ReadonlySet<Oid>): Oid[] {
   return [...range.keys()].filter((oid) => oids.has(oid));
 }
 
-/** What `git revert` writes, for records that tell no patch ids: all that is left to go by. */
+/**
+ * What `git revert` writes. All there is to go by where a record tells no patch ids, and where lines nearby have changed since, so
+ * that what takes the change back is another patch.
+ */
 async function byMessages(
   repository: Repository,
   range: Commits,
   changes: readonly DoneChange[],
 ): Promise<[DoneChange, Oid[]][]> {
+  if (changes.length === 0) return [];
   const reverters = new Map<Oid, Oid[]>();
-  for (const { oid } of range.values()) {
-    const { message } = await repository.store.readCommit(oid);
+  for (const { oid, message } of await Promise.all([...range.keys()].map((oid) => repository.store.readCommit(oid)))) {
     for (const [, reverted] of message.matchAll(/^This reverts commit ([0-9a-f]{40}|[0-9a-f]{64})\b/gm))
       reverters.set(reverted!, [...(reverters.get(reverted!) ?? []), oid]);
   }

@@ -153,7 +153,7 @@ export function ended({ session_id }: Pick<Session, 'session_id'>): HandoffError
 function noSession(identity: string | null): HandoffError {
   const whose = identity === null ? 'No session is' : `${identity} has no session`;
   return new HandoffError('no_session', `${whose} open in this work tree.`, {
-    hint: 'git handoff start opens one, git handoff pickup continues another, --session ID names one.',
+    hint: `git handoff start${identity === null ? '' : ` --as ${identity}`} opens one, git handoff pickup continues another, --session ID names one.`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { newestBaton, pendingSignals, reinstatedTasks } from '../core/history-queries.ts';
 import type { Baton } from '../core/record-summary.ts';
+import { readClaims } from '../journal/claims.ts';
 import type { SessionState } from '../journal/liveness.ts';
 import { BOT, knownIdentity } from './acting.ts';
 import { type Delta, reminders, toDelta, type Warning } from './bundle.ts';
@@ -9,7 +10,7 @@ import { type Known, readKnown } from './known.ts';
 import { readPosition } from './position.ts';
 import { readProject } from './project.ts';
 import type { Repository } from './repository.ts';
-import { chosenSession, type SessionChoice } from './session.ts';
+import { chosenSession, dirsOf, type SessionChoice } from './session.ts';
 import { readTodos, type Todos } from './todos.ts';
 
 export interface StatusResult {
@@ -22,6 +23,8 @@ export interface StatusResult {
   branch: string | null;
   head: string | null;
   tasks: Todos;
+  /** The tasks that this session has claimed. */
+  claimed: string[];
   pending_signals: number;
   active_sessions: { session_id: string; identity: string }[];
   rules_reminders: string[];
@@ -55,6 +58,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
     phase,
     ...position,
     tasks,
+    claimed: session ? readClaims(dirsOf(repository), session.session_id).map(({ task }) => task) : [],
     pending_signals: pendingSignals(known.history, identity).length,
     active_sessions: known.live
       .filter(({ liveness }) => liveness.state === 'active')

@@ -118,12 +118,23 @@ export interface NextAction {
 const SHOWN = 10;
 
 /** What can be begun now, the most important first. SPEC §9 */
-export async function next(
-  repository: Repository,
-  { limit = SHOWN }: { limit?: number } = {},
-): Promise<{ actions: NextAction[] }> {
+export async function next(repository: Repository, { limit = SHOWN }: { limit?: number } = {}): Promise<NextResult> {
   const board = await readBoard(repository, await requireTrust(repository));
-  return { actions: nextActions(board, limit) };
+  return { actions: nextActions(board, limit), put_down: putDown(board) };
+}
+
+/** Begun, and held by nobody on this machine any more: whoever continues it claims it. */
+function putDown(board: Board): NextResult['put_down'] {
+  const { tasks: touched } = board.known.history;
+  const begun = board.tasks.filter(
+    ({ task_id: id }) => Object.hasOwn(touched, id) && board.statusOf(id) === 'in_progress' && !board.holderOf(id),
+  );
+  return begun.map(({ task_id, title }) => ({ task_id, title }));
+}
+
+export interface NextResult {
+  actions: NextAction[];
+  put_down: Pick<NextAction, 'task_id' | 'title'>[];
 }
 
 export function nextActions(board: Board, most: number): NextAction[] {

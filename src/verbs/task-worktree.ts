@@ -52,7 +52,8 @@ const LONGEST_SLUG = 60;
 
 /** `P0.1.1`, `Package setup` → `p0-1-1-package-setup`. An id has a letter or a digit, so there is always something. */
 export function slugOf({ task_id, title }: Pick<TaskDefinition, 'task_id' | 'title'>): string {
-  const words = `${task_id} ${title}`.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  const plain = `${task_id} ${title}`.normalize('NFKD').replace(/\p{M}/gu, ''); // ü is u
+  const words = plain.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   const whole = words.filter((_, at) => words.slice(0, at + 1).join('-').length <= LONGEST_SLUG);
   return whole.join('-') || words[0]!.slice(0, LONGEST_SLUG);
 }
@@ -161,7 +162,7 @@ function removeIfEmpty(folder: string): void {
 
 function branchExists(task_id: string | null, branch: string): HandoffError {
   return new HandoffError('branch_exists', `The branch ${branch} exists already: somebody has begun this before.`, {
-    hint: `Go on where it is checked out (git worktree list), with git handoff claim ${task_id ?? 'ID'} there; or take another task: git handoff next`,
+    hint: `Go on where it is checked out (git worktree list), with git handoff claim ${task_id ?? 'ID'} there. If that is over and merged: git worktree remove <its path>, git branch -d ${branch}, then the same command again. Or take another task: git handoff next`,
     data: { branch, ...(task_id === null ? {} : { task_id }) },
   });
 }

@@ -9,7 +9,7 @@ const RANGE = ['--base', 'main', '--head', 'feature'];
 const gate = ({ dir, env }: Place, ...args: string[]) => run(['gate', ...args], { cwd: dir, env });
 
 describe('the words of gate', () => {
-  it.each([[['--base', 'main']], [['--head', 'main']], [[...RANGE, '--format', 'html']]])(
+  it.each([[['--head', 'main']], [[...RANGE, '--format', 'html']]])(
     '%j are wrong usage, and said in JSON to whoever asked for that',
     (args) => {
       const place = fresh();
@@ -21,7 +21,7 @@ describe('the words of gate', () => {
   );
 
   it.each([['--format=json'], ['--format', 'json']])('%j asks for JSON like --json, for failures too', (...words) => {
-    const { code, stdout, stderr } = gate(fresh(), '--base', 'main', ...words);
+    const { code, stdout, stderr } = gate(fresh(), '--head', 'main', ...words);
     expect([code, JSON.parse(stdout).error.code, stderr]).toEqual([2, 'usage', '']);
   });
 

@@ -129,8 +129,8 @@ describe('next, claim, unclaim', () => {
     handoff(place, 'start', '--as', 'donna');
     const claimed = handoff(place, 'claim', 'P0.1', '--as', 'donna', '--json');
     expect(json(claimed)).toEqual({ task_id: 'P0.1', token: 1, branch: 'main', worktree: place.dir });
-    expect(handoff(place, 'next').stdout).toContain('Nothing can be begun now.');
-    expect(json(handoff(place, 'next', '-n', '1', '--json'))).toEqual({ actions: [] });
+    expect(handoff(place, 'next').stdout).toContain('Nothing new can be begun now.');
+    expect(json(handoff(place, 'next', '-n', '1', '--json'))).toEqual({ actions: [], put_down: [] });
     expect(handoff(place, 'task', 'list', '--status', 'in_progress').stdout).toMatch(/^P0\.1 +in_progress +- +donna/m);
     handoff(place, 'start', '--as', 'erin');
     const second = handoff(place, 'claim', 'P0.1', '--as', 'erin');

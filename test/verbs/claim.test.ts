@@ -358,7 +358,7 @@ describe('claim --worktree', () => {
 
   it.each([
     ['P0.1.1', 'Package setup', 'p0-1-1-package-setup'],
-    ['A', 'Ünïcode / & "quotes"', 'a-n-code-quotes'],
+    ['A', 'Ünïcode / & "quotes"', 'a-unicode-quotes'],
     ['X', '漢字', 'x'],
     ['T-1', `${'long '.repeat(40)}`, 't-1-long-long-long-long-long-long-long-long-long-long-long'],
   ])('%s, %s → %s', (task_id, title, slug) => {

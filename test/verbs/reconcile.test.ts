@@ -99,6 +99,24 @@ describe('Failure Mode 3: Agent B picks a task with a reverted PR', () => {
 });
 
 describe('a change counts as taken back', () => {
+  test('by what git revert says, where lines nearby have changed since; not where it came again', async () => {
+    const place = fresh();
+    git(place.dir, 'switch', '--quiet', '--create', 'feature-P0.1');
+    const { handoff } = open(place);
+    await handoff.start({ as: 'donna' });
+    const sha = work(place, { 'a.txt': edit(20, 'changed\n') });
+    await done(place, handoff, 'P0.1');
+    await handoff.wrap({ as: 'donna', message: 'done' });
+    git(place.dir, 'switch', '--quiet', 'main');
+    merge(place);
+    work(place, { 'a.txt': edit(20, 'changed\n').replace('line 23\n', 'another\n') });
+    git(place.dir, 'revert', '--no-edit', sha);
+    const by = git(place.dir, 'rev-parse', 'HEAD');
+    expect(await reverted(place)).toEqual([`P0.1 ${by}`]);
+    git(place.dir, 'revert', '--no-edit', by);
+    expect(await reverted(place)).toEqual([]);
+  });
+
   test('by a revert of its merge, even where the protected branch has moved around it', async () => {
     const place = fresh();
     git(place.dir, 'switch', '--quiet', '--create', 'feature-P0.1');

@@ -206,6 +206,7 @@ describe('next', () => {
         { task_id: 'P0.2', title: 'First', critical_path: 3, unblocks: 2, priority: 0, prompt: 'docs/first.md' },
         { task_id: 'D', title: 'Alone', critical_path: 1, unblocks: 0, priority: 0, prompt: null },
       ],
+      put_down: [],
     });
     expect((await handoff.next({ limit: 1 })).actions).toHaveLength(1);
   });
@@ -219,6 +220,18 @@ describe('next', () => {
     await handoff.claim({ id: 'D' });
     expect((await open(place).handoff.next()).actions.map(({ task_id }) => task_id)).toEqual(['P0.9']);
   });
+});
+
+it('what was begun and put down is told beside what can be begun, and the status card says what is held', async () => {
+  const place = planned();
+  const { handoff } = open(place);
+  await handoff.start({ as: 'donna' });
+  await handoff.claim({ id: 'D', as: 'donna' });
+  expect((await open(place).handoff.next()).put_down).toEqual([]);
+  expect(await open(place).handoff.status({ as: 'donna' })).toMatchObject({ claimed: ['D'] });
+  await handoff.wrap({ as: 'donna', message: 'half of it' });
+  expect((await open(place).handoff.next()).put_down).toEqual([{ task_id: 'D', title: 'Alone' }]);
+  expect(await open(place).handoff.status({ as: 'donna' })).toMatchObject({ claimed: [] });
 });
 
 describe('task update', () => {

@@ -4,7 +4,8 @@ import { defineVerb } from '../command.ts';
 
 const FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'] as const;
 
-interface Options extends GateOptions {
+interface Options extends Omit<GateOptions, 'head'> {
+  head?: string;
   format?: (typeof FORMATS)[number];
 }
 
@@ -18,7 +19,7 @@ export const gate = defineVerb<Options, GateResult>({
     'and changes nothing; run it with the root in CI.',
   flags: [
     { flags: '--base <rev>', about: 'the tip of the branch that is to receive the change', required: true },
-    { flags: '--head <rev>', about: 'the tip of the change', required: true },
+    { flags: '--head <rev>', about: 'the tip of the change (default: HEAD)' },
     { flags: '--root <root>', about: 'the root of trust to insist on, as in CI' },
     {
       flags: '--format <format>',
@@ -33,8 +34,8 @@ export const gate = defineVerb<Options, GateResult>({
       does: 'in CI, as the comment for the pull request',
     },
   ],
-  run: async (context, { format: _, ...options }) =>
-    (await import('../../verbs/gate.ts')).gate(await context.repository(), options),
+  run: async (context, { format: _, head = 'HEAD', ...options }) =>
+    (await import('../../verbs/gate.ts')).gate(await context.repository(), { ...options, head }),
   text: async (result, paint) => (await import('../text/gate.ts')).formatGate(result, paint),
   formatted: async (result, { format }, version) => {
     if (format === 'markdown') return (await import('../gate/markdown.ts')).formatMarkdown(result);

@@ -1,6 +1,6 @@
 import type { ClaimOptions, ClaimResult } from '../../verbs/claim.ts';
 import type { TaskDefineOptions, TaskDefineResult } from '../../verbs/task-define.ts';
-import type { NextAction, TaskDetail, TaskEntry, TaskGraphResult, TaskListOptions } from '../../verbs/task-list.ts';
+import type { NextResult, TaskDetail, TaskEntry, TaskGraphResult, TaskListOptions } from '../../verbs/task-list.ts';
 import type { TaskUpdateOptions, TaskUpdateResult } from '../../verbs/task-update.ts';
 import { defineVerb, type Family, type Flag, PUBLISH_FLAGS, RECORD_FLAGS } from '../command.ts';
 import { parseLists } from '../input.ts';
@@ -130,7 +130,7 @@ export const task: Family = {
   verbs: [add, edit, list, show, update, graph],
 };
 
-export const next = defineVerb<{ limit?: number }, { actions: NextAction[] }>({
+export const next = defineVerb<{ limit?: number }, NextResult>({
   name: 'next',
   summary: 'what to do next',
   purpose:

@@ -96,7 +96,7 @@ export function formatStatus(status: StatusResult, paint: Paint): string {
     ['baton', baton ? `${baton.identity}, ${time(baton.at)}: ${baton.summary}` : 'none'],
     ['project', [status.project, status.phase].filter(Boolean).join(', ') || '-'],
     ['branch', `${status.branch ?? 'detached'} ${status.head?.slice(0, 12) ?? '(no commit yet)'}`],
-    ['tasks', `${status.tasks.open_count} open`],
+    ['tasks', [`${status.tasks.open_count} open`, ...held(status.claimed)].join('; ')],
     ['messages', String(status.pending_signals)],
     [
       'active',
@@ -114,6 +114,10 @@ export function formatStatus(status: StatusResult, paint: Paint): string {
     section('Remember', status.rules_reminders, paint),
     warnings(status.warnings, paint),
   );
+}
+
+function held(claimed: readonly string[]): string[] {
+  return claimed.length > 0 ? [`yours: ${claimed.join(', ')}`] : [];
 }
 
 export function formatSessions({ sessions }: { sessions: SessionEntry[] }, paint: Paint): string {

@@ -2,7 +2,7 @@ import { formatMermaid, formatTaskTree, STATUS_MARKS } from '../../core/task-gra
 import type { TaskStatus } from '../../core/task-state.ts';
 import type { ClaimResult } from '../../verbs/claim.ts';
 import type { TaskDefineResult } from '../../verbs/task-define.ts';
-import type { NextAction, TaskDetail, TaskEntry, TaskGraphResult } from '../../verbs/task-list.ts';
+import type { NextResult, TaskDetail, TaskEntry, TaskGraphResult } from '../../verbs/task-list.ts';
 import type { TaskUpdateResult } from '../../verbs/task-update.ts';
 import type { Paint } from '../terminal.ts';
 import { clip, committed, count, fields, headedTable, lines, roomFor, shortId } from './layout.ts';
@@ -63,8 +63,11 @@ export function formatTask(task: TaskDetail, paint: Paint): string {
   );
 }
 
-export function formatNext({ actions }: { actions: NextAction[] }, paint: Paint): string {
-  if (actions.length === 0) return 'Nothing can be begun now. git handoff task list shows what waits for what.\n';
+export function formatNext({ actions, put_down }: NextResult, paint: Paint): string {
+  const begun = put_down.map(({ task_id, title }) => `  ${task_id}  ${title}`);
+  const more = begun.length > 0 ? [paint('bold', 'Begun and put down'), ...begun] : [];
+  if (actions.length === 0)
+    return lines('Nothing new can be begun now. git handoff task list shows what waits for what.', more);
   const heads = ['TASK', 'PATH', 'UNBLOCKS', 'PRIORITY', 'TITLE'];
   const rows = actions.map((each) => [
     each.task_id,
@@ -77,6 +80,7 @@ export function formatNext({ actions }: { actions: NextAction[] }, paint: Paint)
   const cut = rows.map((row) => row.with(TITLE, clip(row[TITLE]!, room)));
   return lines(
     headedTable(heads, cut, paint, (cell, column) => (column === 0 ? paint('cyan', cell) : cell)),
+    more,
     paint('dim', `Take one: git handoff claim ${actions[0]!.task_id}`),
   );
 }
