@@ -19,7 +19,7 @@ export interface Change {
 }
 
 /** By path, how often each line is there more (or less) often than before. A mode counts as a line. */
-export type Lines = ReadonlyMap<string, ReadonlyMap<string, number>>;
+type Lines = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
  * Reads changes, all with one process. A rename is a file less and a file more. Attributes and configuration have no say: the

@@ -1,5 +1,5 @@
 import { HandoffError } from '../core/error.ts';
-import { taskStatus } from '../core/history-queries.ts';
+import { taskStatus, taskTrail } from '../core/history-queries.ts';
 import { isOpen } from '../core/task-order.ts';
 import { type Claim, dropClaim, readClaim, writeClaim } from '../journal/claims.ts';
 import type { Session } from '../journal/registry.ts';
@@ -175,9 +175,8 @@ async function takeLock({ writer, board, task, held }: Claiming): Promise<number
 }
 
 function highestToken({ known }: Board, id: string, { session_id }: Session): number {
-  const { tasks } = known.history;
-  const tokens = Object.hasOwn(tasks, id) ? tasks[id]!.tokens : [];
-  return tokens.find((each) => each.session_id !== session_id)?.token ?? 0;
+  const tokens = taskTrail(known.history, id)?.tokens;
+  return tokens?.find((each) => each.session_id !== session_id)?.token ?? 0;
 }
 
 function lost(task_id: string, held: Held | null, board: Board): HandoffError {

@@ -1,4 +1,5 @@
 import { HandoffError } from '../core/error.ts';
+import { taskTrail } from '../core/history-queries.ts';
 import { type TaskThought, writebackOf } from '../core/task-state.ts';
 import { append } from './append.ts';
 import { readKnown } from './known.ts';
@@ -23,8 +24,8 @@ export async function review(repository: Repository, options: ReviewOptions): Pr
   const { session, trust } = writer;
   const task = await readTask(repository, trust, id);
   const checked = checkedItems(task, options.checked ?? []);
-  const { history } = await readKnown(repository, trust);
-  const thought = Object.hasOwn(history.tasks, id) ? writebackOf(history.tasks[id]!) : null;
+  const trail = taskTrail((await readKnown(repository, trust)).history, id);
+  const thought = trail && writebackOf(trail);
   if (!thought) throw noThought(id);
   warnings(task, verdict, checked, thought, session.identity).forEach(repository.warn);
   const { delta_id, path } = await append(writer, {

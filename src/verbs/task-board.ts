@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import type { History } from '../core/history.ts';
-import { taskStatus } from '../core/history-queries.ts';
+import { statusIn } from '../core/history-queries.ts';
 import {
   findCycle,
   isOpen,
@@ -47,11 +46,6 @@ export async function readBoard(repository: Repository, trust: Trust): Promise<B
     statusOf: (id) => statusIn(known.history, id),
     holderOf: localHolders(repository, trust),
   };
-}
-
-/** A task that no record touched is to be done. */
-function statusIn(history: History, id: string): TaskStatus {
-  return taskStatus(history, id)?.status ?? 'todo';
 }
 
 /** Locks of tasks that were done long ago stay: one listing tells which tasks ever had one. */

@@ -1,4 +1,4 @@
-import { taskStatus } from '../core/history-queries.ts';
+import { taskStatus, taskTrail } from '../core/history-queries.ts';
 import { byNature } from '../core/natural-order.ts';
 import { formatMermaid, formatTaskTree, type TaskGraph } from '../core/task-graph.ts';
 import { isOpen, layersOf, linkTasks } from '../core/task-order.ts';
@@ -72,11 +72,10 @@ export interface TaskDetail extends TaskEntry {
 export async function taskShow(repository: Repository, { id }: { id: string }): Promise<TaskDetail> {
   const board = await readBoard(repository, await requireTrust(repository));
   const task = requireTask(board.tasks, id);
-  const { tasks: trails } = board.known.history;
   const state = taskStatus(board.known.history, id);
   const entry = toEntry(task, board);
   const holder = isOpen(entry.status) ? board.holderOf(id) : null;
-  const thoughts = Object.hasOwn(trails, id) ? trails[id]!.thoughts : [];
+  const thoughts = taskTrail(board.known.history, id)?.thoughts ?? [];
   return {
     ...entry,
     depends_on: task.depends_on.map((each) => ({

@@ -1,5 +1,5 @@
 import { HandoffError } from '../core/error.ts';
-import { taskStatus } from '../core/history-queries.ts';
+import { taskStatus, taskTrail } from '../core/history-queries.ts';
 import { type TaskStatus, writebackOf } from '../core/task-state.ts';
 import { runGit } from '../git/run.ts';
 import { append } from './append.ts';
@@ -65,8 +65,8 @@ function progressOf({ known }: Board, id: string, status: TaskStatus): number | 
 
 /** A thought since the task last entered in_progress, about a commit that is not lost. */
 async function assertWriteback(repository: Repository, { known }: Board, id: string): Promise<void> {
-  const { tasks } = known.history;
-  const thought = Object.hasOwn(tasks, id) ? writebackOf(tasks[id]!) : null;
+  const trail = taskTrail(known.history, id);
+  const thought = trail && writebackOf(trail);
   if (thought && (await isReachable(repository, thought.commit))) return;
   throw new HandoffError(
     'writeback_required',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { HandoffError } from '../core/error.ts';
 import type { History } from '../core/history.ts';
+import { taskTrail } from '../core/history-queries.ts';
 import { byNewest } from '../core/newest.ts';
 import type { TaskThought } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
@@ -73,8 +74,8 @@ export function readThought(path: string): ThoughtFields {
 const MOST_RELATED = 16;
 
 /** Those of the tasks that this one needs, the newest of each, and all earlier ones of its own. */
-function relatedThoughts({ tasks }: History, { task_id, depends_on }: TaskDefinition): string[] {
-  const thoughtsOf = (id: string): TaskThought[] => (Object.hasOwn(tasks, id) ? tasks[id]!.thoughts : []);
+function relatedThoughts(history: History, { task_id, depends_on }: TaskDefinition): string[] {
+  const thoughtsOf = (id: string): TaskThought[] => taskTrail(history, id)?.thoughts ?? [];
   const found = [...depends_on.flatMap((id) => thoughtsOf(id).slice(0, 1)), ...thoughtsOf(task_id)];
   return found
     .sort(byNewest)

@@ -6,7 +6,7 @@ import { prepareHonest } from './ready.ts';
 import { BATON, code, commitRecords, START, thoughtSince } from './scenario.ts';
 
 /** Forty lines, far enough apart that git merges changes at both ends. */
-export const LINES = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
+const LINES = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
 
 /** The file with some of its lines changed. */
 export function edited(changes: Record<number, string>): string {
