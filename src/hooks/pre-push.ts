@@ -1,5 +1,6 @@
+import { isNullOid } from '../git/store.ts';
 import type { Repository } from '../verbs/repository.ts';
-import { type HookCall, isNothing, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
+import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
 import { protects, trackingCommits } from './protected.ts';
 
 /** What a push would do to one ref of the remote. */
@@ -24,11 +25,11 @@ function parse(line: string): Push {
 async function judgePush(repository: Repository, name: string, { local, ref, remote }: Push): Promise<Judgement> {
   if (!ref.startsWith('refs/heads/')) return passed(ref);
   const tracking = /^[\w.-]+$/.test(name) ? await trackingCommits(repository, ref, name) : [];
-  const isHere = !isNothing(remote) && (await repository.store.has(remote));
+  const isHere = !isNullOid(remote) && (await repository.store.has(remote));
   const base = isHere ? remote : (tracking[0] ?? (await otherBase(repository, name, ref)));
-  const decides = base ?? (isNothing(local) ? await repository.store.resolve('HEAD') : local);
+  const decides = base ?? (isNullOid(local) ? await repository.store.resolve('HEAD') : local);
   if (decides === null || !(await protects(repository, decides, ref))) return passed(ref);
-  if (isNothing(local)) return refused(ref, 'it is protected, and cannot be deleted');
+  if (isNullOid(local)) return refused(ref, 'it is protected, and cannot be deleted');
   if (base === null) {
     repository.warn(`${ref} is new there, and there is nothing to compare it with: the server judges it.`);
     return passed(ref);

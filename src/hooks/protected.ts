@@ -1,7 +1,6 @@
 import { openTree } from '../audit/tree-source.ts';
 import { readPolicies } from '../audit/trust.ts';
 import { HandoffError } from '../core/error.ts';
-import { ROOT } from '../core/paths.ts';
 import { nodeSuite } from '../crypto.ts';
 import { readGit } from '../git/run.ts';
 import type { Repository } from '../verbs/repository.ts';
@@ -10,10 +9,6 @@ import type { Repository } from '../verbs/repository.ts';
 export async function protects(repository: Repository, commit: string, ref: string): Promise<boolean> {
   const protectedRefs = await protectedAt(repository, commit);
   return protectedRefs === 'all' || protectedRefs.includes(ref);
-}
-
-export async function hasPolicy({ store }: Repository, commit: string): Promise<boolean> {
-  return (await store.resolve(`${commit}:${ROOT}/policy`)) !== null;
 }
 
 async function protectedAt({ store }: Repository, commit: string): Promise<string[] | 'all'> {

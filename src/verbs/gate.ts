@@ -1,11 +1,11 @@
 import { auditDelta, type Delta } from '../audit/delta.ts';
 import { readHistory } from '../audit/history.ts';
 import { openMerged } from '../audit/merged-source.ts';
-import { FOLDER, find, type Source } from '../audit/source.ts';
+import { find, type Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
-import { loadTrust } from '../audit/trust.ts';
+import { hasPolicy, loadTrust } from '../audit/trust.ts';
 import { type Account, toAccount } from '../core/coverage.ts';
-import type { Finding } from '../core/error.ts';
+import { type Finding, hasErrors } from '../core/error.ts';
 import { emptyHistory, type History } from '../core/history.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { byNewest } from '../core/newest.ts';
@@ -18,7 +18,7 @@ import { recordId, type VerifiedRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Comparison } from '../git/changes.ts';
 import { type Range, readRange } from '../git/range.ts';
-import { noSuchRevision, type Oid } from '../git/store.ts';
+import { isNullOid, noSuchRevision, type Oid } from '../git/store.ts';
 import { gateFacts } from './gate-facts.ts';
 import type { GateResult } from './gate-result.ts';
 import { judgeReviews, judgeTasks, judgeTokens } from './gate-tasks.ts';
@@ -68,9 +68,8 @@ async function resolveEnds({ store }: Repository, { base, head, known = [] }: Ga
     if (oid === null) throw noSuchRevision(rev);
     return oid;
   };
-  const isNothing = /^(?:0{40}|0{64})$/.test(base);
   const [from, to, ...judged] = await Promise.all([
-    isNothing ? null : resolve(base),
+    isNullOid(base) ? null : resolve(base),
     resolve(head),
     ...known.map(resolve),
   ]);
@@ -89,11 +88,6 @@ async function readGround({ store }: Repository, base: Oid | null): Promise<Grou
   if (!before || !(await hasPolicy(before))) return null;
   const findings: Finding[] = [];
   return { before, trust: await loadTrust(before, nodeSuite, (found) => findings.push(found)), findings };
-}
-
-async function hasPolicy(source: Source): Promise<boolean> {
-  const policy = await find(source, `${ROOT}/policy`);
-  return policy?.mode === FOLDER;
 }
 
 /** SPEC §10.1: where there is no policy anything may come, but what brings one must bring one that holds. */
@@ -116,7 +110,7 @@ async function judgeFirst(
 
 function answer(ends: Ends, commits: number, trust: Trust | null, findings: Finding[]): GateResult {
   return {
-    pass: findings.every(({ severity }) => severity !== 'error'),
+    pass: !hasErrors(findings),
     base: ends.base,
     head: ends.head,
     commits,
