@@ -46,9 +46,9 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
   const topLevel = requireWorkTree(repository);
   const claiming = await prepare(repository, options);
   const { writer, board, task, held } = claiming;
-  const { session, holds } = writer;
+  const { session } = writer;
   const id = task.task_id;
-  const other = await otherHolder(repository, writer.trust, board.known, holds, held, session);
+  const other = await otherHolder(writer, board.known, held);
   if (other) throw taskClaimed(id, other, alternatives(board, id));
   assertClaimable(claiming);
   const earlier = isHeldBy(held, session) ? readClaim(dirsOf(repository), session.session_id, id) : null;

@@ -28,7 +28,7 @@ export async function lockFor(
   const own = claims.filter(({ task }) => task === about);
   for (const { task, token } of own.length > 0 ? own : claims.reverse()) {
     const held = await holds.read(`task/${task}`);
-    const isOwn: boolean = isHeldBy(held, session);
+    const isOwn: boolean = isHeldBy(held, session); // no type guard: what is not ours may be another's
     if (isOwn) return { task, token };
     if (task === about) throw taskClaimed(task, held?.holder ?? null);
     dropClaim(dirs, session.session_id, task);
