@@ -7,6 +7,7 @@ import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/store.ts';
+import type { Covers } from './gate-coverage.ts';
 import { gateFacts } from './gate-facts.ts';
 import { historyOf, olderAccounts } from './gate-history.ts';
 import { type Case, type Outcome, openOutcome } from './gate-outcome.ts';
@@ -132,12 +133,7 @@ function rulesOf({ policy }: Trust): Rules {
  * A thought about no code has nothing to be anchored to. One that was there before was judged when it came: after a squash its
  * commit may be nowhere.
  */
-function anchoring(
-  { store }: Repository,
-  { base, range }: Case,
-  accounts: readonly Account[],
-  covers: Writeback['covers'],
-) {
+function anchoring({ store }: Repository, { base, range }: Case, accounts: readonly Account[], covers: Covers) {
   const commits = new Set(range.commits.map(({ oid }) => oid));
   return async ({ delta_id, commit }: { delta_id: string; commit: string }): Promise<boolean> => {
     const account = accounts.find((each) => each.delta_id === delta_id);

@@ -1,4 +1,4 @@
-import type { ChangedSession } from '../audit/delta.ts';
+import type { ChangedSession } from '../audit/delta-sessions.ts';
 import type { Finding } from '../core/error.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import { findSecrets } from '../core/secrets.ts';

@@ -3,8 +3,9 @@ import type { Finding } from '../core/error.ts';
 import { unaccountedPaths } from '../core/lines.ts';
 import { ROOT } from '../core/paths.ts';
 import { type Change, type Comparison, readChanges } from '../git/changes.ts';
-import { ancestorsIn, type Range, type RangeCommit } from '../git/range.ts';
+import type { Range, RangeCommit } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
+import { type Covers, coverByAncestry, coverByPatch, isCovered } from './gate-coverage.ts';
 import type { Repository } from './repository.ts';
 
 export interface WritebackCase {
@@ -26,112 +27,66 @@ export interface WritebackCase {
 export interface Writeback {
   findings: Finding[];
   /** The thoughts that cover something, and which commits. */
-  covers: Map<Account, Set<Oid>>;
+  covers: Covers;
 }
 
 /** SPEC §10.4: every commit that changes code is accounted for, and so is every path. */
 export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
-  const { whole, waived } = input;
-  const covers = coverByAncestry(input.range, input.accounts);
-  const read = await readCode(repository, input, coverage(covers));
-  const open = () =>
-    read.asked.filter((oid) => !coverage(covers)(oid) && !waived.has(oid) && read.paths(oid).length > 0);
-  coverByPatch(input.range, read.byCommit, input.accounts, covers);
+  const { range, accounts, waived } = input;
+  const covers = coverByAncestry(range, accounts);
+  const code = await readCode(repository, input, covers);
+  coverByPatch(range, code.byCommit, accounts, covers);
+  const open = (): Oid[] =>
+    [...code.byCommit]
+      .filter(([oid, { paths }]) => paths.length > 0 && !waived.has(oid) && !isCovered(covers, oid))
+      .map(([oid]) => oid);
   let claiming = [...covers.keys()];
   if (open().length > 0) {
     const older = await input.older();
-    for (const [account, commits] of coverByAncestry(input.range, older)) covers.set(account, commits);
+    for (const [account, commits] of coverByAncestry(range, older)) covers.set(account, commits);
     // what an old thought says of a patch was true once: it does not answer for its coming back
     claiming = [...covers.keys()];
-    coverByPatch(input.range, read.byCommit, older, covers);
+    coverByPatch(range, code.byCommit, older, covers);
   }
-  const missing = await Promise.all(open().map((oid) => missingFor(repository, oid, read.paths(oid))));
+  const missing = await Promise.all(open().map((oid) => missingFor(repository, oid, code.byCommit.get(oid)!.paths)));
   if (missing.length > 0) return { findings: missing, covers };
-  const wanted = whole === null ? pathsOf([...read.byCommit.values()]) : inAll(read.wholes, read.isExempt);
-  const excused = pathsOf([...waived].map((oid) => read.byCommit.get(oid)).filter((change) => change !== undefined));
-  const unclaimed = uncovered(await unclaimedPaths(input, wanted, excused, claiming));
-  return { findings: [...unclaimed, ...undone(input, read)], covers };
+  const unclaimed = await unclaimedPaths(input, code, claiming);
+  return { findings: [...uncovered(unclaimed), ...undone(range, code)], covers };
 }
 
 interface Code {
+  /** The change as a whole, from each of its beginnings. */
   wholes: Change[];
-  /** The commits that were read. */
-  asked: Oid[];
+  /** The commits that were read, without what is exempt. */
   byCommit: Map<Oid, Change>;
   /** The commits, and of merges that are accounted for each side, line by line; empty where nothing can be undone. */
   lines: Change[];
   isExempt(path: string): boolean;
-  paths(oid: Oid): string[];
 }
 
 /** With one process. What a thought covers need not be read, unless a merge makes it matter what each commit did. */
 async function readCode(
   repository: Repository,
   { range, whole, waived, exempt, isRewritten }: WritebackCase,
-  isCovered: (oid: Oid) => boolean,
+  covers: Covers,
 ): Promise<Code> {
-  const isAccounted = (oid: Oid): boolean => isCovered(oid) || waived.has(oid);
+  const isAccounted = (oid: Oid): boolean => isCovered(covers, oid) || waived.has(oid);
   const merges = range.commits.filter(({ parents }) => parents.length > 1);
   const withLines = whole !== null && (isRewritten || merges.some(({ oid }) => !isAccounted(oid)));
   const asked = range.commits
     .map(({ oid }) => oid)
-    .filter((oid) => withLines || whole === null || waived.has(oid) || !isCovered(oid));
+    .filter((oid) => withLines || whole === null || waived.has(oid) || !isCovered(covers, oid));
   const sides = withLines ? merges.filter(({ oid }) => isAccounted(oid)).flatMap(sidesOf) : [];
   const comparisons = [...(whole ?? []), ...asked.map((oid) => ({ commit: oid })), ...sides];
   const changes = await readChanges(repository.git, comparisons, ROOT, { lines: withLines });
   const wholes = changes.splice(0, whole?.length ?? 0);
   const isExempt = exemption(exempt);
   const byCommit = new Map(asked.map((oid, at) => [oid, codeOf(changes[at]!, isExempt, withLines)]));
-  const paths = (oid: Oid): string[] => byCommit.get(oid)!.paths;
-  return { wholes, asked, byCommit, lines: withLines ? changes : [], isExempt, paths };
+  return { wholes, byCommit, lines: withLines ? changes : [], isExempt };
 }
 
 function sidesOf({ oid, parents }: RangeCommit): Comparison[] {
   return parents.map((parent) => ({ commit: oid, parent }));
-}
-
-function coverByAncestry(range: Range, accounts: readonly Account[]): Map<Account, Set<Oid>> {
-  const commits = byOid(range);
-  const covers = new Map<Account, Set<Oid>>();
-  for (const account of accounts) {
-    const found = ancestorsIn(commits, account.commit);
-    if (found.size > 0) covers.set(account, found);
-  }
-  return covers;
-}
-
-function byOid({ commits }: Range): Map<Oid, RangeCommit> {
-  return new Map(commits.map((commit) => [commit.oid, commit]));
-}
-
-function coverage(covers: ReadonlyMap<Account, Set<Oid>>): (oid: Oid) => boolean {
-  return (oid) => [...covers.values()].some((commits) => commits.has(oid));
-}
-
-/**
- * After squash, rebase or cherry-pick the commit is another, and what it does the same. It is done once: the same patch on top of
- * itself is a change of its own, somewhere else in the file.
- */
-function coverByPatch(
-  range: Range,
-  byCommit: ReadonlyMap<Oid, Change>,
-  accounts: readonly Account[],
-  covers: Map<Account, Set<Oid>>,
-): void {
-  const commits = byOid(range);
-  for (const { oid } of [...range.commits].reverse()) {
-    const patchId = byCommit.get(oid)?.patchId;
-    const fitting = patchId ? accounts.filter(({ patchIds }) => patchIds.has(patchId)) : [];
-    if (fitting.length === 0) continue;
-    const ancestors = ancestorsIn(commits, oid);
-    const isAgain = (done: Oid): boolean =>
-      done !== oid && byCommit.get(done)?.patchId === patchId && ancestors.has(done);
-    for (const account of fitting) {
-      const covered = covers.get(account) ?? new Set<Oid>();
-      if ([...covered].some(isAgain) || (ancestors.has(account.commit) && account.commit !== oid)) continue;
-      covers.set(account, covered.add(oid));
-    }
-  }
 }
 
 /** A file that a merge has moved has lines that no parent has at that path: where lines are counted, they tell. */
@@ -165,13 +120,15 @@ async function missingFor({ store }: Repository, oid: Oid, paths: readonly strin
 
 const MOST_PATHS = 100;
 
+/** The paths that change and that none of these thoughts lists. */
 async function unclaimedPaths(
-  { isThere }: WritebackCase,
-  wanted: ReadonlySet<string>,
-  excused: ReadonlySet<string>,
-  accounts: readonly Account[],
+  { whole, waived, isThere }: WritebackCase,
+  { wholes, byCommit, isExempt }: Code,
+  claiming: readonly Account[],
 ): Promise<string[]> {
-  const claimed = new Set(accounts.flatMap(({ files }) => files));
+  const wanted = whole === null ? pathsOf([...byCommit.values()]) : inAll(wholes, isExempt);
+  const excused = pathsOf([...waived].map((oid) => byCommit.get(oid)).filter((change) => change !== undefined));
+  const claimed = new Set(claiming.flatMap(({ files }) => files));
   const unclaimed: string[] = [];
   for (const path of wanted) {
     if (!claimed.has(path) && !excused.has(path) && !(await isThere(path))) unclaimed.push(path);
@@ -194,11 +151,11 @@ function uncovered(missing: readonly string[]): Finding[] {
 }
 
 /** A merge can take back, line by line, what the protected branch has, and look to git like one that takes a side. */
-function undone({ range }: WritebackCase, { wholes, lines, isExempt }: Code): Finding[] {
+function undone({ commits }: Range, { wholes, lines, isExempt }: Code): Finding[] {
   if (lines.length === 0) return [];
   const linesOf = (changes: readonly Change[]) => changes.map((change) => change.lines!);
   const paths = unaccountedPaths(linesOf(wholes), linesOf(lines), isExempt);
-  const merge = range.commits.find(({ parents }) => parents.length > 1);
+  const merge = commits.find(({ parents }) => parents.length > 1);
   return paths.slice(0, MOST_PATHS).map((path) => ({
     code: 'writeback_missing',
     severity: 'error',
