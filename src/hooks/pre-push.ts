@@ -24,7 +24,7 @@ function parse(line: string): Push {
 
 async function judgePush(repository: Repository, name: string, { local, ref, remote }: Push): Promise<Judgement> {
   if (!ref.startsWith('refs/heads/')) return passed(ref);
-  const tracking = /^[\w.-]+$/.test(name) ? await trackingCommits(repository, ref, name) : [];
+  const tracking = isRemote(name) ? await trackingCommits(repository, ref, name) : [];
   const isHere = !isNullOid(remote) && (await repository.store.has(remote));
   const base = isHere ? remote : (tracking[0] ?? (await otherBase(repository, name, ref)));
   const decides = base ?? (isNullOid(local) ? await repository.store.resolve('HEAD') : local);
@@ -37,10 +37,15 @@ async function judgePush(repository: Repository, name: string, { local, ref, rem
   return judge(repository, ref, { base, head: local });
 }
 
+/** Git names an address where no remote has it; what could be a pattern of refs is not asked for. */
+function isRemote(name: string): boolean {
+  return /^[\w.-]+$/.test(name);
+}
+
 /** A protected branch that is new is judged against another one of the same remote. */
 async function otherBase(repository: Repository, name: string, ref: string): Promise<string | null> {
   for (const branch of ['HEAD', 'main', 'master', 'trunk']) {
-    const [commit] = /^[\w.-]+$/.test(name) ? await trackingCommits(repository, branch, name) : [];
+    const [commit] = isRemote(name) ? await trackingCommits(repository, branch, name) : [];
     if (commit && (await protects(repository, commit, ref))) return commit;
   }
   return null;

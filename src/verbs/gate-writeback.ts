@@ -15,7 +15,7 @@ export interface WritebackCase {
   /** Head does not have all that base has, and takes its place all the same. */
   isRewritten: boolean;
   accounts: readonly Account[];
-  /** Commits that a maintainer has excepted. */
+  /** Commits that a maintainer has waived. */
   waived: ReadonlySet<Oid>;
   exempt: readonly string[];
   /** Thoughts that were there before: asked for only where those that arrive do not do. */
@@ -114,7 +114,7 @@ async function missingFor({ store }: Repository, oid: Oid, paths: readonly strin
     commit: oid,
     path: paths[0]!,
     message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${what}, and no thought record accounts for it.`,
-    hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)}, commit the record and push again. A maintainer may except the commit: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
+    hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)}, commit the record and push again. A maintainer may waive it: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
   };
 }
 

@@ -134,7 +134,7 @@ function waivers({ waivers: all }: GateResult, room: number): string {
 }
 
 function waiverEntry({ identity, commit_sha, reason }: GateWaiver): string[] {
-  return [`- ${quoted(identity)} exempts ${quoted(commit_sha.slice(0, 12))}: ${quoted(reason)}`];
+  return [`- ${quoted(identity)} waives ${quoted(commit_sha.slice(0, 12))}: ${quoted(reason)}`];
 }
 
 /** Folded until someone wants to know. The blank lines let Markdown be Markdown inside of HTML. */
