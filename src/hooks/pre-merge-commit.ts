@@ -5,8 +5,9 @@ import { ifThere } from '../journal/if-there.ts';
 import { readPosition } from '../verbs/position.ts';
 import type { Repository } from '../verbs/repository.ts';
 import { stagedTree } from '../verbs/staged.ts';
+import { trackingCommits } from '../verbs/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed } from './judgement.ts';
-import { protects, trackingCommits } from './protected.ts';
+import { protects } from './protected.ts';
 
 /** The merge as it will be: a commit that nothing names, of what is in the index. */
 export async function preMergeCommit(repository: Repository, { env }: HookCall): Promise<Judgement[]> {

@@ -1,7 +1,8 @@
 import { isNullOid } from '../git/store.ts';
 import type { Repository } from '../verbs/repository.ts';
+import { trackingCommits } from '../verbs/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
-import { protects, trackingCommits } from './protected.ts';
+import { protects } from './protected.ts';
 
 /** What a push would do to one ref of the remote. */
 interface Push {

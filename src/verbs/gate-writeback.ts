@@ -2,6 +2,7 @@ import { type Account, exemption } from '../core/coverage.ts';
 import type { Finding } from '../core/error.ts';
 import { unaccountedPaths } from '../core/lines.ts';
 import { ROOT } from '../core/paths.ts';
+import { listSome } from '../core/some.ts';
 import { type Change, type Comparison, readChanges } from '../git/changes.ts';
 import type { Range, RangeCommit } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
@@ -107,13 +108,12 @@ function inAll([first, ...rest]: readonly Change[], isExempt: (path: string) => 
 
 async function missingFor({ store }: Repository, oid: Oid, paths: readonly string[]): Promise<Finding> {
   const { message } = await store.readCommit(oid);
-  const what = paths.length === 1 ? paths[0] : `${paths[0]} and ${paths.length - 1} more`;
   return {
     code: 'writeback_missing',
     severity: 'error',
     commit: oid,
     path: paths[0]!,
-    message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${what}, and no thought record accounts for it.`,
+    message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${listSome(paths, 1)}, and no thought record accounts for it.`,
     hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)}, commit the record and push again. A maintainer may waive it: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
   };
 }

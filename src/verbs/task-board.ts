@@ -2,15 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { statusIn } from '../core/history-queries.ts';
-import {
-  findCycle,
-  isOpen,
-  type LinkedTasks,
-  linkTasks,
-  type NextTask,
-  nextTasks,
-  type OrderedTask,
-} from '../core/task-order.ts';
+import { findCycle, isOpen, type LinkedTasks, type OrderedTask } from '../core/task-order.ts';
 import type { TaskStatus } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import { ifThere } from '../journal/if-there.ts';
@@ -68,12 +60,6 @@ function isAtWork(repository: Repository, trust: Trust, { holder, released }: Ho
 export function blockedBy({ depends_on, task_id }: OrderedTask, { statusOf, isDefined }: Board): string[] {
   if (!isOpen(statusOf(task_id))) return [];
   return [...new Set(depends_on)].filter((id) => !isDefined(id) || statusOf(id) !== 'done');
-}
-
-export function rankTasks({ tasks, statusOf, holderOf }: Board, most: number): NextTask<TaskDefinition>[] {
-  const linked = linkTasks(tasks);
-  assertNoCycle(linked);
-  return nextTasks(linked, statusOf, most, (id) => holderOf(id) === null);
 }
 
 export function assertNoCycle(linked: LinkedTasks<OrderedTask>): void {

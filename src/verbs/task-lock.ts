@@ -3,10 +3,10 @@ import { type Claim, dropClaim, readClaims } from '../journal/claims.ts';
 import type { Holder } from '../journal/lock-commit.ts';
 import type { Session } from '../journal/registry.ts';
 import { type Held, type Holds, holderOf } from './holds.ts';
+import type { NextAction } from './next.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
-import type { NextAction } from './task-list.ts';
 
 /** What a record says about the lock that its session holds. */
 export interface RecordLock {

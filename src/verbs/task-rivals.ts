@@ -5,9 +5,9 @@ import type { Writer } from './append.ts';
 import { isOpenElsewhere } from './custody.ts';
 import { type Held, isElsewhere } from './holds.ts';
 import type { Known } from './known.ts';
+import { type NextAction, nextActions } from './next.ts';
 import { dirsOf, withLiveness } from './session.ts';
 import type { Board } from './task-board.ts';
-import { type NextAction, nextActions } from './task-list.ts';
 
 /** Whoever else is at work on a task. Null when it is free, or its holder's session is over or shows no sign of life. */
 export async function otherHolder(

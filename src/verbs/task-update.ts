@@ -25,7 +25,7 @@ export interface TaskUpdateResult {
   path: string;
 }
 
-/** A change of a task's state. SPEC §9: nothing is done without a thought record. */
+/** A change of a task's state. SPEC §9.1: nothing is done without a thought record. */
 export async function taskUpdate(repository: Repository, options: TaskUpdateOptions): Promise<TaskUpdateResult> {
   requireWorkTree(repository);
   assertUpdate(options);

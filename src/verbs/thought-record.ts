@@ -3,6 +3,7 @@ import { HandoffError } from '../core/error.ts';
 import type { History } from '../core/history.ts';
 import { taskTrail } from '../core/history-queries.ts';
 import { byNewest } from '../core/newest.ts';
+import { listSome } from '../core/some.ts';
 import type { TaskThought } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import type { YamlMap } from '../core/yaml.ts';
@@ -98,8 +99,8 @@ function assertFiles(given: readonly string[], changed: readonly string[]): void
 }
 
 function listed(paths: readonly string[]): string {
-  const shown = paths.slice(0, 5).map((path) => JSON.stringify(path));
-  return shown.join(', ') + (paths.length > 5 ? ` and ${paths.length - 5} more` : '');
+  const quoted = paths.map((path) => JSON.stringify(path));
+  return listSome(quoted, 5);
 }
 
 function otherTask(id: string, found: string): HandoffError {

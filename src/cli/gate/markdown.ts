@@ -1,4 +1,5 @@
 import type { Finding } from '../../core/error.ts';
+import { listSome } from '../../core/some.ts';
 import type { GateResult, GateReview, GateSession, GateThought, GateWaiver } from '../../verbs/gate-result.ts';
 import { count, lines } from '../text/layout.ts';
 import {
@@ -161,8 +162,8 @@ function cutTo(entries: readonly string[][], room: number): string[] {
 }
 
 function list(items: readonly string[]): string {
-  const shown = items.slice(0, LISTED).map((item) => quoted(item, SHORT));
-  return shown.join(', ') + (items.length > LISTED ? ` and ${items.length - LISTED} more` : '');
+  const named = items.map((item) => quoted(item, SHORT));
+  return listSome(named, LISTED);
 }
 
 function shortened(rows: readonly string[], what: string): string[] {
