@@ -11,6 +11,7 @@ import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from
 import type { IdentityListing } from './verbs/identity-list.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
 import type { LogEntry, LogOptions } from './verbs/log.ts';
+import type { NextResult } from './verbs/next.ts';
 import type { PendingResult } from './verbs/pending.ts';
 import type { PickupOptions, PickupResult } from './verbs/pickup.ts';
 import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
@@ -27,7 +28,8 @@ import type { Actor } from './verbs/signing.ts';
 import type { StartOptions, StartResult } from './verbs/start.ts';
 import type { StatusResult } from './verbs/status.ts';
 import type { TaskDefineOptions, TaskDefineResult } from './verbs/task-define.ts';
-import type { NextResult, TaskDetail, TaskEntry, TaskGraphResult, TaskListOptions } from './verbs/task-list.ts';
+import type { TaskGraphResult } from './verbs/task-graph.ts';
+import type { TaskDetail, TaskEntry, TaskListOptions } from './verbs/task-list.ts';
 import type { TaskUpdateOptions, TaskUpdateResult } from './verbs/task-update.ts';
 import type { ThoughtOptions, ThoughtResult } from './verbs/thought.ts';
 import type { TrustResult } from './verbs/trust.ts';
@@ -204,9 +206,9 @@ function taskVerbs(repository: Repository): TaskVerbs {
       list: async (options) => (await loadList()).taskList(repository, options),
       show: async (options) => (await loadList()).taskShow(repository, options),
       update: async (options) => (await import('./verbs/task-update.ts')).taskUpdate(repository, options),
-      graph: async (options) => (await loadList()).taskGraph(repository, options),
+      graph: async (options) => (await import('./verbs/task-graph.ts')).taskGraph(repository, options),
     },
-    next: async (options) => (await loadList()).next(repository, options),
+    next: async (options) => (await import('./verbs/next.ts')).next(repository, options),
     claim: async (options) => (await loadClaim()).claim(repository, options),
     unclaim: async (options) => (await loadClaim()).unclaim(repository, options),
   };

@@ -2,7 +2,14 @@ import { ROOT } from '../core/paths.ts';
 import type { Report } from './finding.ts';
 import { reportDuplicates } from './layout.ts';
 import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
+import type { Place } from './place.ts';
 import { type Entry, FOLDER, type Source } from './source.ts';
+
+/** What was there, and what is to take its place. */
+export interface Step {
+  before: Source;
+  now: Source;
+}
 
 /** A file (a link, a submodule, a folder that holds nothing) that is not the same in two trees. */
 export interface Difference {
@@ -15,9 +22,12 @@ export interface Difference {
   isInNewFolder: boolean;
 }
 
+/** And what its path is for. */
+export type Placed = Difference & { place: Place | null };
+
 /** What is not the same in two folders, all the way down. What is the same is not looked into. */
 export async function readDifferences(
-  sources: { before: Source; now: Source },
+  sources: Step,
   pair: { before: Entry | null; now: Entry | null },
   report: Report,
 ): Promise<Difference[]> {
@@ -65,11 +75,7 @@ function folderOf(entry: Entry | null): Entry | null {
  * Of an identity's sessions, which are thousands, only what comes after those that both begin with. A session that stands there
  * twice is noticed by its id; in all other folders a name may stand there twice, or in another case, and all names are looked at.
  */
-async function listBoth(
-  { before, now }: { before: Source; now: Source },
-  from: Entry | null,
-  to: Entry | null,
-): Promise<[Entry[], Entry[]]> {
+async function listBoth({ before, now }: Step, from: Entry | null, to: Entry | null): Promise<[Entry[], Entry[]]> {
   if (from?.oid && to?.oid && now.compare && isOfSessions(to)) return now.compare(from, to);
   return Promise.all([from ? before.list(from) : [], to ? now.list(to) : []]);
 }

@@ -28,6 +28,11 @@ export function toFinding(error: unknown, path: string): Finding {
   };
 }
 
+/** Whether the same was found before: the same words about the same file. */
+export function isAmong(known: readonly Finding[], { path, message }: Finding): boolean {
+  return known.some((found) => found.path === path && found.message === message);
+}
+
 /** A finding that was not thrown. */
 export function finding(code: FindingCode, path: string, expected: string, found: string, hint: string): Finding {
   return { code, severity: 'error', path, message: `expected ${expected}, found ${found}`, expected, found, hint };

@@ -3,18 +3,14 @@ import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { type ParsedRecord, parseRecord } from '../core/record.ts';
 import { type Identity, type KeyState, readIdentity } from '../core/trust.ts';
 import { recordId, type Suite } from '../core/verify.ts';
-import type { Entry, Source } from './source.ts';
+import type { Step } from './differences.ts';
+import type { Entry } from './source.ts';
 
 /**
  * SPEC §10.3: a document follows the one that stood there. The same words under other signatures are the same document. A key
  * never vanishes from an identity, and never becomes more than it was: what it signed must still be judged.
  */
-export async function assertFollowsDocument(
-  sources: { before: Source; now: Source },
-  before: Entry,
-  now: Entry,
-  suite: Suite,
-): Promise<void> {
+export async function assertFollowsDocument(sources: Step, before: Entry, now: Entry, suite: Suite): Promise<void> {
   const old = parseRecord(await sources.before.read(before, MAX_RECORD_BYTES));
   const next = parseRecord(await sources.now.read(now, MAX_RECORD_BYTES));
   const [oldId, id] = [old, next].map((document) => recordId(document.signedBytes, suite));

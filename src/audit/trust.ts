@@ -33,6 +33,11 @@ export async function loadTrust(source: Source, suite: Suite, report: Report): P
   return { repoId, policy, policyIds, identities: await readIdentities(source, { repoId, policy }, suite, report) };
 }
 
+/** Where there is none, nobody is trusted, and nothing is protected. */
+export async function hasPolicy(source: Source): Promise<boolean> {
+  return (await find(source, `${ROOT}/policy`))?.mode === FOLDER;
+}
+
 function notInitialised(): HandoffError {
   return new HandoffError('not_initialised', 'There is no .handoff/policy here: git-handoff is not initialised.', {
     hint: 'git handoff init',

@@ -112,6 +112,11 @@ export interface Finding {
   hint: string;
 }
 
+/** Whether any of them is more than a warning. */
+export function hasErrors(findings: readonly Finding[]): boolean {
+  return findings.some(({ severity }) => severity === 'error');
+}
+
 /** For whoever collects results: a known error is one of them, any other is thrown on. */
 export function asHandoffError(error: unknown): HandoffError {
   if (error instanceof HandoffError) return error;

@@ -3,7 +3,7 @@ import { byNewest } from './newest.ts';
 import type { Baton, Decision, RecordSummary } from './record-summary.ts';
 import type { SessionSummary } from './session-summary.ts';
 import { isPending, type Signal } from './signals.ts';
-import { stateOf, type TaskState, type TaskTrail } from './task-state.ts';
+import { stateOf, type TaskState, type TaskStatus, type TaskTrail } from './task-state.ts';
 
 const MOST_RECENT = 10;
 const LAST_DECISIONS = 5;
@@ -32,9 +32,20 @@ export function pendingSignals({ signals }: History, identity: string): Signal[]
   return signals.sent.filter(isPending).filter(({ to }) => to === identity);
 }
 
-/** Null for a task that no record has touched. */
-export function taskStatus({ tasks }: History, id: string): TaskState | null {
-  return Object.hasOwn(tasks, id) ? stateOf(tasks[id]!) : null;
+/** Null for a task that no record names. Ids are chosen by others: one may be called `constructor`. */
+export function taskTrail({ tasks }: History, id: string): TaskTrail | null {
+  return Object.hasOwn(tasks, id) ? tasks[id]! : null;
+}
+
+/** Null for a task that no record has changed. */
+export function taskStatus(history: History, id: string): TaskState | null {
+  const trail = taskTrail(history, id);
+  return trail && stateOf(trail);
+}
+
+/** A task that no record has changed is to be done. SPEC §9.1 */
+export function statusIn(history: History, id: string): TaskStatus {
+  return taskStatus(history, id)?.status ?? 'todo';
 }
 
 /** Tasks that were done and are to do again, by their id. */

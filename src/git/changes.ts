@@ -19,7 +19,7 @@ export interface Change {
   lines?: Lines;
 }
 
-/** By path, how often each line is there more (or less) often than before. */
+/** By path, how often each line is there more (or less) often than before. A mode counts as a line. */
 type Lines = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 export interface ChangeOptions {

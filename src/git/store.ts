@@ -74,6 +74,11 @@ export interface GitStore {
 
 export const NO_REPOSITORY = { hint: 'Run `git init` here, or name a repository with `-C <directory>`.' };
 
+/** The id that stands for nothing: what a ref was before it is created, or is after it is deleted. */
+export function isNullOid(text: string): boolean {
+  return /^(?:0{40}|0{64})$/.test(text);
+}
+
 export function isOid(text: string): text is Oid {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }

@@ -38,11 +38,6 @@ export async function judge(
   return { ref, pass, reason: null, findings };
 }
 
-/** The id that stands for nothing: a ref is created, or deleted. */
-export function isNothing(oid: string): boolean {
-  return /^0+$/.test(oid);
-}
-
 export function linesOf(input: string): string[] {
   return input.split('\n').filter((line) => line !== '');
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readGit } from '../git/run.ts';
 import { isOid, type Oid } from '../git/store.ts';
 import { ifThere } from '../journal/if-there.ts';
 import { readPosition } from '../verbs/position.ts';
 import type { Repository } from '../verbs/repository.ts';
-import { stagedGit } from '../verbs/staged.ts';
+import { stagedTree } from '../verbs/staged.ts';
+import { trackingCommits } from '../verbs/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed } from './judgement.ts';
-import { protects, trackingCommits } from './protected.ts';
+import { protects } from './protected.ts';
 
 /** The merge as it will be: a commit that nothing names, of what is in the index. */
 export async function preMergeCommit(repository: Repository, { env }: HookCall): Promise<Judgement[]> {
@@ -16,9 +16,8 @@ export async function preMergeCommit(repository: Repository, { env }: HookCall):
   const ref = `refs/heads/${branch}`;
   if (branch === null || head === null || merged.length === 0) return [passed(null)];
   if (!(await protects(repository, head, ref))) return [passed(ref)];
-  const tree = (await readGit(stagedGit(repository), ['write-tree'])).toString('latin1').trim();
   const made = await repository.store.writeCommit({
-    tree,
+    tree: await stagedTree(repository),
     parents: [head, ...merged],
     author: NOBODY,
     committer: NOBODY,

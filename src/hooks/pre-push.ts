@@ -1,6 +1,8 @@
+import { isNullOid } from '../git/store.ts';
 import type { Repository } from '../verbs/repository.ts';
-import { type HookCall, isNothing, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
-import { protects, trackingCommits } from './protected.ts';
+import { trackingCommits } from '../verbs/tracking.ts';
+import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
+import { protects } from './protected.ts';
 
 /** What a push would do to one ref of the remote. */
 interface Push {
@@ -23,12 +25,12 @@ function parse(line: string): Push {
 
 async function judgePush(repository: Repository, name: string, { local, ref, remote }: Push): Promise<Judgement> {
   if (!ref.startsWith('refs/heads/')) return passed(ref);
-  const tracking = /^[\w.-]+$/.test(name) ? await trackingCommits(repository, ref, name) : [];
-  const isHere = !isNothing(remote) && (await repository.store.has(remote));
+  const tracking = isRemote(name) ? await trackingCommits(repository, ref, name) : [];
+  const isHere = !isNullOid(remote) && (await repository.store.has(remote));
   const base = isHere ? remote : (tracking[0] ?? (await otherBase(repository, name, ref)));
-  const decides = base ?? (isNothing(local) ? await repository.store.resolve('HEAD') : local);
+  const decides = base ?? (isNullOid(local) ? await repository.store.resolve('HEAD') : local);
   if (decides === null || !(await protects(repository, decides, ref))) return passed(ref);
-  if (isNothing(local)) return refused(ref, 'it is protected, and cannot be deleted');
+  if (isNullOid(local)) return refused(ref, 'it is protected, and cannot be deleted');
   if (base === null) {
     repository.warn(`${ref} is new there, and there is nothing to compare it with: the server judges it.`);
     return passed(ref);
@@ -36,10 +38,15 @@ async function judgePush(repository: Repository, name: string, { local, ref, rem
   return judge(repository, ref, { base, head: local });
 }
 
+/** Git names an address where no remote has it; what could be a pattern of refs is not asked for. */
+function isRemote(name: string): boolean {
+  return /^[\w.-]+$/.test(name);
+}
+
 /** A protected branch that is new is judged against another one of the same remote. */
 async function otherBase(repository: Repository, name: string, ref: string): Promise<string | null> {
   for (const branch of ['HEAD', 'main', 'master', 'trunk']) {
-    const [commit] = /^[\w.-]+$/.test(name) ? await trackingCommits(repository, branch, name) : [];
+    const [commit] = isRemote(name) ? await trackingCommits(repository, branch, name) : [];
     if (commit && (await protects(repository, commit, ref))) return commit;
   }
   return null;

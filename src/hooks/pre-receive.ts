@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openTree } from '../audit/tree-source.ts';
+import { hasPolicy } from '../audit/trust.ts';
 import { asHandoffError } from '../core/error.ts';
+import { isNullOid } from '../git/store.ts';
 import type { Repository } from '../verbs/repository.ts';
-import { type HookCall, isNothing, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
-import { hasPolicy, protects } from './protected.ts';
+import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
+import { protects } from './protected.ts';
 
 interface Update {
   old: string;
@@ -33,8 +36,8 @@ async function judgeUpdate(repository: Repository, trunk: string | null, update:
     return refused(ref, 'it would show others other objects than those that were signed');
   try {
     if (!(await isProtected(repository, trunk, update))) return passed(ref);
-    if (isNothing(now)) return refused(ref, 'it is protected, and cannot be deleted');
-    return await judge(repository, ref, { base: isNothing(old) ? (trunk ?? old) : old, head: now });
+    if (isNullOid(now)) return refused(ref, 'it is protected, and cannot be deleted');
+    return await judge(repository, ref, { base: isNullOid(old) ? (trunk ?? old) : old, head: now });
   } catch (error) {
     const { message, hint = '' } = asHandoffError(error);
     return refused(ref, `it could not be judged: ${message} ${hint}`.trimEnd()); // the others are judged all the same
@@ -43,10 +46,10 @@ async function judgeUpdate(repository: Repository, trunk: string | null, update:
 
 /** By the policy it has, or by the one of the branch that HEAD names. Where there is none, whoever brings the first is judged. */
 async function isProtected(repository: Repository, trunk: string | null, { old, now, ref }: Update): Promise<boolean> {
-  const known = [...(isNothing(old) ? [] : [old]), ...(trunk === null ? [] : [trunk])];
+  const known = [...(isNullOid(old) ? [] : [old]), ...(trunk === null ? [] : [trunk])];
   for (const commit of known) if (await protects(repository, commit, ref)) return true;
-  for (const commit of known) if (await hasPolicy(repository, commit)) return false;
-  if (isNothing(now)) return false;
+  for (const commit of known) if (await hasPolicy(await openTree(repository.store, commit))) return false;
+  if (isNullOid(now)) return false;
   return ref === headRef(repository) || (ref.startsWith('refs/heads/') && protects(repository, now, ref));
 }
 

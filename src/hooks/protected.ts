@@ -1,19 +1,13 @@
 import { openTree } from '../audit/tree-source.ts';
 import { readPolicies } from '../audit/trust.ts';
 import { HandoffError } from '../core/error.ts';
-import { ROOT } from '../core/paths.ts';
 import { nodeSuite } from '../crypto.ts';
-import { readGit } from '../git/run.ts';
 import type { Repository } from '../verbs/repository.ts';
 
 /** Whether the policy at a commit protects a ref. Where there is none, nothing is; where it does not hold, everything is. */
 export async function protects(repository: Repository, commit: string, ref: string): Promise<boolean> {
   const protectedRefs = await protectedAt(repository, commit);
   return protectedRefs === 'all' || protectedRefs.includes(ref);
-}
-
-export async function hasPolicy({ store }: Repository, commit: string): Promise<boolean> {
-  return (await store.resolve(`${commit}:${ROOT}/policy`)) !== null;
 }
 
 async function protectedAt({ store }: Repository, commit: string): Promise<string[] | 'all'> {
@@ -24,11 +18,4 @@ async function protectedAt({ store }: Repository, commit: string): Promise<strin
     if (error instanceof HandoffError && error.code === 'not_initialised') return [];
     throw error;
   }
-}
-
-/** Where the remotes had this branch when they were last heard of. Names with more parts are other branches. */
-export async function trackingCommits({ git }: Repository, ref: string, remote = '*'): Promise<string[]> {
-  const branch = ref.replace(/^refs\/heads\//, '');
-  const args = ['for-each-ref', '--format=%(objectname)', `refs/remotes/${remote}/${branch}`];
-  return (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
 }

@@ -1,6 +1,7 @@
 import type { Repository } from '../verbs/repository.ts';
+import { trackingCommits } from '../verbs/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed } from './judgement.ts';
-import { protects, trackingCommits } from './protected.ts';
+import { protects } from './protected.ts';
 
 /** What arrives on a protected branch from elsewhere. The shell has passed what is ordinary, and found the old values. */
 export async function referenceTransaction(

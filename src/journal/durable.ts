@@ -48,20 +48,21 @@ function confirm(path: string): void {
 
 /** Replaces a file in one step. Not synced: for what may be lost with the power, such as a heartbeat. */
 export function replaceFile(path: string, text: string): void {
-  replace(path, text, writeNew);
+  replaceBy(path, (temporary) => writeNew(temporary, text));
 }
 
 /** The same, so that a power cut right after keeps it. */
 export function replaceSynced(path: string, text: string): void {
-  replace(path, text, writeSynced);
+  replaceBy(path, (temporary) => writeSynced(temporary, text));
   syncFolder(dirname(path));
 }
 
-function replace(path: string, text: string, write: (path: string, text: string) => void): void {
+/** Puts what `write` makes beside it in its place, or leaves everything as it was. */
+export function replaceBy(path: string, write: (temporary: string) => void): void {
   const temporary = temporaryName(path);
   mkdirSync(dirname(path), { recursive: true });
   try {
-    write(temporary, text);
+    write(temporary);
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -1,5 +1,4 @@
 import { maxBytes } from '../audit/session.ts';
-import { HandoffError } from '../core/error.ts';
 import { attachSignatures, formatRecord } from '../core/format.ts';
 import type { RecordKind } from '../core/kinds.ts';
 import { recordName } from '../core/paths.ts';
@@ -7,10 +6,8 @@ import { assertSize, type ParsedRecord, parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId, verifyRecord } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
-import { writeYaml } from '../core/yaml-write.ts';
 import { nodeSuite } from '../crypto.ts';
 import { readClock, rememberClock } from '../journal/clock.ts';
-import { emergencyFolder, keepDraft } from '../journal/draft-file.ts';
 import { guarded } from '../journal/durable.ts';
 import { writeHeartbeat } from '../journal/heartbeat.ts';
 import type { Signer } from '../journal/keys.ts';
@@ -20,6 +17,7 @@ import { heartbeatFile, type Session } from '../journal/registry.ts';
 import { BOT } from './acting.ts';
 import { asInput } from './bad-input.ts';
 import type { Holds } from './holds.ts';
+import { withDraft } from './kept-draft.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
@@ -55,8 +53,8 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
       await assertHolds(writer, tip);
       const lock = await lockFor(writer, draft);
       beat(repository, session);
-      const clock = nextClock(writer, tip);
-      const fields = planRecord(session, writer.trust.repoId, tip, draft, clock, repository.now(), lock);
+      const moment = { clock: nextClock(writer, tip), now: repository.now() };
+      const fields = planRecord({ session, repo: writer.trust.repoId, tip, lock }, draft, moment);
       const { bytes, id } = await signRecord(fields, draft.body ?? null, writer);
       if (!appendRecord(dirs, session.session_id, fields.seq, bytes)) continue;
       tryRememberClock(repository, fields.clock);
@@ -71,7 +69,8 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
 export function assertDraft(trust: Trust, identity: string, draft: RecordDraft): void {
   refuseSecrets(draft);
   const session = { session_id: SOME_ID, identity, inherited_from: SOME_ID };
-  const fields = planRecord(session, trust.repoId, null, draft, 1, new Date(0));
+  const chain = { session, repo: trust.repoId, tip: null, lock: null };
+  const fields = planRecord(chain, draft, { clock: 1, now: new Date(0) });
   const signature = { identity: '', fingerprint: '', bytes: new Uint8Array(64) };
   const unsigned = asInput(() => formatRecord(fields, draft.body ?? null));
   readOwn(attachSignatures(unsigned, [signature]), trust);
@@ -94,15 +93,19 @@ export function beat(repository: Repository, { session_id }: Session): void {
 
 type PlannedFields = YamlMap & { kind: RecordKind; seq: number; clock: number };
 
+/** Where a record goes: the session's chain, and the lock that it is written under. */
+interface Chain {
+  session: Pick<Session, 'session_id' | 'identity' | 'inherited_from'>;
+  repo: string;
+  tip: Entry | null;
+  lock: RecordLock | null;
+}
+
 /** SPEC §3.6 and §6.4: the common keys, in their order. */
 function planRecord(
-  session: Pick<Session, 'session_id' | 'identity' | 'inherited_from'>,
-  repo: string,
-  tip: Entry | null,
+  { session, repo, tip, lock }: Chain,
   { kind, fields, allowSecret }: RecordDraft,
-  clock: number,
-  now: Date,
-  lock: RecordLock | null = null,
+  { clock, now }: { clock: number; now: Date },
 ): PlannedFields {
   const { session_id, identity, inherited_from } = session;
   const before = tip && 'bytes' in tip ? parseRecord(tip.bytes) : null;
@@ -151,52 +154,6 @@ async function signRecord(fields: PlannedFields, body: string | null, { signer, 
 function nextClock({ repository }: Writer, tip: Entry | null): number {
   const own = tip && 'bytes' in tip ? (parseRecord(tip.bytes).fields.clock as number) : 0;
   return Math.max(own, readClock(dirsOf(repository))) + 1;
-}
-
-/** Whatever stands in the way, the words are kept, and the message says where. */
-function withDraft(thrown: unknown, { repository, session }: Writer, draft: RecordDraft): unknown {
-  const error = draft.kept ? asIo(thrown) : thrown;
-  const text = draft.kept ? toYaml(draft.kept) : (draft.body ?? draft.fields.text ?? draft.fields.notes);
-  if (!(error instanceof HandoffError) || typeof text !== 'string' || text === '') return error;
-  if (!['session_released', 'session_ended', 'task_claimed', 'usage', 'io'].includes(error.code)) return error;
-  if (error.data?.written) return error; // it is in the chain, and a draft would say that it is not
-  const name = `${session.session_id.slice(0, 8)}-${draft.kind}`;
-  const { drafts } = dirsOf(repository);
-  const path = draft.kept
-    ? (tryKeep(() => keepDraft(drafts, name, 'yaml', text)) ??
-      tryKeep(() => keepDraft(emergencyFolder(), name, 'yaml', text)))
-    : tryKeep(() => keepDraft(drafts, name, 'md', text));
-  const words = draft.kept ? 'The record is' : 'Your text is';
-  const message = path === null ? error.message : `${error.message.replace(/\.?$/, '.')} ${words} kept in ${path}.`;
-  const kept = { ...(draft.kept ? { thought_record: draft.kept } : {}), ...(path === null ? {} : { draft: path }) };
-  const hint = error.hint ? { hint: error.hint } : {};
-  return new HandoffError(error.code, message, { ...hint, data: { ...error.data, ...kept }, cause: error });
-}
-
-/** What the operating system refuses while the journal is read is as good a reason as when it is written. */
-export function asIo(error: unknown): unknown {
-  if (error instanceof HandoffError || typeof (error as NodeJS.ErrnoException).syscall !== 'string') return error;
-  return new HandoffError('io', (error as Error).message, { cause: error });
-}
-
-/** What no record can hold is kept all the same: JSON is YAML. */
-function toYaml(fields: YamlMap): string {
-  try {
-    return writeYaml(fields);
-  } catch (error) {
-    if (error instanceof HandoffError) return `${JSON.stringify(fields, null, 2)}\n`;
-    throw error;
-  }
-}
-
-/** Null where the disk is what failed. */
-function tryKeep(keep: () => string): string | null {
-  try {
-    return keep();
-  } catch (error) {
-    if (error instanceof HandoffError) return null;
-    throw error;
-  }
 }
 
 /** The record is in the journal: a clock that could not be raised is no reason to write it again. */

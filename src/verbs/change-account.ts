@@ -29,7 +29,7 @@ const MOST_COMMITS = 1000;
 export async function accountOf(
   repository: Repository,
   trust: Trust,
-  session: Session | null,
+  session: Session,
   commit: Commit,
   base?: Oid,
 ): Promise<ChangeAccount> {
@@ -64,7 +64,7 @@ interface Beginning {
 async function findBase(
   repository: Repository,
   trust: Trust,
-  session: Session | null,
+  session: Session,
   commit: Oid,
   base: Oid | undefined,
 ): Promise<Beginning> {
@@ -73,8 +73,8 @@ async function findBase(
   const shared = tracked.length === 0 ? null : await since(repository, commit, tracked);
   // a remote that shares no history with us says nothing about where the work began
   if (shared && (shared.base !== null || shared.commits.length === 0)) return shared;
-  const head = session && openedAt(repository, session);
-  if (!head) return since(repository, commit, []);
+  const head = openedAt(repository, session);
+  if (head === null) return since(repository, commit, []);
   if (!(await repository.store.has(head))) throw missingObject(head);
   return since(repository, commit, [{ ref: head, oid: head }]);
 }

@@ -1,5 +1,5 @@
 import { HandoffError } from '../core/error.ts';
-import { taskStatus } from '../core/history-queries.ts';
+import { taskStatus, taskTrail } from '../core/history-queries.ts';
 import { isOpen } from '../core/task-order.ts';
 import { type Claim, dropClaim, readClaim, writeClaim } from '../journal/claims.ts';
 import type { Session } from '../journal/registry.ts';
@@ -46,9 +46,9 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
   const topLevel = requireWorkTree(repository);
   const claiming = await prepare(repository, options);
   const { writer, board, task, held } = claiming;
-  const { session, holds } = writer;
+  const { session } = writer;
   const id = task.task_id;
-  const other = await otherHolder(repository, writer.trust, board.known, holds, held, session);
+  const other = await otherHolder(writer, board.known, held);
   if (other) throw taskClaimed(id, other, alternatives(board, id));
   assertClaimable(claiming);
   const earlier = isHeldBy(held, session) ? readClaim(dirsOf(repository), session.session_id, id) : null;
@@ -175,9 +175,8 @@ async function takeLock({ writer, board, task, held }: Claiming): Promise<number
 }
 
 function highestToken({ known }: Board, id: string, { session_id }: Session): number {
-  const { tasks } = known.history;
-  const tokens = Object.hasOwn(tasks, id) ? tasks[id]!.tokens : [];
-  return tokens.find((each) => each.session_id !== session_id)?.token ?? 0;
+  const tokens = taskTrail(known.history, id)?.tokens;
+  return tokens?.find((each) => each.session_id !== session_id)?.token ?? 0;
 }
 
 function lost(task_id: string, held: Held | null, board: Board): HandoffError {

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { taskTrail } from '../core/history-queries.ts';
 import type { Trust } from '../core/trust.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { writeYaml } from '../core/yaml-write.ts';
@@ -64,8 +65,7 @@ async function newestDraft(repository: Repository, trust: Trust, id: string): Pr
   const paths = draftPaths(dirsOf(repository).drafts).filter((path) => tryRead(path)?.task_id === id);
   if (paths.length === 0) return null;
   const { history } = await readKnown(repository, trust);
-  const thoughts = Object.hasOwn(history.tasks, id) ? history.tasks[id]!.thoughts : [];
-  const written = new Set(thoughts.map(({ commit }) => commit));
+  const written = new Set(taskTrail(history, id)?.thoughts.map(({ commit }) => commit));
   return paths.find((path) => !written.has(tryRead(path)?.commit_sha ?? '')) ?? null;
 }
 

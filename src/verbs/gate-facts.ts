@@ -1,4 +1,4 @@
-import type { ChangedSession } from '../audit/delta.ts';
+import type { ChangedSession } from '../audit/delta-sessions.ts';
 import type { Account } from '../core/coverage.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import { summarise } from '../core/summary.ts';

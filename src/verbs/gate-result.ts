@@ -1,4 +1,5 @@
-import type { Finding } from '../core/error.ts';
+import { type Finding, hasErrors } from '../core/error.ts';
+import type { Trust } from '../core/trust.ts';
 
 /** What `gate` answers. Finding by finding why not; and for a reviewer, who did what and what ran. */
 export interface GateResult {
@@ -67,4 +68,27 @@ export interface GateWaiver {
   identity: string;
   commit_sha: string;
   reason: string;
+}
+
+/** A verdict that tells of no sessions. */
+export function answer(
+  { base, head }: Pick<GateResult, 'base' | 'head'>,
+  commits: number,
+  trust: Trust | null,
+  findings: Finding[],
+): GateResult {
+  return {
+    pass: !hasErrors(findings),
+    base,
+    head,
+    commits,
+    records: 0,
+    root: trust?.repoId ?? null,
+    policy_version: trust?.policy.version ?? null,
+    findings,
+    sessions: [],
+    thoughts: [],
+    reviews: [],
+    waivers: [],
+  };
 }

@@ -1,11 +1,10 @@
 import { auditDelta } from '../audit/delta.ts';
 import { openTree } from '../audit/tree-source.ts';
-import { loadTrust } from '../audit/trust.ts';
+import { hasPolicy, loadTrust } from '../audit/trust.ts';
 import type { Finding } from '../core/error.ts';
 import { nodeSuite } from '../crypto.ts';
-import { readGit } from '../git/run.ts';
 import { assertPinned, type Repository } from './repository.ts';
-import { stagedGit } from './staged.ts';
+import { stagedTree } from './staged.ts';
 import { verify } from './verify.ts';
 
 /**
@@ -15,13 +14,13 @@ import { verify } from './verify.ts';
 export async function judgeStaged(repository: Repository): Promise<Finding[]> {
   const { store } = repository;
   const before = (await store.resolve('HEAD')) === null ? null : await openTree(store, 'HEAD');
-  if (!before || (await store.resolve('HEAD:.handoff/policy')) === null) return whole(repository);
+  if (!before || !(await hasPolicy(before))) return whole(repository);
   const findings: Finding[] = [];
   const trust = await loadTrust(before, nodeSuite, (found) => findings.push(found));
   if (!trust) return findings;
   await assertPinned(repository, trust.repoId);
-  const tree = (await readGit(stagedGit(repository), ['write-tree'])).toString('latin1').trim();
-  const delta = await auditDelta({ before, now: await openTree(store, tree) }, trust, { suite: nodeSuite });
+  const now = await openTree(store, await stagedTree(repository));
+  const delta = await auditDelta({ before, now }, trust, { suite: nodeSuite });
   return delta.findings.map(withRestore);
 }
 

@@ -4,8 +4,9 @@ import { readSignedDocument } from '../audit/trust.ts';
 import type { Account } from '../core/coverage.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
 import type { History, Verdict } from '../core/history.ts';
+import { taskTrail } from '../core/history-queries.ts';
 import { byNewest } from '../core/newest.ts';
-import { ROOT } from '../core/paths.ts';
+import { taskPath } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import { mergeTrails, stateOf, type TaskThought, type TaskTrail, writebackOf } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
@@ -46,9 +47,9 @@ export async function judgeTasks(input: TaskCase): Promise<Finding[]> {
 export async function judgeTokens({ history, before }: Pick<TaskCase, 'history' | 'before'>): Promise<Finding[]> {
   const held = Object.entries(history.tasks).filter(([, { tokens }]) => tokens.length > 0);
   if (held.length === 0) return [];
-  const known = (await before()).tasks;
+  const known = await before();
   return held.flatMap(([task, { tokens }]) => {
-    const others = [...tokens, ...(Object.hasOwn(known, task) ? known[task]!.tokens : [])];
+    const others = [...tokens, ...(taskTrail(known, task)?.tokens ?? [])];
     return tokens
       .filter((one) => others.some((other) => other.token === one.token && other.session_id !== one.session_id))
       .map(({ token, session_id }) => heldTwice(task, token, session_id));
@@ -63,12 +64,12 @@ function doneChanges(added: readonly PlacedRecord[]): PlacedRecord[] {
 async function trailFor({ history, before }: TaskCase, id: string): Promise<TaskTrail> {
   const own = history.tasks[id]!;
   if (stateOf(own)?.status === 'done') return own;
-  const known = (await before()).tasks;
-  return Object.hasOwn(known, id) ? mergeTrails(known[id]!, own) : own;
+  const known = taskTrail(await before(), id);
+  return known ? mergeTrails(known, own) : own;
 }
 
 async function proofOf({ source, trust }: TaskCase, id: string): Promise<unknown> {
-  const entry = await find(source, `${ROOT}/tasks/${id}.yaml`);
+  const entry = await find(source, taskPath(id));
   if (!entry) return null;
   try {
     return (await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite)).fields.proof ?? null;

@@ -1,31 +1,17 @@
-import { auditDelta, type Delta } from '../audit/delta.ts';
-import { readHistory } from '../audit/history.ts';
-import { openMerged } from '../audit/merged-source.ts';
-import { FOLDER, find, type Source } from '../audit/source.ts';
+import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
-import { loadTrust } from '../audit/trust.ts';
-import { type Account, toAccount } from '../core/coverage.ts';
+import { hasPolicy, loadTrust } from '../audit/trust.ts';
 import type { Finding } from '../core/error.ts';
-import { emptyHistory, type History } from '../core/history.ts';
-import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { byNewest } from '../core/newest.ts';
 import { ROOT } from '../core/paths.ts';
-import { parseRecord } from '../core/record.ts';
-import type { PlacedRecord } from '../core/record-summary.ts';
-import { findSecrets } from '../core/secrets.ts';
 import type { Trust } from '../core/trust.ts';
-import { recordId, type VerifiedRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
-import { type Changes, type Comparison, openChanges } from '../git/changes.ts';
+import { type Changes, openChanges } from '../git/changes.ts';
 import { type Range, readNearRange, readRange } from '../git/range.ts';
-import { noSuchRevision, type Oid } from '../git/store.ts';
-import { gateFacts } from './gate-facts.ts';
-import type { GateResult } from './gate-result.ts';
-import { doneAccounts, failedRuns, judgeReviews, judgeTasks, judgeTokens } from './gate-tasks.ts';
-import { judgeWriteback, type Writeback } from './gate-writeback.ts';
+import { isNullOid, noSuchRevision, type Oid } from '../git/store.ts';
+import { judge } from './gate-judge.ts';
+import { answer, type GateResult } from './gate-result.ts';
 import { checkRollbacks, seenTrust, tryPinRoot } from './pins.ts';
-import { assertPinned, assertRoot, cacheFolder, type Repository } from './repository.ts';
-import { textsIn } from './secret.ts';
+import { assertPinned, assertRoot, type Repository } from './repository.ts';
 
 export interface GateOptions {
   /** A revision, or an id of zeros where there is nothing. */
@@ -58,8 +44,10 @@ async function judgeEnds(repository: Repository, options: GateOptions, changes: 
   if (!trust) return answer(ends, range.commits.length, null, findings);
   await assertPinned(repository, trust.repoId, options.root);
   if (options.root === undefined) await tryPinRoot(repository, trust.repoId);
-  const rollbacks = await checkRollbacks(repository, seenTrust(trust), ends.base!, false);
-  return judge(repository, { ...ends, before, trust, range, changes, replaces: options.replaces ?? false }, rollbacks);
+  const base = ends.base!; // a policy was there
+  const rollbacks = await checkRollbacks(repository, seenTrust(trust), base, false);
+  const { replaces = false } = options;
+  return judge(repository, { ...ends, base, before, trust, range, changes, replaces }, rollbacks);
 }
 
 async function rangeOf({ git, store }: Repository, { base, head, known }: Ends): Promise<Range> {
@@ -79,9 +67,8 @@ async function resolveEnds({ store }: Repository, { base, head, known = [] }: Ga
     if (oid === null) throw noSuchRevision(rev);
     return oid;
   };
-  const isNothing = /^(?:0{40}|0{64})$/.test(base);
   const [from, to, ...judged] = await Promise.all([
-    isNothing ? null : resolve(base),
+    isNullOid(base) ? null : resolve(base),
     resolve(head),
     ...known.map(resolve),
   ]);
@@ -102,11 +89,6 @@ async function readGround({ store }: Repository, base: Oid | null): Promise<Grou
   return { before, trust: await loadTrust(before, nodeSuite, (found) => findings.push(found)), findings };
 }
 
-async function hasPolicy(source: Source): Promise<boolean> {
-  const policy = await find(source, `${ROOT}/policy`);
-  return policy?.mode === FOLDER;
-}
-
 /** SPEC §10.1: where there is no policy anything may come, but what brings one must bring one that holds. */
 async function judgeFirst(
   repository: Repository,
@@ -125,23 +107,6 @@ async function judgeFirst(
   return { ...answer(ends, range.commits.length, trust, findings), records: checked };
 }
 
-function answer(ends: Ends, commits: number, trust: Trust | null, findings: Finding[]): GateResult {
-  return {
-    pass: findings.every(({ severity }) => severity !== 'error'),
-    base: ends.base,
-    head: ends.head,
-    commits,
-    records: 0,
-    root: trust?.repoId ?? null,
-    policy_version: trust?.policy.version ?? null,
-    findings,
-    sessions: [],
-    thoughts: [],
-    reviews: [],
-    waivers: [],
-  };
-}
-
 function shallow(): Finding {
   return {
     code: 'shallow_repository',
@@ -149,201 +114,4 @@ function shallow(): Finding {
     message: 'The clone is shallow: what is new in it, and what was there before, cannot be told apart.',
     hint: 'git fetch --unshallow; in CI, fetch the whole history (fetch-depth: 0, GIT_DEPTH: 0).',
   };
-}
-
-interface Case extends Ends {
-  before: Source;
-  trust: Trust;
-  range: Range;
-  changes: Changes;
-  replaces: boolean;
-}
-
-async function judge(repository: Repository, input: Case, rollbacks: Finding[]): Promise<GateResult> {
-  const { trust, before, range } = input;
-  const findings = [...rollbacks];
-  const { now, beginnings, isRewritten } = await openResult(repository, input, findings);
-  const delta = await auditDelta({ before, now }, trust, { suite: nodeSuite, onProgress: repository.progress });
-  const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
-  const history = once(() => historyOf(repository, before, trust));
-  const verdicts = async () => [...delta.history.reviews, ...(await history()).reviews];
-  const rules = rulesOf(trust);
-  const accounts = added.filter(({ record }) => record.kind === 'thought').map(toAccount);
-  const writeback: Writeback = rules.required
-    ? await judgeWriteback(repository, {
-        range,
-        changes: input.changes,
-        whole: input.known.length > 0 ? null : beginnings,
-        accounts,
-        waived: new Set(delta.history.waivers.map(({ commit }) => commit)),
-        exempt: rules.exempt,
-        older: async () => ({
-          accounts: await olderAccounts(before, await history()),
-          waived: (await history()).waivers.map(({ commit }) => commit),
-        }),
-        isRewritten,
-        isThere: async (path) => isSameAt(path, before, await openTree(repository.store, input.head)),
-      })
-    : { findings: [], covers: new Map() };
-  const tasks = await judgeTasks({
-    source: now,
-    trust: delta.trust,
-    history: delta.history,
-    added,
-    before: history,
-    isAnchored: anchoring(repository, input, accounts, writeback),
-  });
-  findings.push(
-    ...delta.findings,
-    ...writeback.findings,
-    ...tasks,
-    ...(await judgeTokens({ history: delta.history, before: history })),
-    ...(rules.review ? judgeReviews(writeback.covers, doneAccounts(added, accounts), await verdicts()) : []),
-    ...failedRuns(accounts),
-    ...openSessions(delta, rules.openSessions),
-    ...secretsIn(added),
-  );
-  return {
-    ...answer(
-      input,
-      range.commits.length,
-      trust,
-      findings.map((found) => withBase(found, input.base!)),
-    ),
-    records: delta.files,
-    ...gateFacts(delta.sessions, added, writeback.covers),
-  };
-}
-
-interface Rules {
-  required: boolean;
-  review: boolean;
-  openSessions: Finding['severity'];
-  exempt: string[];
-}
-
-/** Of the policy that was there: the one that arrives says what holds from then on. */
-function rulesOf({ policy }: Trust): Rules {
-  const { writeback, exempt } = policy.document.fields as unknown as {
-    writeback: { required: boolean; review: boolean; open_sessions: Finding['severity'] };
-    exempt: string[];
-  };
-  return { required: writeback.required, review: writeback.review, openSessions: writeback.open_sessions, exempt };
-}
-
-interface Result {
-  now: Source;
-  beginnings: Comparison[];
-  /** Whether something that base has is not in head's past. */
-  isRewritten: boolean;
-}
-
-/**
- * The tree as it is to be, and the trees that its code is compared with. A branch that has not seen the newest of the protected
- * one is judged as merging it leaves it; what takes a branch's place as it is, as it is.
- */
-async function openResult(
-  { store }: Repository,
-  { base, head, before, range, replaces }: Case,
-  findings: Finding[],
-): Promise<Result> {
-  const theirs = await openTree(store, head);
-  const after = theirs.oid!;
-  const isAhead = base === head || range.boundary.has(base!);
-  if (isAhead || replaces) return { now: theirs, beginnings: [{ before: before.oid, after }], isRewritten: !isAhead };
-  const bases = await Promise.all((await store.mergeBases(base!, head)).map((oid) => openTree(store, oid)));
-  const now = await openMerged({ ours: before, theirs, bases }, ROOT, (found) => findings.push(found));
-  return {
-    now,
-    beginnings: bases.length === 0 ? [{ before: null, after }] : bases.map(({ oid }) => ({ before: oid, after })),
-    isRewritten: false,
-  };
-}
-
-/** Code goes by with its bytes and its mode. */
-async function isSameAt(path: string, before: Source, now: Source): Promise<boolean> {
-  const [old, entry] = await Promise.all([find(before, path), find(now, path)]);
-  return old?.oid === entry?.oid && old?.mode === entry?.mode;
-}
-
-/** What was known before: read at most once, from what was added since it was last read. */
-async function historyOf(repository: Repository, source: Source, trust: Trust): Promise<History> {
-  if (!(await find(source, `${ROOT}/sessions`))) return emptyHistory();
-  const folder = repository.build === null ? null : cacheFolder(repository, 'history');
-  const options = { suite: nodeSuite, cacheFolder: folder, onProgress: repository.progress };
-  return (await readHistory(source, trust, options)).history;
-}
-
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let value: Promise<T> | undefined;
-  return () => (value ??= read());
-}
-
-const OLDER_THOUGHTS = 512;
-
-/** Thoughts of earlier changes, the newest. The history has verified them, and their id tells that these are their bytes. */
-async function olderAccounts(source: Source, { tasks }: History): Promise<Account[]> {
-  const thoughts = Object.values(tasks)
-    .flatMap((trail) => trail.thoughts)
-    .sort(byNewest)
-    .slice(0, OLDER_THOUGHTS);
-  const accounts: Account[] = [];
-  for (const { path, delta_id } of thoughts) {
-    const entry = await find(source, path);
-    if (!entry) continue;
-    const record = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
-    if (recordId(record.signedBytes, nodeSuite) !== delta_id) continue;
-    accounts.push(toAccount({ path, record: { ...record, id: delta_id } as VerifiedRecord }));
-  }
-  return accounts;
-}
-
-/**
- * A thought about no code has nothing to be anchored to. One that was there before was judged when it came: after a squash its
- * commit may be nowhere.
- */
-function anchoring(repository: Repository, { base, range }: Case, accounts: readonly Account[], { covers }: Writeback) {
-  const commits = new Set(range.commits.map(({ oid }) => oid));
-  return async ({ delta_id, commit }: { delta_id: string; commit: string }): Promise<boolean> => {
-    const account = accounts.find((each) => each.delta_id === delta_id);
-    if (!account || account.files.length === 0 || commits.has(commit) || covers.has(account)) return true;
-    const { store } = repository;
-    return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, base!);
-  };
-}
-
-/** What a hint calls BASE is known here. */
-function withBase(found: Finding, base: Oid): Finding {
-  return { ...found, hint: found.hint.replace('--source=BASE', `--source=${base.slice(0, 12)}`) };
-}
-
-/** SPEC §10.7: a session without its baton leaves the next agent with nothing. */
-function openSessions({ sessions }: Delta, severity: Finding['severity']): Finding[] {
-  const open = sessions.filter(
-    ({ records }) => records.length > 0 && !records.some(({ record }) => record.kind === 'baton'),
-  );
-  return open.map(({ folder, records }) => ({
-    code: 'session_open',
-    severity,
-    path: folder,
-    message: `${records[0]!.record.fields.identity} has not wrapped this session: it has no baton.`,
-    hint: 'git handoff wrap before you push the last of it.',
-  }));
-}
-
-/** SPEC §8.6: what was refused when it was written may have been written by something else. */
-function secretsIn(added: readonly PlacedRecord[]): Finding[] {
-  return added.flatMap(({ path, record }) => {
-    if (record.fields.secret_allowed === true) return [];
-    const { signature: _, ...fields } = record.fields;
-    const found = findSecrets([...(record.body ? [record.body] : []), ...textsIn(fields)].join('\n'));
-    return found.slice(0, 1).map(({ rule }) => ({
-      code: 'secret_found' as const,
-      severity: 'error' as const,
-      path,
-      record: record.id,
-      message: `The record seems to hold a secret (${rule}).`,
-      hint: 'Change the secret: it has been shared. Then take the record out of the branch before it is merged.',
-    }));
-  });
 }

@@ -1,7 +1,6 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { HandoffError } from '../core/error.ts';
-import { temporaryName } from '../journal/durable.ts';
+import { replaceBy } from '../journal/durable.ts';
 import {
   type FoundSection,
   findSection,
@@ -121,14 +120,8 @@ function moveAside(path: string): void {
 
 /** In one step: git may be running it. */
 function replaceHook(path: string, text: string, mode: number): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const temporary = temporaryName(path);
-  try {
+  replaceBy(path, (temporary) => {
     writeFileSync(temporary, text, { encoding: 'latin1', flag: 'wx' });
     chmodSync(temporary, mode);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  });
 }

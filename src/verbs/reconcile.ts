@@ -3,6 +3,7 @@ import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseRecordName } from '../core/paths.ts';
 import { parseRecord } from '../core/record.ts';
+import { listSome } from '../core/some.ts';
 import { stateOf, type TaskThought, writebackOf } from '../core/task-state.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
@@ -75,10 +76,9 @@ async function reinstate(
 const MOST_NAMED = 8;
 
 function reasonFor(commit: Oid, by: readonly Oid[], ref: string): string {
-  const names = by.slice(0, MOST_NAMED).map((oid) => oid.slice(0, 12));
-  const more = by.length > MOST_NAMED ? ` and ${by.length - MOST_NAMED} more` : '';
+  const names = by.map((oid) => oid.slice(0, 12));
   const branch = ref.replace(/^refs\/(?:heads|remotes)\//, '').slice(0, 255);
-  return `reinstated: its change up to ${commit.slice(0, 12)} was reverted on ${branch} by ${names.join(', ')}${more}`;
+  return `reinstated: its change up to ${commit.slice(0, 12)} was reverted on ${branch} by ${listSome(names, MOST_NAMED)}`;
 }
 
 async function doneChanges(repository: Repository, { history, live }: Known): Promise<DoneChange[]> {

@@ -86,11 +86,19 @@ async function record(repository: Repository, options: RecordOptions, draft: Rec
   requireWorkTree(repository);
   const addressee = draft.kind === 'signal' ? (draft.fields.to as string) : null;
   const writer = await openWriter(repository, options, addressee);
-  const appended = await append(writer, { ...draft, ...allowedSecret(options) });
-  const { identity } = writer.session;
-  const message = options.commit ? `handoff: ${identity}, ${draft.kind}` : null;
-  await publishRecords(repository, writer.session, [appended.path], message, options);
-  return { delta_id: appended.delta_id, path: appended.path };
+  return writeRecord(writer, draft, `handoff: ${writer.session.identity}, ${draft.kind}`, options);
+}
+
+/** The same by a writer who is open already; `message` is for `--commit`. */
+export async function writeRecord(
+  writer: Writer,
+  draft: RecordDraft,
+  message: string,
+  options: RecordOptions,
+): Promise<RecordResult> {
+  const { delta_id, path } = await append(writer, { ...draft, ...allowedSecret(options) });
+  await publishRecords(writer.repository, writer.session, [path], options.commit ? message : null, options);
+  return { delta_id, path };
 }
 
 export function allowedSecret({ allowSecret }: SecretOptions): SecretOptions {

@@ -72,28 +72,11 @@ async function byPatches(
   if (changes.length === 0) return { gone: [], standing: [] };
   const patches = await readPatches(repository, [...range.values()]);
   const parts = partsOf(changes);
-  const merges = new Map<string, Oid[]>();
-  for (const { oid, parents } of range.values()) {
-    const id = parents.length > 1 ? patches.get(oid)!.forward : null;
-    if (id !== null) merges.set(id, [...(merges.get(id) ?? []), oid]);
-  }
-  const affected = (id: string | null): Set<string> => {
-    if (id === null) return new Set();
-    const brought = (merges.get(id) ?? []).flatMap((merge) => [...sideOf(range, merge)]);
-    const ids = brought.map((oid) => (range.get(oid)!.parents.length > 1 ? null : patches.get(oid)!.forward));
-    return new Set([id, ...ids].flatMap((each) => [...(parts.get(each ?? '') ?? [])]));
-  };
-  const applied = new Map<string, number>();
-  const takenBack = new Map<string, Oid[]>();
   // what all have in common is not looked at, and the change that ends there was applied before
-  for (const change of changes.filter(({ commit_sha }) => commit_sha === start))
-    for (const part of parts.get(change.patch_id!)!) applied.set(part, 1);
-  for (const { oid, parents } of range.values()) {
-    if (parents.length > 1) continue; // what it brings is counted where it was made
-    const { forward, backward } = patches.get(oid)!;
-    for (const part of affected(forward)) applied.set(part, (applied.get(part) ?? 0) + 1);
-    for (const part of affected(backward)) takenBack.set(part, [...(takenBack.get(part) ?? []), oid]);
-  }
+  const before = changes
+    .filter(({ commit_sha }) => commit_sha === start)
+    .flatMap(({ patch_id }) => [...parts.get(patch_id!)!]);
+  const { applied, takenBack } = countParts(range, patches, affecting(range, patches, parts), before);
   const isGone = (part: string): boolean =>
     takenBack.has(part) && takenBack.get(part)!.length >= (applied.get(part) ?? 0);
   const isUntouched = (part: string): boolean => !takenBack.has(part) && (applied.get(part) ?? 0) <= 1;
@@ -104,6 +87,36 @@ async function byPatches(
       inOrder(range, new Set(ownParts(change).flatMap((part) => takenBack.get(part)!))),
     ]),
     standing: changes.filter((change) => ownParts(change).every(isUntouched)),
+  };
+}
+
+type Patches = Awaited<ReturnType<typeof readPatches>>;
+type Affecting = (patchId: string | null) => Set<string>;
+
+function countParts(range: Commits, patches: Patches, affected: Affecting, before: readonly string[]) {
+  const applied = new Map<string, number>(before.map((part) => [part, 1]));
+  const takenBack = new Map<string, Oid[]>();
+  for (const { oid, parents } of range.values()) {
+    if (parents.length > 1) continue; // what it brings is counted where it was made
+    const { forward, backward } = patches.get(oid)!;
+    for (const part of affected(forward)) applied.set(part, (applied.get(part) ?? 0) + 1);
+    for (const part of affected(backward)) takenBack.set(part, [...(takenBack.get(part) ?? []), oid]);
+  }
+  return { applied, takenBack };
+}
+
+/** The parts that a patch is about: its own, and those of all commits that a merge with this patch brought. */
+function affecting(range: Commits, patches: Patches, parts: ReadonlyMap<string, ReadonlySet<string>>): Affecting {
+  const merges = new Map<string, Oid[]>();
+  for (const { oid, parents } of range.values()) {
+    const id = parents.length > 1 ? patches.get(oid)!.forward : null;
+    if (id !== null) merges.set(id, [...(merges.get(id) ?? []), oid]);
+  }
+  return (id) => {
+    if (id === null) return new Set();
+    const brought = (merges.get(id) ?? []).flatMap((merge) => [...sideOf(range, merge)]);
+    const ids = brought.map((oid) => (range.get(oid)!.parents.length > 1 ? null : patches.get(oid)!.forward));
+    return new Set([id, ...ids].flatMap((each) => [...(parts.get(each ?? '') ?? [])]));
   };
 }
 

@@ -1,9 +1,8 @@
 import { HandoffError } from '../core/error.ts';
+import { taskTrail } from '../core/history-queries.ts';
 import { type TaskThought, writebackOf } from '../core/task-state.ts';
-import { append } from './append.ts';
 import { readKnown } from './known.ts';
-import { publishRecords } from './publish-records.ts';
-import { allowedSecret, openWriter, type RecordOptions, type RecordResult } from './record-verbs.ts';
+import { openWriter, type RecordOptions, type RecordResult, writeRecord } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { readTask, type TaskDefinition } from './task-definitions.ts';
 
@@ -23,25 +22,13 @@ export async function review(repository: Repository, options: ReviewOptions): Pr
   const { session, trust } = writer;
   const task = await readTask(repository, trust, id);
   const checked = checkedItems(task, options.checked ?? []);
-  const { history } = await readKnown(repository, trust);
-  const thought = Object.hasOwn(history.tasks, id) ? writebackOf(history.tasks[id]!) : null;
+  const trail = taskTrail((await readKnown(repository, trust)).history, id);
+  const thought = trail && writebackOf(trail);
   if (!thought) throw noThought(id);
   warnings(task, verdict, checked, thought, session.identity).forEach(repository.warn);
-  const { delta_id, path } = await append(writer, {
-    kind: 'review',
-    fields: {
-      task_id: id,
-      verdict,
-      thought: thought.delta_id,
-      commit_sha: thought.commit,
-      checked,
-      ...(text?.trim() ? { text } : {}),
-    },
-    ...allowedSecret(options),
-  });
-  const message = options.commit ? `handoff: ${session.identity} reviews ${id}` : null;
-  await publishRecords(repository, session, [path], message, options);
-  return { delta_id, path };
+  const about = { task_id: id, verdict, thought: thought.delta_id, commit_sha: thought.commit, checked };
+  const draft = { kind: 'review' as const, fields: { ...about, ...(text?.trim() ? { text } : {}) } };
+  return writeRecord(writer, draft, `handoff: ${session.identity} reviews ${id}`, options);
 }
 
 /** In the order of the checklist, each once. Words go before numbers: an item may be called "2". */

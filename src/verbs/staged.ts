@@ -3,6 +3,7 @@ import { finding } from '../audit/finding.ts';
 import type { Finding } from '../core/error.ts';
 import { parsePolicyName, ROOT } from '../core/paths.ts';
 import { type Git, readGit } from '../git/run.ts';
+import type { Oid } from '../git/store.ts';
 import type { Repository } from './repository.ts';
 
 /**
@@ -13,6 +14,11 @@ export function stagedGit({ git, env, dirs }: Repository): Git {
   if (!env.GIT_INDEX_FILE || !dirs.topLevel) return git;
   const index = resolve(dirs.topLevel, env.GIT_INDEX_FILE);
   return index.startsWith(`${dirs.gitDir}${sep}`) ? { ...git, set: { ...git.set, GIT_INDEX_FILE: index } } : git;
+}
+
+/** The tree that the next commit would have. */
+export async function stagedTree(repository: Repository): Promise<Oid> {
+  return (await readGit(stagedGit(repository), ['write-tree'])).toString('latin1').trim();
 }
 
 /** SPEC §7.2: records and policies are only added. What the index changes or deletes of HEAD's is found here. */

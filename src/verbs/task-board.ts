@@ -1,17 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import type { History } from '../core/history.ts';
-import { taskStatus } from '../core/history-queries.ts';
-import {
-  findCycle,
-  isOpen,
-  type LinkedTasks,
-  linkTasks,
-  type NextTask,
-  nextTasks,
-  type OrderedTask,
-} from '../core/task-order.ts';
+import { statusIn } from '../core/history-queries.ts';
+import { findCycle, isOpen, type LinkedTasks, type OrderedTask } from '../core/task-order.ts';
 import type { TaskStatus } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import { ifThere } from '../journal/if-there.ts';
@@ -49,11 +40,6 @@ export async function readBoard(repository: Repository, trust: Trust): Promise<B
   };
 }
 
-/** A task that no record touched is to be done. */
-function statusIn(history: History, id: string): TaskStatus {
-  return taskStatus(history, id)?.status ?? 'todo';
-}
-
 /** Locks of tasks that were done long ago stay: one listing tells which tasks ever had one. */
 function localHolders(repository: Repository, trust: Trust): (id: string) => Holder | null {
   const { locks } = dirsOf(repository);
@@ -74,12 +60,6 @@ function isAtWork(repository: Repository, trust: Trust, { holder, released }: Ho
 export function blockedBy({ depends_on, task_id }: OrderedTask, { statusOf, isDefined }: Board): string[] {
   if (!isOpen(statusOf(task_id))) return [];
   return [...new Set(depends_on)].filter((id) => !isDefined(id) || statusOf(id) !== 'done');
-}
-
-export function rankTasks({ tasks, statusOf, holderOf }: Board, most: number): NextTask<TaskDefinition>[] {
-  const linked = linkTasks(tasks);
-  assertNoCycle(linked);
-  return nextTasks(linked, statusOf, most, (id) => holderOf(id) === null);
 }
 
 export function assertNoCycle(linked: LinkedTasks<OrderedTask>): void {

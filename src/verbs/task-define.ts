@@ -62,7 +62,7 @@ export async function taskEdit(repository: Repository, options: TaskDefineOption
   requireTask(tasks, options.id);
   if (Object.keys(taskKeys(options)).length === 0)
     throw new HandoffError('usage', 'There is nothing to change.', { hint: 'git handoff task edit --help' });
-  const { fields: before, signedBytes } = await readDefinition(repository, options.id, trust);
+  const { fields: before, signedBytes } = await readNewest(repository, options.id, trust);
   const { handoff, kind, repo, version, prev: _, at: __, task_id, ...rest } = before as YamlMap & { kind: typeof KIND };
   const prev = recordId(signedBytes, nodeSuite);
   const common = { handoff: handoff!, kind, repo: repo!, version: (version as number) + 1, prev };
@@ -134,7 +134,7 @@ function unique(list: readonly string[] | undefined): string[] | undefined {
 }
 
 /** The definition as it is now: here if the work tree has it, else as HEAD does. */
-async function readDefinition(repository: Repository, id: string, trust: Trust): Promise<ParsedRecord> {
+async function readNewest(repository: Repository, id: string, trust: Trust): Promise<ParsedRecord> {
   for (const source of [openWorkTree(requireWorkTree(repository)), await currentSource(repository)]) {
     const entry: Entry | null = await find(source, taskPath(id));
     if (entry) return readSignedDocument(source, entry, KIND, trust, nodeSuite);

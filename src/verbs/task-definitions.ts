@@ -9,7 +9,7 @@ import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { parseTaskName, ROOT } from '../core/paths.ts';
+import { parseTaskName, ROOT, taskPath } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { ifThere } from '../journal/if-there.ts';
@@ -114,7 +114,7 @@ export async function readTask(repository: Repository, trust: Trust, id: string)
   const sources = [() => openTree(repository.store, 'HEAD'), () => currentSource(repository)];
   for (const open of (await repository.store.has('HEAD')) ? sources : sources.slice(1)) {
     const source = await open();
-    const entry = await find(source, `${ROOT}/tasks/${id}.yaml`);
+    const entry = await find(source, taskPath(id));
     if (entry?.mode !== FILE) continue;
     const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
     if (fields.task_id === id) return toDefinition(fields as Partial<TaskDefinition>);

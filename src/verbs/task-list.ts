@@ -1,11 +1,10 @@
-import { taskStatus } from '../core/history-queries.ts';
+import { taskStatus, taskTrail } from '../core/history-queries.ts';
 import { byNature } from '../core/natural-order.ts';
-import { formatMermaid, formatTaskTree, type TaskGraph } from '../core/task-graph.ts';
-import { isOpen, layersOf, linkTasks } from '../core/task-order.ts';
+import { isOpen } from '../core/task-order.ts';
 import type { TaskStatus } from '../core/task-state.ts';
 import { requireTrust } from './current.ts';
 import type { Repository } from './repository.ts';
-import { assertNoCycle, type Board, blockedBy, rankTasks, readBoard } from './task-board.ts';
+import { type Board, blockedBy, readBoard } from './task-board.ts';
 import { requireTask, type TaskDefinition } from './task-definitions.ts';
 
 export interface TaskEntry {
@@ -72,11 +71,10 @@ export interface TaskDetail extends TaskEntry {
 export async function taskShow(repository: Repository, { id }: { id: string }): Promise<TaskDetail> {
   const board = await readBoard(repository, await requireTrust(repository));
   const task = requireTask(board.tasks, id);
-  const { tasks: trails } = board.known.history;
   const state = taskStatus(board.known.history, id);
   const entry = toEntry(task, board);
   const holder = isOpen(entry.status) ? board.holderOf(id) : null;
-  const thoughts = Object.hasOwn(trails, id) ? trails[id]!.thoughts : [];
+  const thoughts = taskTrail(board.known.history, id)?.thoughts ?? [];
   return {
     ...entry,
     depends_on: task.depends_on.map((each) => ({
@@ -104,68 +102,4 @@ export async function taskShow(repository: Repository, { id }: { id: string }): 
       path,
     })),
   };
-}
-
-export interface NextAction {
-  task_id: string;
-  title: string;
-  critical_path: number;
-  unblocks: number;
-  priority: number;
-  prompt: string | null;
-}
-
-const SHOWN = 10;
-
-/** What can be begun now, the most important first. SPEC §9 */
-export async function next(repository: Repository, { limit = SHOWN }: { limit?: number } = {}): Promise<NextResult> {
-  const board = await readBoard(repository, await requireTrust(repository));
-  return { actions: nextActions(board, limit), put_down: putDown(board) };
-}
-
-/** Begun, and held by nobody on this machine any more: whoever continues it claims it. */
-function putDown(board: Board): NextResult['put_down'] {
-  const { tasks: touched } = board.known.history;
-  const begun = board.tasks.filter(
-    ({ task_id: id }) => Object.hasOwn(touched, id) && board.statusOf(id) === 'in_progress' && !board.holderOf(id),
-  );
-  return begun.map(({ task_id, title }) => ({ task_id, title }));
-}
-
-export interface NextResult {
-  actions: NextAction[];
-  put_down: Pick<NextAction, 'task_id' | 'title'>[];
-}
-
-export function nextActions(board: Board, most: number): NextAction[] {
-  return rankTasks(board, most).map(({ task, critical_path, unblocks }) => {
-    const { task_id, title, priority, prompt } = task;
-    return { task_id, title, critical_path, unblocks, priority, prompt };
-  });
-}
-
-export interface TaskGraphResult extends TaskGraph {
-  format: 'text' | 'mermaid';
-  text: string;
-  mermaid: string;
-}
-
-/** The tasks and what they wait for. */
-export async function taskGraph(
-  repository: Repository,
-  { format = 'text' }: { format?: 'text' | 'mermaid' } = {},
-): Promise<TaskGraphResult> {
-  const { tasks, statusOf } = await readBoard(repository, await requireTrust(repository));
-  const linked = linkTasks(tasks);
-  assertNoCycle(linked);
-  const layers = layersOf(linked).map((layer) => layer.sort((a, b) => byNature(a.task_id, b.task_id)));
-  const nodes = layers.flatMap((layer, depth) =>
-    layer.map(({ task_id, title }) => ({ task_id, title, status: statusOf(task_id), depth })),
-  );
-  const edges = layers
-    .flat()
-    .flatMap(({ task_id, depends_on }) => [...new Set(depends_on)].map((each) => ({ task_id, depends_on: each })));
-  const graph = { nodes, edges };
-  const [text, mermaid] = [formatTaskTree(graph), formatMermaid(graph)].map((lines) => `${lines.join('\n')}\n`);
-  return { format, text: text!, mermaid: mermaid!, ...graph };
 }

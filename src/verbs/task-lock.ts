@@ -3,10 +3,10 @@ import { type Claim, dropClaim, readClaims } from '../journal/claims.ts';
 import type { Holder } from '../journal/lock-commit.ts';
 import type { Session } from '../journal/registry.ts';
 import { type Held, type Holds, holderOf } from './holds.ts';
+import type { NextAction } from './next.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
-import type { NextAction } from './task-list.ts';
 
 /** What a record says about the lock that its session holds. */
 export interface RecordLock {
@@ -28,7 +28,7 @@ export async function lockFor(
   const own = claims.filter(({ task }) => task === about);
   for (const { task, token } of own.length > 0 ? own : claims.reverse()) {
     const held = await holds.read(`task/${task}`);
-    const isOwn: boolean = isHeldBy(held, session);
+    const isOwn: boolean = isHeldBy(held, session); // no type guard: what is not ours may be another's
     if (isOwn) return { task, token };
     if (task === about) throw taskClaimed(task, held?.holder ?? null);
     dropClaim(dirs, session.session_id, task);

@@ -1,23 +1,19 @@
 import { findCycle, linkTasks } from '../core/task-order.ts';
-import type { Trust } from '../core/trust.ts';
 import type { Holder } from '../journal/lock-commit.ts';
-import { readSession, type Session } from '../journal/registry.ts';
+import { readSession } from '../journal/registry.ts';
+import type { Writer } from './append.ts';
 import { isOpenElsewhere } from './custody.ts';
-import { type Held, type Holds, isElsewhere } from './holds.ts';
+import { type Held, isElsewhere } from './holds.ts';
 import type { Known } from './known.ts';
-import type { Repository } from './repository.ts';
+import { type NextAction, nextActions } from './next.ts';
 import { dirsOf, withLiveness } from './session.ts';
 import type { Board } from './task-board.ts';
-import { type NextAction, nextActions } from './task-list.ts';
 
 /** Whoever else is at work on a task. Null when it is free, or its holder's session is over or shows no sign of life. */
 export async function otherHolder(
-  repository: Repository,
-  trust: Trust,
+  { repository, session: own, trust, holds }: Writer,
   { history }: Known,
-  holds: Holds,
   held: Held | null,
-  own: Pick<Session, 'session_id'>,
 ): Promise<Holder | null> {
   if (!held || held.released || held.holder.session_id === own.session_id) return null;
   const { holder } = held;

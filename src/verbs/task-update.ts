@@ -1,10 +1,8 @@
 import { HandoffError } from '../core/error.ts';
-import { taskStatus } from '../core/history-queries.ts';
+import { taskStatus, taskTrail } from '../core/history-queries.ts';
 import { type TaskStatus, writebackOf } from '../core/task-state.ts';
 import { runGit } from '../git/run.ts';
-import { append } from './append.ts';
-import { publishRecords } from './publish-records.ts';
-import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
+import { openWriter, type RecordOptions, writeRecord } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { type Board, readBoard } from './task-board.ts';
 import { requireTask } from './task-definitions.ts';
@@ -27,7 +25,7 @@ export interface TaskUpdateResult {
   path: string;
 }
 
-/** A change of a task's state. SPEC §9: nothing is done without a thought record. */
+/** A change of a task's state. SPEC §9.1: nothing is done without a thought record. */
 export async function taskUpdate(repository: Repository, options: TaskUpdateOptions): Promise<TaskUpdateResult> {
   requireWorkTree(repository);
   assertUpdate(options);
@@ -36,15 +34,14 @@ export async function taskUpdate(repository: Repository, options: TaskUpdateOpti
   const board = await readBoard(repository, writer.trust);
   requireTask(board.tasks, id);
   const held = await writer.holds.read(`task/${id}`);
-  const other = await otherHolder(repository, writer.trust, board.known, writer.holds, held, writer.session);
+  const other = await otherHolder(writer, board.known, held);
   if (other) throw taskClaimed(id, other, alternatives(board, id));
   const status = options.status ?? board.statusOf(id);
   if (options.status === 'done') await assertWriteback(repository, board, id);
   const progress = options.progress ?? progressOf(board, id, status);
   const fields = { task_id: id, status, ...(progress === null ? {} : { progress }), ...(notes ? { notes } : {}) };
-  const { delta_id, path } = await append(writer, { kind: 'task', fields, ...allowedSecret(options) });
-  const message = options.commit ? `handoff: ${writer.session.identity}, ${id} is ${status}` : null;
-  await publishRecords(repository, writer.session, [path], message, options);
+  const message = `handoff: ${writer.session.identity}, ${id} is ${status}`;
+  const { delta_id, path } = await writeRecord(writer, { kind: 'task', fields }, message, options);
   return { task_id: id, status, progress, delta_id, path };
 }
 
@@ -65,8 +62,8 @@ function progressOf({ known }: Board, id: string, status: TaskStatus): number | 
 
 /** A thought since the task last entered in_progress, about a commit that is not lost. */
 async function assertWriteback(repository: Repository, { known }: Board, id: string): Promise<void> {
-  const { tasks } = known.history;
-  const thought = Object.hasOwn(tasks, id) ? writebackOf(tasks[id]!) : null;
+  const trail = taskTrail(known.history, id);
+  const thought = trail && writebackOf(trail);
   if (thought && (await isReachable(repository, thought.commit))) return;
   throw new HandoffError(
     'writeback_required',

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { HandoffError } from '../core/error.ts';
 import type { History } from '../core/history.ts';
+import { taskTrail } from '../core/history-queries.ts';
 import { byNewest } from '../core/newest.ts';
+import { listSome } from '../core/some.ts';
 import type { TaskThought } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import type { YamlMap } from '../core/yaml.ts';
@@ -73,8 +75,8 @@ export function readThought(path: string): ThoughtFields {
 const MOST_RELATED = 16;
 
 /** Those of the tasks that this one needs, the newest of each, and all earlier ones of its own. */
-function relatedThoughts({ tasks }: History, { task_id, depends_on }: TaskDefinition): string[] {
-  const thoughtsOf = (id: string): TaskThought[] => (Object.hasOwn(tasks, id) ? tasks[id]!.thoughts : []);
+function relatedThoughts(history: History, { task_id, depends_on }: TaskDefinition): string[] {
+  const thoughtsOf = (id: string): TaskThought[] => taskTrail(history, id)?.thoughts ?? [];
   const found = [...depends_on.flatMap((id) => thoughtsOf(id).slice(0, 1)), ...thoughtsOf(task_id)];
   return found
     .sort(byNewest)
@@ -97,8 +99,8 @@ function assertFiles(given: readonly string[], changed: readonly string[]): void
 }
 
 function listed(paths: readonly string[]): string {
-  const shown = paths.slice(0, 5).map((path) => JSON.stringify(path));
-  return shown.join(', ') + (paths.length > 5 ? ` and ${paths.length - 5} more` : '');
+  const quoted = paths.map((path) => JSON.stringify(path));
+  return listSome(quoted, 5);
 }
 
 function otherTask(id: string, found: string): HandoffError {

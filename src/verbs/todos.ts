@@ -1,6 +1,7 @@
 import type { Source } from '../audit/source.ts';
 import type { History } from '../core/history.ts';
-import { taskStatus } from '../core/history-queries.ts';
+import { statusIn } from '../core/history-queries.ts';
+import { isOpen } from '../core/task-order.ts';
 import type { TaskStatus } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Repository } from './repository.ts';
@@ -26,8 +27,8 @@ export async function readTodos(
   focus: readonly string[],
 ): Promise<Todos> {
   const open = (await readTasks(repository, source, trust))
-    .map((task) => ({ task, status: taskStatus(history, task.task_id)?.status ?? ('todo' as const) }))
-    .filter(({ status }) => status !== 'done' && status !== 'cancelled');
+    .map((task) => ({ task, status: statusIn(history, task.task_id) }))
+    .filter(({ status }) => isOpen(status));
   const wanted = open.filter(({ task }) => focus.includes(task.task_id) || task.tags.includes('focus'));
   return {
     focus: wanted.map(({ task, status }) => ({ task_id: task.task_id, title: task.title, status })),

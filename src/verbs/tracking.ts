@@ -1,5 +1,6 @@
 import type { Trust } from '../core/trust.ts';
 import type { GitConfig } from '../git/config.ts';
+import { readGit } from '../git/run.ts';
 import type { Oid } from '../git/store.ts';
 import type { Repository } from './repository.ts';
 
@@ -45,6 +46,13 @@ function trackingRef(config: GitConfig, ref: string): string | null {
   const own = config.get(`branch.${branch}.remote`);
   const remote = own ?? (remotes.includes('origin') || remotes.length !== 1 ? 'origin' : remotes[0]!);
   return remote === '.' ? null : `refs/remotes/${remote}/${branch}`;
+}
+
+/** Where the remotes, or one of them, had a branch when they were last heard of. Names with more parts are other branches. */
+export async function trackingCommits({ git }: Repository, ref: string, remote = '*'): Promise<Oid[]> {
+  const branch = ref.replace(/^refs\/heads\//, '');
+  const args = ['for-each-ref', '--format=%(objectname)', `refs/remotes/${remote}/${branch}`];
+  return (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
 }
 
 /** Those that git fetches branches of. */

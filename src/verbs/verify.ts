@@ -3,7 +3,7 @@ import { openIndex } from '../audit/index-source.ts';
 import type { SessionAudit } from '../audit/session.ts';
 import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
-import { type Finding, HandoffError } from '../core/error.ts';
+import { type Finding, HandoffError, hasErrors } from '../core/error.ts';
 import { checkRollbacks, type SeenTrust, seenTrust, tryPinRoot } from './pins.ts';
 import { assertPinned, assertRoot, cachePath, type Repository, requireWorkTree } from './repository.ts';
 import { stagedChanges, stagedGit } from './staged.ts';
@@ -39,7 +39,7 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
   return {
     checked: verdict.checked,
     records: verdict.records,
-    valid: findings.every(({ severity }) => severity !== 'error'),
+    valid: !hasErrors(findings),
     findings,
     root: verdict.trust?.root ?? null,
     policy_version: verdict.trust?.policy.version ?? null,

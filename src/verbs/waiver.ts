@@ -1,9 +1,7 @@
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
-import { append } from './append.ts';
 import { requireCommit } from './commit-named.ts';
-import { publishRecords } from './publish-records.ts';
-import { allowedSecret, openWriter, type RecordOptions, type RecordResult } from './record-verbs.ts';
+import { openWriter, type RecordOptions, type RecordResult, writeRecord } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { readTask } from './task-definitions.ts';
 
@@ -27,14 +25,9 @@ export async function waiver(repository: Repository, options: WaiverOptions): Pr
   assertMaintainer(trust, session.identity);
   if (task !== undefined) await readTask(repository, trust, task);
   const { oid: commit_sha } = await requireCommit(repository, sha);
-  const { delta_id, path } = await append(writer, {
-    kind: 'waiver',
-    fields: { commit_sha, reason, ...(task === undefined ? {} : { task_id: task }) },
-    ...allowedSecret(options),
-  });
-  const message = options.commit ? `handoff: ${session.identity} waives ${commit_sha.slice(0, 12)}` : null;
-  await publishRecords(repository, session, [path], message, options);
-  return { delta_id, path, commit_sha };
+  const fields = { commit_sha, reason, ...(task === undefined ? {} : { task_id: task }) };
+  const message = `handoff: ${session.identity} waives ${commit_sha.slice(0, 12)}`;
+  return { ...(await writeRecord(writer, { kind: 'waiver', fields }, message, options)), commit_sha };
 }
 
 /** Before anything is written: a waiver that somebody else signed is a finding in every audit, for ever. */

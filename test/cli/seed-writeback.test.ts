@@ -86,7 +86,7 @@ describe.sequential('The 4-Stage Handoff', () => {
     git(b, 'merge', '--quiet', '--no-ff', '--message', 'merge', `origin/${BRANCH}`);
     const { status, stderr } = tryGit(b, 'push', '--no-verify', 'origin', 'main');
     expect(status).toBe(1);
-    expect(stderr).toMatch(/writeback_missing[^]*package\.json/);
+    expect(stderr).toMatch(/writeback_missing[\s\S]*package\.json/);
     git(b, 'reset', '--quiet', '--hard', 'origin/main');
     const { tasks } = handoff(team, tree, ['task', 'list']) as { tasks: { task_id: string; status: string }[] };
     expect(tasks.find(({ task_id }) => task_id === 'P0.1.1')?.status).toBe('in_progress');

@@ -1,17 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { taskStatus } from '../../src/core/history-queries.ts';
-import { nodeHost } from '../../src/host.ts';
 import type { Handoff } from '../../src/index.ts';
-import { requireTrust } from '../../src/verbs/current.ts';
-import { readKnown } from '../../src/verbs/known.ts';
-import { openRepositoryAt } from '../../src/verbs/repository.ts';
 import { commitAll, type Place, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
 import { open, recordsOf } from './agents.ts';
-import { changeTask, defineTask, work } from './tasks.ts';
+import { changeTask, defineTask, error, statusOf, work } from './tasks.ts';
 
 const LINES = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
 const edit = (at: number, text: string): string => LINES.map((line, n) => (n === at ? text : line)).join('');
@@ -22,12 +17,6 @@ const fresh = template(async (place) => {
   commitAll(place, 'tasks');
   work(place, { 'a.txt': LINES.join('') });
 });
-
-const error = (promise: Promise<unknown>) =>
-  promise.then(
-    () => null,
-    (thrown) => thrown,
-  );
 
 /** Two commits for a task on a branch, written back, said to be done and committed with the session. */
 async function finished(place: Place, files = ['one.txt', 'two.txt'], task = 'P0.1'): Promise<string> {
@@ -62,13 +51,6 @@ async function reverted(place: Place): Promise<string[]> {
   const result = await reopen(place).handoff.reconcile({ dryRun: true });
   expect(result.reinstated).toEqual([]);
   return result.reverted.map(({ task_id, reverted_by }) => `${task_id} ${reverted_by}`);
-}
-
-async function statusOf(place: Place, task: string): Promise<string | undefined> {
-  const repository = openRepositoryAt(place.dir, { env: place.env, host: nodeHost });
-  const { history } = await readKnown(repository, await requireTrust(repository));
-  await repository.close();
-  return taskStatus(history, task)?.status;
 }
 
 describe('Failure Mode 3: Agent B picks a task with a reverted PR', () => {

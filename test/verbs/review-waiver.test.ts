@@ -3,19 +3,13 @@ import { commitAll, type Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
 import { open, recordsOf } from './agents.ts';
-import { changeTask, defineTask, work } from './tasks.ts';
+import { changeTask, defineTask, error, work } from './tasks.ts';
 
 const fresh = template(async (place) => {
   defineTask(place, 'P0.1', { acceptance: ['it reads', 'it writes', '1'] });
   defineTask(place, 'P0.2');
   commitAll(place, 'tasks');
 });
-
-const error = (promise: Promise<unknown>) =>
-  promise.then(
-    () => null,
-    (thrown) => thrown,
-  );
 
 /** donna has written back what she did, and erin is about to look at it. */
 async function underReview(): Promise<Place & { thought: string; sha: string; session: string }> {

@@ -1,8 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { taskStatus } from '../../src/core/history-queries.ts';
 import { parseRecord } from '../../src/core/record.ts';
 import { nodeHost } from '../../src/host.ts';
 import { append } from '../../src/verbs/append.ts';
+import { requireTrust } from '../../src/verbs/current.ts';
+import { readKnown } from '../../src/verbs/known.ts';
 import { openWriter } from '../../src/verbs/record-verbs.ts';
 import { openRepositoryAt } from '../../src/verbs/repository.ts';
 import { type Place, privateKey, writeBytes } from '../handoff.ts';
@@ -47,4 +50,20 @@ export function work(place: Place, files: Record<string, string>, message = 'wor
     ...Object.keys(files).map((path) => `:(literal)${path}`),
   );
   return git(place.dir, 'rev-parse', 'HEAD');
+}
+
+/** What the records that are known here say of a task. */
+export async function statusOf(place: Place, task: string): Promise<string | undefined> {
+  const repository = openRepositoryAt(place.dir, { env: place.env, host: nodeHost });
+  const { history } = await readKnown(repository, await requireTrust(repository));
+  await repository.close();
+  return taskStatus(history, task)?.status;
+}
+
+/** What a call is refused with; null where it is not. */
+export function error(refused: Promise<unknown>) {
+  return refused.then(
+    () => null,
+    (thrown) => thrown,
+  );
 }

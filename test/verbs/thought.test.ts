@@ -2,16 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { taskStatus } from '../../src/core/history-queries.ts';
-import { nodeHost } from '../../src/host.ts';
-import { requireTrust } from '../../src/verbs/current.ts';
-import { readKnown } from '../../src/verbs/known.ts';
-import { openRepositoryAt } from '../../src/verbs/repository.ts';
 import { commitAll, initialised, type Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
 import { open, recordsOf, worktree } from './agents.ts';
-import { changeTask, defineTask, work } from './tasks.ts';
+import { changeTask, defineTask, error, statusOf, work } from './tasks.ts';
 
 /** In two parts, so that nobody finds it in this file. */
 const SECRET = `AKIA${'ABCDEFGHIJKLMNOP'}`;
@@ -28,19 +23,6 @@ async function atWork(place = fresh()): Promise<Place & { session: string; sha: 
   git(place.dir, 'switch', '--quiet', '--create', 'feature/p0-1');
   const sha = work(place, { 'src/a.ts': 'one\n' });
   return { ...place, session: session_id, sha };
-}
-
-const error = (promise: Promise<unknown>) =>
-  promise.then(
-    () => null,
-    (thrown) => thrown,
-  );
-
-async function statusOf(place: Place, task: string): Promise<string | undefined> {
-  const repository = openRepositoryAt(place.dir, { env: place.env, host: nodeHost });
-  const { history } = await readKnown(repository, await requireTrust(repository));
-  await repository.close();
-  return taskStatus(history, task)?.status;
 }
 
 describe('a thought is filled in from git', () => {

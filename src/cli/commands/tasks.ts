@@ -1,6 +1,8 @@
 import type { ClaimOptions, ClaimResult } from '../../verbs/claim.ts';
+import type { NextResult } from '../../verbs/next.ts';
 import type { TaskDefineOptions, TaskDefineResult } from '../../verbs/task-define.ts';
-import type { NextResult, TaskDetail, TaskEntry, TaskGraphResult, TaskListOptions } from '../../verbs/task-list.ts';
+import type { TaskGraphResult } from '../../verbs/task-graph.ts';
+import type { TaskDetail, TaskEntry, TaskListOptions } from '../../verbs/task-list.ts';
 import type { TaskUpdateOptions, TaskUpdateResult } from '../../verbs/task-update.ts';
 import { defineVerb, type Family, type Flag, PUBLISH_FLAGS, RECORD_FLAGS } from '../command.ts';
 import { parseLists } from '../input.ts';
@@ -117,7 +119,7 @@ const graph = defineVerb<{ format?: 'text' | 'mermaid' }, TaskGraphResult>({
   flags: [{ flags: '--format <format>', about: 'text (default) or mermaid', choices: ['text', 'mermaid'] }],
   examples: [{ run: 'git handoff task graph --format mermaid', does: 'for a pull request' }],
   run: async (context, options) =>
-    (await import('../../verbs/task-list.ts')).taskGraph(await context.repository(), options),
+    (await import('../../verbs/task-graph.ts')).taskGraph(await context.repository(), options),
   text: async (result, paint) => (await text()).formatGraph(result, paint),
 });
 
@@ -138,7 +140,7 @@ export const next = defineVerb<{ limit?: number }, NextResult>({
     'the longest chain of open tasks, then what most others wait for, then the higher priority.',
   flags: [{ flags: '-n, --limit <n>', about: 'at most so many; default: 10', atLeast: 0 }],
   examples: [{ run: 'git handoff next -n 3', does: 'the three that matter most' }],
-  run: async (context, options) => (await import('../../verbs/task-list.ts')).next(await context.repository(), options),
+  run: async (context, options) => (await import('../../verbs/next.ts')).next(await context.repository(), options),
   text: async (result, paint) => (await text()).formatNext(result, paint),
 });
 

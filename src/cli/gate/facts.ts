@@ -1,5 +1,5 @@
 import type { Finding } from '../../core/error.ts';
-import type { GateResult, GateThought } from '../../verbs/gate-result.ts';
+import type { GateResult } from '../../verbs/gate-result.ts';
 import { count } from '../text/layout.ts';
 
 // What every format says of a verdict, in the same words.
@@ -47,8 +47,13 @@ export function reasonOf({ message, expected, found }: Finding): string {
   return parts.join('; ');
 }
 
+interface Tested {
+  tests_run: readonly string[];
+  evidence: readonly { command: readonly string[] }[];
+}
+
 /** Tests that a thought names, and that nobody saw run. */
-export function claimedOnly({ tests_run, evidence }: GateThought): string[] {
+export function claimedOnly({ tests_run, evidence }: Tested): string[] {
   const ran = new Set(evidence.map(({ command }) => command.join(' ')));
   return tests_run.filter((test) => !ran.has(test));
 }

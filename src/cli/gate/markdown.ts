@@ -1,4 +1,5 @@
 import type { Finding } from '../../core/error.ts';
+import { listSome } from '../../core/some.ts';
 import type { GateResult, GateReview, GateSession, GateThought, GateWaiver } from '../../verbs/gate-result.ts';
 import { count, lines } from '../text/layout.ts';
 import {
@@ -134,7 +135,7 @@ function waivers({ waivers: all }: GateResult, room: number): string {
 }
 
 function waiverEntry({ identity, commit_sha, reason }: GateWaiver): string[] {
-  return [`- ${quoted(identity)} exempts ${quoted(commit_sha.slice(0, 12))}: ${quoted(reason)}`];
+  return [`- ${quoted(identity)} waives ${quoted(commit_sha.slice(0, 12))}: ${quoted(reason)}`];
 }
 
 /** Folded until someone wants to know. The blank lines let Markdown be Markdown inside of HTML. */
@@ -161,8 +162,8 @@ function cutTo(entries: readonly string[][], room: number): string[] {
 }
 
 function list(items: readonly string[]): string {
-  const shown = items.slice(0, LISTED).map((item) => quoted(item, SHORT));
-  return shown.join(', ') + (items.length > LISTED ? ` and ${items.length - LISTED} more` : '');
+  const named = items.map((item) => quoted(item, SHORT));
+  return listSome(named, LISTED);
 }
 
 function shortened(rows: readonly string[], what: string): string[] {

@@ -2,6 +2,7 @@ import type { Finding } from '../../core/error.ts';
 import type { Judgement } from '../../hooks/judgement.ts';
 import type { HookResult } from '../../hooks/run.ts';
 import type { HooksResult } from '../../verbs/hooks.ts';
+import { placeOf } from '../gate/facts.ts';
 import type { Paint } from '../terminal.ts';
 import { count, fields, lines } from './layout.ts';
 
@@ -36,6 +37,7 @@ function formatJudgement({ ref, pass, reason, findings }: Judgement, paint: Pain
   return [...findings.map(formatFinding), `git-handoff: ${ref ?? 'what is staged'}: ${verdict}`];
 }
 
-function formatFinding({ severity, code, path, commit, record, message, hint }: Finding): string {
-  return `${severity} ${code}: ${path ?? commit ?? record ?? '.handoff'}: ${message} (${hint})`;
+function formatFinding(finding: Finding): string {
+  const { severity, code, message, hint } = finding;
+  return `${severity} ${code}: ${placeOf(finding) ?? '.handoff'}: ${message} (${hint})`;
 }

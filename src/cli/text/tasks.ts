@@ -1,8 +1,10 @@
 import { formatMermaid, formatTaskTree, STATUS_MARKS } from '../../core/task-graph.ts';
 import type { TaskStatus } from '../../core/task-state.ts';
 import type { ClaimResult } from '../../verbs/claim.ts';
+import type { NextResult } from '../../verbs/next.ts';
 import type { TaskDefineResult } from '../../verbs/task-define.ts';
-import type { NextResult, TaskDetail, TaskEntry, TaskGraphResult } from '../../verbs/task-list.ts';
+import type { TaskGraphResult } from '../../verbs/task-graph.ts';
+import type { TaskDetail, TaskEntry } from '../../verbs/task-list.ts';
 import type { TaskUpdateResult } from '../../verbs/task-update.ts';
 import type { Paint } from '../terminal.ts';
 import { clip, committed, count, fields, headedTable, lines, roomFor, shortId } from './layout.ts';

@@ -1,5 +1,6 @@
 import type { Finding } from '../../core/error.ts';
 import type { VerifyResult } from '../../verbs/verify.ts';
+import { placeOf } from '../gate/facts.ts';
 import type { Paint } from '../terminal.ts';
 import { count, fields, lines, shortId } from './layout.ts';
 
@@ -12,9 +13,8 @@ export function formatVerify(result: VerifyResult, paint: Paint): string {
 }
 
 function formatFinding(finding: Finding, paint: Paint): string[] {
-  const { severity, code, path, line, record, commit, message, expected, found, hint } = finding;
-  const place = [path ?? record ?? commit ?? '.handoff', line].filter((part) => part !== undefined).join(':');
-  const head = `${paint('bold', place)}: ${paint(severity === 'error' ? 'red' : 'yellow', severity)} ${code}`;
+  const { severity, code, path, record, commit, message, expected, found, hint } = finding;
+  const head = `${paint('bold', placeOf(finding) ?? '.handoff')}: ${paint(severity === 'error' ? 'red' : 'yellow', severity)} ${code}`;
   const rows: [string, string | undefined][] = [
     ['problem', expected === undefined ? message : undefined],
     ['expected', expected],

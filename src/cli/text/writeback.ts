@@ -1,37 +1,17 @@
+import type { Evidence, ThoughtFields } from '../../journal/thought-file.ts';
 import type { EscalateResult } from '../../verbs/escalate.ts';
 import type { ReconcileResult } from '../../verbs/reconcile.ts';
 import type { ThoughtResult } from '../../verbs/thought.ts';
 import type { WaiverResult } from '../../verbs/waiver.ts';
+import { claimedOnly } from '../gate/facts.ts';
 import type { Paint } from '../terminal.ts';
 import { count, fields, headedTable, lines, shortId } from './layout.ts';
 
-interface Evidence {
-  command: string[];
-  exit_code: number;
-  duration_ms: number;
-}
-
 /** What ran is told from what is claimed. */
 export function formatThought({ delta_id, path, record }: ThoughtResult, paint: Paint): string {
-  const {
-    task_id,
-    branch,
-    commit_sha,
-    tests_run,
-    files_changed,
-    blockers,
-    evidence = [],
-  } = record as unknown as {
-    task_id: string;
-    branch: string;
-    commit_sha: string;
-    tests_run: string[];
-    files_changed: string[];
-    blockers: unknown[];
-    evidence?: Evidence[];
-  };
-  const ran = evidence.map(({ command }) => command.join(' '));
-  const claimed = tests_run.filter((name) => !ran.includes(name));
+  const thought = record as unknown as Required<ThoughtFields>; // but for evidence, every one of them has these
+  const { task_id, branch, commit_sha, tests_run, files_changed, blockers, evidence = [] } = thought;
+  const claimed = claimedOnly({ tests_run, evidence });
   const rows: [string, string][] = [
     ['commit', `${commit_sha.slice(0, 12)} on ${branch}`],
     ['changed', count(files_changed.length, 'file')],

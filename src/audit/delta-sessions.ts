@@ -1,0 +1,88 @@
+import type { Finding } from '../core/error.ts';
+import { emptyHistory, type History } from '../core/history.ts';
+import type { PlacedRecord } from '../core/record-summary.ts';
+import type { Trust } from '../core/trust.ts';
+import type { Suite } from '../core/verify.ts';
+import { copiesOf, findTwins } from './copies.ts';
+import type { Placed, Step } from './differences.ts';
+import { isAmong, type Report } from './finding.ts';
+import type { SessionFolder } from './growth.ts';
+import { foldSessions } from './session-records.ts';
+import { FOLDER, find, type Source } from './source.ts';
+
+/** A session that began or went on, as far as it holds. */
+export interface ChangedSession {
+  folder: string;
+  records: PlacedRecord[];
+  /** The paths of those that were not there before. */
+  added: ReadonlySet<string>;
+}
+
+/** What the sessions are judged by, and the history that they are folded into. */
+interface SessionContext {
+  trust: Trust;
+  suite: Suite;
+  history: History;
+  onProgress?(checked: number): void;
+}
+
+/** SPEC §10.3: every session of which a record arrives is judged whole, and every finding about what arrives counts. */
+export async function auditSessions(
+  { before, now }: Step,
+  changes: readonly Placed[],
+  { history, ...context }: SessionContext,
+  report: Report,
+): Promise<ChangedSession[]> {
+  const { folders, added } = changedFolders(changes);
+  const news = new Set([...added].flatMap(([folder, paths]) => [folder, ...paths]));
+  const sessions: ChangedSession[] = [];
+  const onSession = ({ entry }: SessionFolder, records: readonly PlacedRecord[]): void => {
+    sessions.push({ folder: entry.path, records: [...records], added: added.get(entry.path)! });
+  };
+  const old: Finding[] = [];
+  const looking = findTwins(folders, before);
+  looking.catch(() => {}); // told below
+  await foldSessions(history, folders, { source: now, ...context, onSession }, (found) =>
+    news.has(found.path ?? '') ? report(found) : old.push(found),
+  );
+  for (const found of await withoutKnown(old, before, context)) report(found);
+  const isNew = ({ folder }: ChangedSession) => folders.some(({ entry, isNew }) => isNew && entry.path === folder);
+  const twins = await looking;
+  const copies = twins.length > 0 ? await copiesOf(sessions.filter(isNew), twins, before) : [];
+  copies.forEach(report);
+  return sessions;
+}
+
+/** The folders of which a record arrives, and by their path the paths of those records. */
+function changedFolders(changes: readonly Placed[]): { folders: SessionFolder[]; added: Map<string, Set<string>> } {
+  const folders = new Map<string, SessionFolder>();
+  const added = new Map<string, Set<string>>();
+  for (const { path, folder, isInNewFolder } of changes.filter(({ place }) => place === 'record')) {
+    const entry = folder!;
+    folders.set(entry.path, { owner: ownerOf(path), entry, isNew: isInNewFolder });
+    added.set(entry.path, (added.get(entry.path) ?? new Set()).add(path));
+  }
+  return { folders: [...folders.values()], added };
+}
+
+function ownerOf(path: string): string {
+  return path.split('/')[2]!;
+}
+
+/** A record that arrives can make a fault show at one that was there. What was wrong before is not this change's doing. */
+async function withoutKnown(
+  findings: readonly Finding[],
+  before: Source,
+  { trust, suite }: Pick<SessionContext, 'trust' | 'suite'>,
+): Promise<readonly Finding[]> {
+  if (findings.length === 0) return [];
+  const folders: SessionFolder[] = [];
+  for (const path of new Set(findings.map((found) => found.path!.split('/').slice(0, 4).join('/')))) {
+    const entry = await find(before, path);
+    if (entry?.mode === FOLDER) folders.push({ owner: ownerOf(path), entry, isNew: false });
+  }
+  const known: Finding[] = [];
+  const context = { source: before, trust, suite, onSession() {} };
+  await foldSessions(emptyHistory(), folders, context, (found) => known.push(found));
+  return findings.filter((found) => !isAmong(known, found));
+}

@@ -1,0 +1,52 @@
+import type { Report } from '../audit/finding.ts';
+import { openMerged } from '../audit/merged-source.ts';
+import type { Source } from '../audit/source.ts';
+import { openTree } from '../audit/tree-source.ts';
+import { ROOT } from '../core/paths.ts';
+import type { Comparison } from '../git/changes.ts';
+import type { Range } from '../git/range.ts';
+import type { Oid } from '../git/store.ts';
+import type { Repository } from './repository.ts';
+
+/** What is judged: head, where base is now. */
+export interface Case {
+  base: Oid;
+  head: Oid;
+  before: Source;
+  range: Range;
+  replaces: boolean;
+}
+
+export interface Outcome {
+  /** The tree as head has it. */
+  theirs: Source;
+  /** The tree as it is to be. */
+  result: Source;
+  /** What the code of the result is compared with, tree by tree. */
+  beginnings: Comparison[];
+  /** Whether something that base has is not in head's past. */
+  isRewritten: boolean;
+}
+
+/**
+ * SPEC §10.2: a branch that has not seen the newest of the protected one is judged as merging it leaves it; what takes a branch's
+ * place as it is, as it is.
+ */
+export async function openOutcome({ store }: Repository, input: Case, report: Report): Promise<Outcome> {
+  const { base, head, before, range, replaces } = input;
+  const theirs = await openTree(store, head);
+  const isAhead = base === head || range.boundary.has(base);
+  if (isAhead || replaces)
+    return { theirs, result: theirs, beginnings: comparisons([before], theirs), isRewritten: !isAhead };
+  const bases = await Promise.all((await store.mergeBases(base, head)).map((oid) => openTree(store, oid)));
+  const result = await openMerged({ ours: before, theirs, bases }, ROOT, report);
+  return { theirs, result, beginnings: comparisons(bases, theirs), isRewritten: false };
+}
+
+/** Where there is nothing to begin from, all of it is new. */
+function comparisons(beginnings: readonly Source[], { oid }: Source): Comparison[] {
+  const after = oid!;
+  return beginnings.length === 0
+    ? [{ before: null, after }]
+    : beginnings.map((source) => ({ before: source.oid, after }));
+}

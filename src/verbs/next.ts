@@ -1,0 +1,45 @@
+import { linkTasks, nextTasks } from '../core/task-order.ts';
+import { requireTrust } from './current.ts';
+import type { Repository } from './repository.ts';
+import { assertNoCycle, type Board, readBoard } from './task-board.ts';
+
+export interface NextAction {
+  task_id: string;
+  title: string;
+  critical_path: number;
+  unblocks: number;
+  priority: number;
+  prompt: string | null;
+}
+
+export interface NextResult {
+  actions: NextAction[];
+  /** Begun, and held by nobody on this machine any more: whoever continues it claims it. */
+  put_down: Pick<NextAction, 'task_id' | 'title'>[];
+}
+
+const SHOWN = 10;
+
+/** What can be begun now, the most important first. SPEC §9.1 */
+export async function next(repository: Repository, { limit = SHOWN }: { limit?: number } = {}): Promise<NextResult> {
+  const board = await readBoard(repository, await requireTrust(repository));
+  return { actions: nextActions(board, limit), put_down: putDown(board) };
+}
+
+function putDown({ tasks, known, statusOf, holderOf }: Board): NextResult['put_down'] {
+  const begun = tasks.filter(
+    ({ task_id: id }) =>
+      Object.hasOwn(known.history.tasks, id) && statusOf(id) === 'in_progress' && holderOf(id) === null,
+  );
+  return begun.map(({ task_id, title }) => ({ task_id, title }));
+}
+
+export function nextActions({ tasks, statusOf, holderOf }: Board, most: number): NextAction[] {
+  const linked = linkTasks(tasks);
+  assertNoCycle(linked);
+  const ranked = nextTasks(linked, statusOf, most, (id) => holderOf(id) === null);
+  return ranked.map(({ task, critical_path, unblocks }) => {
+    const { task_id, title, priority, prompt } = task;
+    return { task_id, title, critical_path, unblocks, priority, prompt };
+  });
+}
