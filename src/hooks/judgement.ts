@@ -19,8 +19,8 @@ export interface HookCall {
   env: NodeJS.ProcessEnv;
 }
 
-export function passed(ref: string | null): Judgement {
-  return { ref, pass: true, reason: 'it is not protected', findings: [] };
+export function passed(ref: string | null, reason = 'it is not protected'): Judgement {
+  return { ref, pass: true, reason, findings: [] };
 }
 
 export function refused(ref: string, reason: string): Judgement {

@@ -14,7 +14,7 @@ export async function preMergeCommit(repository: Repository, { env }: HookCall):
   const { branch, head } = await readPosition(repository);
   const merged = mergeHeads(repository, env);
   const ref = `refs/heads/${branch}`;
-  if (branch === null || head === null || merged.length === 0) return [passed(null)];
+  if (branch === null || head === null || merged.length === 0) return [passed(null, 'nothing is merged')];
   if (!(await protects(repository, head, ref))) return [passed(ref)];
   const made = await repository.store.writeCommit({
     tree: await stagedTree(repository),

@@ -33,7 +33,7 @@ async function judgePush(repository: Repository, name: string, { local, ref, rem
   if (isNullOid(local)) return refused(ref, 'it is protected, and cannot be deleted');
   if (base === null) {
     repository.warn(`${ref} is new there, and there is nothing to compare it with: the server judges it.`);
-    return passed(ref);
+    return passed(ref, 'there is nothing to compare it with');
   }
   return judge(repository, ref, { base, head: local });
 }

@@ -1,3 +1,4 @@
+import { commandLine } from '../core/command-line.ts';
 import { HandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import { isClean } from '../git/status.ts';
@@ -23,14 +24,6 @@ export async function gatherEvidence(repository: Repository, session: Session, r
   if (!isSame) repository.warn(`${line} ran on what is not committed: the record names no tree for it.`);
   const { command, exit_code, duration_ms, output_digest } = ran;
   return { command, exit_code, duration_ms, ...(isSame ? { tree } : {}), output_digest };
-}
-
-/** As `tests_run` lists what was run: on one line, and no longer than a line may be. */
-export function commandLine({ command }: { command: readonly string[] }): string {
-  return command
-    .join(' ')
-    .replace(/[\n\r]/g, ' ')
-    .slice(0, 1000);
 }
 
 /** Null when the command would see something that no commit has. */

@@ -1,10 +1,11 @@
+import { commandLine } from '../core/command-line.ts';
 import { HandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { isClean } from '../git/status.ts';
 import type { Blocker, ThoughtFields } from '../journal/thought-file.ts';
 import { append, assertDraft, type Writer } from './append.ts';
-import { commandLine, gatherEvidence } from './evidence.ts';
+import { gatherEvidence } from './evidence.ts';
 import { asIo } from './kept-draft.ts';
 import { publishRecords } from './publish-records.ts';
 import type { RecordDraft } from './record-draft.ts';

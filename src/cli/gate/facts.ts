@@ -1,3 +1,4 @@
+import { commandLine } from '../../core/command-line.ts';
 import type { Finding } from '../../core/error.ts';
 import type { GateResult } from '../../verbs/gate-result.ts';
 import { count } from '../text/layout.ts';
@@ -54,7 +55,7 @@ interface Tested {
 
 /** Tests that a thought names, and that nobody saw run. */
 export function claimedOnly({ tests_run, evidence }: Tested): string[] {
-  const ran = new Set(evidence.map(({ command }) => command.join(' ')));
+  const ran = new Set(evidence.map(commandLine));
   return tests_run.filter((test) => !ran.has(test));
 }
 
