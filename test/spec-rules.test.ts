@@ -564,7 +564,17 @@ describe('SPEC §8.9, §9 and §10', () => {
     expect(await gateVerdict(here)).toEqual([]);
   });
 
-  it('M72: a merge that takes back what the protected branch has', async () => {
+  it('M72: a commit of the protected branch that is dropped', async () => {
+    const here = place();
+    const base = git(here.dir, 'rev-parse', 'HEAD');
+    code(here, { 'src/b.ts': 'fixed\n' });
+    git(here.dir, 'checkout', '--quiet', base);
+    await honestBranch(here);
+    const dropped = await gateVerdict(here, 'main', 'HEAD', { replaces: true });
+    expect(dropped).toContain('writeback_missing src/b.ts');
+  });
+
+  it('M70: a merge that leaves a side out', async () => {
     const here = place();
     const start = git(here.dir, 'rev-parse', 'HEAD');
     code(here, { 'src/a.ts': 'fixed\n' });

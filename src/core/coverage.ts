@@ -49,9 +49,11 @@ export function exemption(patterns: readonly string[]): (path: string) => boolea
   return (path) => rules.some((rule) => rule.test(path));
 }
 
+/** A pattern whose last name has a `*` is for files: `*.md` does not exempt a folder that is called so. */
 function toRule(pattern: string): RegExp {
+  const isFile = /\*[^/]*$/.test(pattern) && !pattern.endsWith('**');
   const parts = pattern.replace(/\/+$/, '').split(/(\*\*\/|\*\*|\*)/);
-  return new RegExp(`^${parts.map(toSource).join('')}(?:/|$)`, 's');
+  return new RegExp(`^${parts.map(toSource).join('')}${isFile ? '$' : '(?:/|$)'}`, 's');
 }
 
 function toSource(part: string): string {

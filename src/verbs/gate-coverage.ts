@@ -8,17 +8,15 @@ export type Covers = Map<Account, Set<Oid>>;
 
 /** SPEC §10.4: a thought covers the commit that it names, and what of the change that commit descends from. */
 export function coverByAncestry(range: Range, accounts: readonly Account[]): Covers {
-  const commits = byOid(range);
+  const commits = new Map<Oid, RangeCommit>(range.commits.map((commit) => [commit.oid, commit]));
   const covers: Covers = new Map();
+  const known = new Map<Oid, Set<Oid>>();
   for (const account of accounts) {
-    const found = ancestorsIn(commits, account.commit);
-    if (found.size > 0) covers.set(account, found);
+    const found = known.get(account.commit) ?? ancestorsIn(commits, account.commit);
+    known.set(account.commit, found);
+    if (found.size > 0) covers.set(account, new Set(found));
   }
   return covers;
-}
-
-function byOid({ commits }: Range): Map<Oid, RangeCommit> {
-  return new Map(commits.map((commit) => [commit.oid, commit]));
 }
 
 export function isCovered(covers: Covers, oid: Oid): boolean {
@@ -26,8 +24,8 @@ export function isCovered(covers: Covers, oid: Oid): boolean {
 }
 
 /**
- * After squash, rebase or cherry-pick the commit is another, and what it does the same. It is done once: the same patch on top of
- * itself is a change of its own, somewhere else in the file.
+ * After squash, rebase or cherry-pick the commit is another, and what it does the same. It is done once, and not on top of what
+ * the thought names: the same patch once more is a change of its own, somewhere else in the file.
  */
 export function coverByPatch(
   range: Range,
@@ -35,18 +33,26 @@ export function coverByPatch(
   accounts: readonly Account[],
   covers: Covers,
 ): void {
-  const commits = byOid(range);
-  for (const { oid } of [...range.commits].reverse()) {
-    const patchId = byCommit.get(oid)?.patchId;
-    const fitting = patchId ? accounts.filter(({ patchIds }) => patchIds.has(patchId)) : [];
+  const oldestFirst = range.commits.filter(({ oid }) => byCommit.get(oid)?.patchId).reverse();
+  for (const account of accounts.filter(({ patchIds }) => patchIds.size > 0)) {
+    const fitting = oldestFirst.filter(({ oid }) => account.patchIds.has(byCommit.get(oid)!.patchId!));
     if (fitting.length === 0) continue;
-    const ancestors = ancestorsIn(commits, oid);
-    const isAgain = (done: Oid): boolean =>
-      done !== oid && byCommit.get(done)?.patchId === patchId && ancestors.has(done);
-    for (const account of fitting) {
-      const covered = covers.get(account) ?? new Set<Oid>();
-      if ([...covered].some(isAgain) || (ancestors.has(account.commit) && account.commit !== oid)) continue;
-      covers.set(account, covered.add(oid));
+    const later = descendantsIn(range, account.commit);
+    const done = new Set<string>();
+    const covered = covers.get(account) ?? new Set<Oid>();
+    for (const { oid } of fitting.filter((commit) => !later.has(commit.oid) && !covered.has(commit.oid))) {
+      const patchId = byCommit.get(oid)!.patchId!;
+      if (!done.has(patchId)) covered.add(oid);
+      done.add(patchId);
     }
+    if (covered.size > 0) covers.set(account, covered);
   }
+}
+
+/** The commits of a range that were made on top of one of them. */
+function descendantsIn({ commits }: Range, from: Oid): Set<Oid> {
+  const found = new Set<Oid>();
+  for (const { oid, parents } of [...commits].reverse())
+    if (parents.some((parent) => parent === from || found.has(parent))) found.add(oid);
+  return found;
 }

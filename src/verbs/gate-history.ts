@@ -3,12 +3,12 @@ import { find, type Source } from '../audit/source.ts';
 import { type Account, toAccount } from '../core/coverage.ts';
 import { emptyHistory, type History } from '../core/history.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { byNewest } from '../core/newest.ts';
 import { ROOT } from '../core/paths.ts';
 import { parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId, type VerifiedRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
+import type { Range } from '../git/range.ts';
 import { cacheFolder, type Repository } from './repository.ts';
 
 /** What was known before: read from what was added since it was last read. */
@@ -19,14 +19,10 @@ export async function historyOf(repository: Repository, source: Source, trust: T
   return (await readHistory(source, trust, options)).history;
 }
 
-const OLDER_THOUGHTS = 512;
-
-/** Thoughts of earlier changes, the newest. The history has verified them, and their id tells that these are their bytes. */
-export async function olderAccounts(source: Source, { tasks }: History): Promise<Account[]> {
-  const thoughts = Object.values(tasks)
-    .flatMap((trail) => trail.thoughts)
-    .sort(byNewest)
-    .slice(0, OLDER_THOUGHTS);
+/** Thoughts of earlier changes about commits of this one. The history has verified them, and their id tells that these are their bytes. */
+export async function olderAccounts(source: Source, { tasks }: History, { commits }: Range): Promise<Account[]> {
+  const known = new Set(commits.map(({ oid }) => oid));
+  const thoughts = Object.values(tasks).flatMap((trail) => trail.thoughts.filter(({ commit }) => known.has(commit)));
   const accounts: Account[] = [];
   for (const { path, delta_id } of thoughts) {
     const entry = await find(source, path);

@@ -12,7 +12,7 @@ import type { Covers } from './gate-coverage.ts';
 import { gateFacts } from './gate-facts.ts';
 import { historyOf, olderAccounts } from './gate-history.ts';
 import { type Case, type Outcome, openOutcome } from './gate-outcome.ts';
-import { judgeOpenSessions, judgeSecrets } from './gate-records.ts';
+import { judgeClocks, judgeOpenSessions, judgeSecrets } from './gate-records.ts';
 import { answer, type GateResult } from './gate-result.ts';
 import { doneAccounts, failedRuns, judgeReviews, judgeTasks, judgeTokens } from './gate-tasks.ts';
 import { judgeWriteback, type Writeback } from './gate-writeback.ts';
@@ -45,6 +45,7 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
     ...failedRuns(arrived.accounts),
     ...judgeOpenSessions(delta.sessions, rules.openSessions),
     ...judgeSecrets(added),
+    ...judgeClocks(added),
   );
   return {
     ...answer(
@@ -86,10 +87,10 @@ function judgeCode(
     waived: new Set(waivedIn(delta.history)),
     exempt,
     older: async () => ({
-      accounts: await olderAccounts(before, await history()),
+      accounts: await olderAccounts(before, await history(), range),
       waived: waivedIn(await history()),
     }),
-    isRewritten: outcome.isRewritten,
+    dropped: outcome.dropped,
     isThere: (path) => isSameAt(path, before, outcome.theirs),
   });
 }
@@ -114,10 +115,11 @@ function waivedIn({ waivers }: History): Oid[] {
   return waivers.map(({ commit }) => commit);
 }
 
-/** Reviews count wherever they are: here, or on the protected branch. */
+/** Reviews count wherever they are: here, or on the protected branch. Those of a bot, which is whoever names nobody, do not. */
 async function judgeVerdicts({ delta, added, accounts, history }: Arrived, { covers }: Writeback): Promise<Finding[]> {
   const reviews = [...delta.history.reviews, ...(await history()).reviews];
-  return judgeReviews(covers, doneAccounts(added, accounts), reviews);
+  const isSomebody = ({ identity }: { identity: string }) => delta.trust.identities.get(identity)?.role !== 'bot';
+  return judgeReviews(covers, doneAccounts(added, accounts), reviews.filter(isSomebody));
 }
 
 /** What a hint calls BASE is known here. */

@@ -4,7 +4,7 @@ import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { ROOT } from '../core/paths.ts';
 import type { Comparison } from '../git/changes.ts';
-import type { Range } from '../git/range.ts';
+import { type Range, readRange } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
 import type { Repository } from './repository.ts';
 
@@ -24,23 +24,27 @@ export interface Outcome {
   result: Source;
   /** What the code of the result is compared with, tree by tree. */
   beginnings: Comparison[];
-  /** Whether something that base has is not in head's past. */
-  isRewritten: boolean;
+  /** What base has and is not in head's past, where head takes its place all the same. */
+  dropped: Range;
 }
+
+const NOTHING: Range = { commits: [], boundary: new Set() };
 
 /**
  * SPEC §10.2: a branch that has not seen the newest of the protected one is judged as merging it leaves it; what takes a branch's
  * place as it is, as it is.
  */
-export async function openOutcome({ store }: Repository, input: Case, report: Report): Promise<Outcome> {
+export async function openOutcome({ git, store }: Repository, input: Case, report: Report): Promise<Outcome> {
   const { base, head, before, range, replaces } = input;
   const theirs = await openTree(store, head);
   const isAhead = base === head || range.boundary.has(base);
-  if (isAhead || replaces)
-    return { theirs, result: theirs, beginnings: comparisons([before], theirs), isRewritten: !isAhead };
+  if (isAhead || replaces) {
+    const dropped = isAhead ? NOTHING : await readRange(git, base, [head]);
+    return { theirs, result: theirs, beginnings: comparisons([before], theirs), dropped };
+  }
   const bases = await Promise.all((await store.mergeBases(base, head)).map((oid) => openTree(store, oid)));
   const result = await openMerged({ ours: before, theirs, bases }, ROOT, report);
-  return { theirs, result, beginnings: comparisons(bases, theirs), isRewritten: false };
+  return { theirs, result, beginnings: comparisons(bases, theirs), dropped: NOTHING };
 }
 
 /** Where there is nothing to begin from, all of it is new. */

@@ -1,9 +1,9 @@
 import { type Account, exemption } from '../core/coverage.ts';
 import type { Finding } from '../core/error.ts';
-import { unaccountedPaths } from '../core/lines.ts';
 import { listSome } from '../core/some.ts';
 import type { Change, Changes, Comparison } from '../git/changes.ts';
 import type { Range, RangeCommit } from '../git/range.ts';
+import { remerge } from '../git/remerge.ts';
 import type { Oid } from '../git/store.ts';
 import { type Covers, coverByAncestry, coverByPatch, isCovered } from './gate-coverage.ts';
 import type { Repository } from './repository.ts';
@@ -13,8 +13,8 @@ export interface WritebackCase {
   changes: Changes;
   /** What the whole change is read from, tree by tree; null: from its commits, as what else differs was judged elsewhere. */
   whole: Comparison[] | null;
-  /** Head does not have all that base has, and takes its place all the same. */
-  isRewritten: boolean;
+  /** What base has and head has not, where head takes its place all the same. */
+  dropped: Range;
   accounts: readonly Account[];
   /** Commits that a maintainer has waived. */
   waived: ReadonlySet<Oid>;
@@ -36,25 +36,22 @@ export async function judgeWriteback(repository: Repository, input: WritebackCas
   const { range, accounts } = input;
   const waived = new Set(input.waived);
   const covers = coverByAncestry(range, accounts);
-  const code = await readCode(input, covers);
+  const code = await readCode(repository, input, covers);
   coverByPatch(range, code.byCommit, accounts, covers);
   const open = (): Oid[] =>
     [...code.byCommit]
       .filter(([oid, { paths }]) => paths.length > 0 && !waived.has(oid) && !isCovered(covers, oid))
       .map(([oid]) => oid);
-  let claiming = [...covers.keys()];
   if (open().length > 0) {
+    // by ancestry alone: what an old thought says of a patch was true once, and does not answer for its coming back
     const older = await input.older();
     for (const oid of older.waived) waived.add(oid);
     for (const [account, commits] of coverByAncestry(range, older.accounts)) covers.set(account, commits);
-    // what an old thought says of a patch was true once: it does not answer for its coming back
-    claiming = [...covers.keys()];
-    coverByPatch(range, code.byCommit, older.accounts, covers);
   }
   const missing = await Promise.all(open().map((oid) => missingFor(repository, oid, code.byCommit.get(oid)!.paths)));
   if (missing.length > 0) return { findings: missing, covers };
-  const unclaimed = await unclaimedPaths({ ...input, waived }, code, claiming);
-  return { findings: [...uncovered(unclaimed), ...undone(range, code)], covers };
+  const unclaimed = await unclaimedPaths({ ...input, waived }, code, [...covers.keys()]);
+  return { findings: [...uncovered(unclaimed), ...undone(input.dropped, code)], covers };
 }
 
 interface Code {
@@ -62,36 +59,50 @@ interface Code {
   wholes: Change[];
   /** The commits that were read, without what is exempt. */
   byCommit: Map<Oid, Change>;
-  /** The commits, and of merges that are accounted for each side, line by line; empty where nothing can be undone. */
-  lines: Change[];
+  /** The same of those that are dropped. */
+  dropped: Map<Oid, Change>;
   isExempt(path: string): boolean;
 }
 
-/** With one process. What a thought covers need not be read, unless a merge makes it matter what each commit did. */
-async function readCode(input: WritebackCase, covers: Covers): Promise<Code> {
-  const { range, whole, waived, exempt, isRewritten } = input;
-  const isAccounted = (oid: Oid): boolean => isCovered(covers, oid) || waived.has(oid);
-  const merges = range.commits.filter(({ parents }) => parents.length > 1);
-  const withLines = whole !== null && (isRewritten || merges.some(({ oid }) => !isAccounted(oid)));
-  const asked = range.commits
-    .map(({ oid }) => oid)
-    .filter((oid) => withLines || whole === null || waived.has(oid) || !isCovered(covers, oid));
-  const sides = withLines ? merges.filter(({ oid }) => isAccounted(oid)).flatMap(sidesOf) : [];
-  const comparisons = [...(whole ?? []), ...asked.map((oid) => ({ commit: oid })), ...sides];
-  const changes = await input.changes.read(comparisons, { lines: withLines });
-  const wholes = changes.splice(0, whole?.length ?? 0);
+/** What a thought covers need not be read, unless something else is dropped for it. */
+async function readCode(repository: Repository, input: WritebackCase, covers: Covers): Promise<Code> {
+  const { range, whole, waived, dropped, exempt, changes } = input;
+  const isWanted = (oid: Oid): boolean =>
+    whole === null || dropped.commits.length > 0 || waived.has(oid) || !isCovered(covers, oid);
+  const asked = range.commits.filter(({ oid }) => isWanted(oid));
+  const lost = dropped.commits.filter(({ parents }) => parents.length < 2); // what a merge brought is among them
   const isExempt = exemption(exempt);
-  const byCommit = new Map(asked.map((oid, at) => [oid, codeOf(changes[at]!, isExempt, withLines)]));
-  return { wholes, byCommit, lines: withLines ? changes : [], isExempt };
+  const [wholes, own, others] = await Promise.all([
+    changes.read(whole ?? []),
+    readOwn(repository, changes, asked),
+    changes.read(lost.map(({ oid }) => ({ commit: oid }))),
+  ]);
+  const codeOf = ({ paths, patchId }: Change): Change => ({ paths: paths.filter((path) => !isExempt(path)), patchId });
+  return {
+    wholes,
+    byCommit: new Map(asked.map(({ oid }, at) => [oid, codeOf(own[at]!)])),
+    dropped: new Map(lost.map(({ oid }, at) => [oid, codeOf(others[at]!)])),
+    isExempt,
+  };
 }
 
-function sidesOf({ oid, parents }: RangeCommit): Comparison[] {
-  return parents.map((parent) => ({ commit: oid, parent }));
-}
+/** More of them than this that nobody accounts for are not merged again, and count for all that they bring. */
+const MOST_MERGES = 256;
 
-/** A file that a merge has moved has lines that no parent has at that path: where lines are counted, they tell. */
-function codeOf({ paths, moved, patchId }: Change, isExempt: (path: string) => boolean, withLines: boolean): Change {
-  return { paths: paths.filter((path) => !isExempt(path) && !(withLines && moved?.has(path))), patchId };
+/**
+ * What each commit does by itself. Of a merge that is what git would not have made of its parents alone: a conflict that was
+ * resolved, and anything that was slipped in or left out.
+ */
+async function readOwn(repository: Repository, changes: Changes, commits: readonly RangeCommit[]): Promise<Change[]> {
+  const merges = commits.filter(({ parents }) => parents.length > 1);
+  const compared = new Map<Oid, Comparison>();
+  for (const merge of merges) {
+    const tree = merges.length > MOST_MERGES ? null : await remerge(repository.git, repository.store, merge.parents);
+    const after = (await repository.store.readCommit(merge.oid)).tree;
+    compared.set(merge.oid, tree ? { before: tree, after } : { commit: merge.oid, parent: merge.parents[0]! });
+  }
+  const read = await changes.read(commits.map(({ oid }) => compared.get(oid) ?? { commit: oid }));
+  return read.map((change, at) => (compared.has(commits[at]!.oid) ? { ...change, patchId: null } : change));
 }
 
 function pathsOf(changes: readonly Change[]): Set<string> {
@@ -149,18 +160,19 @@ function uncovered(missing: readonly string[]): Finding[] {
   }));
 }
 
-/** A merge can take back, line by line, what the protected branch has, and look to git like one that takes a side. */
-function undone({ commits }: Range, { wholes, lines, isExempt }: Code): Finding[] {
-  if (lines.length === 0) return [];
-  const linesOf = (changes: readonly Change[]) => changes.map((change) => change.lines!);
-  const paths = unaccountedPaths(linesOf(wholes), linesOf(lines), isExempt);
-  const merge = commits.find(({ parents }) => parents.length > 1);
-  return paths.slice(0, MOST_PATHS).map((path) => ({
+/** Code that is on the protected branch is taken back by a commit that says so, and not by leaving it out. */
+function undone({ commits }: Range, { byCommit, dropped }: Code): Finding[] {
+  const again = new Set([...byCommit.values()].map(({ patchId }) => patchId));
+  const lost = commits.filter(({ oid }) => {
+    const change = dropped.get(oid);
+    return change && change.paths.length > 0 && !again.has(change.patchId);
+  });
+  return lost.slice(0, MOST_PATHS).map(({ oid }) => ({
     code: 'writeback_missing',
     severity: 'error',
-    path,
-    ...(merge ? { commit: merge.oid } : {}),
-    message: `${path} has lost or gained lines that no commit which is accounted for took away or brought${merge ? ': a merge did' : ''}.`,
-    hint: 'Merge again and keep what the protected branch has; or record a thought for the merge that says why not: git handoff thought TASK --commit MERGE',
+    commit: oid,
+    path: dropped.get(oid)!.paths[0]!,
+    message: `Commit ${oid.slice(0, 12)} is on the protected branch, and is dropped: nothing here does what it did.`,
+    hint: 'Bring the protected branch in (git merge or git rebase) and push without force. What should go is reverted by a commit of its own.',
   }));
 }

@@ -348,7 +348,7 @@ export const TAKEN_BACK: Scenario[] = [
   },
   {
     name: 'a force push back to what was there long ago',
-    expect: ['files_uncovered', 'record_deleted'],
+    expect: ['files_uncovered', 'record_deleted', 'writeback_missing'],
     build() {
       return { head: 'main~2', replaces: true };
     },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
 import {
@@ -13,6 +14,7 @@ import {
   session,
   thoughtSince,
   verdict,
+  write,
 } from './scenario.ts';
 
 const place = template();
@@ -152,4 +154,125 @@ test('what was run and failed is a warning, until it was run again', async () =>
   });
   session(here, [START, { ...thought, ...ran(0) }, BATON], { clock: 50 });
   expect((await judge(here)).findings).toEqual([]);
+});
+
+describe('a merge that nobody wrote a thought about may merge, and nothing else', () => {
+  const BODY = Array.from({ length: 30 }, (_, n) => `line ${n}\n`).join('');
+
+  /** An honest branch that adds auth.js and changes f.js; main as it was. */
+  async function ready(here: Place, exempt?: string): Promise<void> {
+    code(here, { 'f.js': BODY, 'util.js': `    return false;\n${BODY}` });
+    if (exempt) await reopen(here).handoff.policy.set({ key: 'exempt', value: exempt });
+    await honestBranch(here, 'feature', {
+      'auth.js': 'check admin\nthrow\nreturn true\n',
+      'f.js': BODY.replace('line 25\n', 'changed\n'),
+      'util.js': BODY,
+    });
+    git(here.dir, 'checkout', '--quiet', 'main');
+  }
+
+  /** Merges the branch into main by hand. */
+  function mergeWith(here: Place, change: () => void): void {
+    git(here.dir, 'merge', '--quiet', '--no-ff', '--no-commit', 'feature');
+    change();
+    git(here.dir, 'add', '--all');
+    git(here.dir, 'commit', '--quiet', '--no-verify', '--message', 'merge');
+  }
+
+  test('not drop lines of a file that one side adds', async () => {
+    const here = place();
+    await ready(here);
+    mergeWith(here, () => write(here, 'auth.js', 'return true\n'));
+    expect(await verdict(here, 'HEAD^1', 'HEAD', { replaces: true })).toEqual(['writeback_missing auth.js']);
+  });
+
+  test('not add lines that an exempt file has brought', async () => {
+    const here = place();
+    await ready(here, 'docs/');
+    const base = git(here.dir, 'rev-parse', 'HEAD');
+    code(here, { 'docs/n.txt': 'EVIL()\n' });
+    mergeWith(here, () => write(here, 'auth.js', 'check admin\nthrow\nreturn true\nEVIL()\n'));
+    expect(await verdict(here, base, 'HEAD', { replaces: true })).toEqual(['writeback_missing auth.js']);
+  });
+
+  test('not hide behind a parent that has nothing', async () => {
+    const here = place();
+    await ready(here);
+    const base = git(here.dir, 'rev-parse', 'HEAD');
+    const empty = git(here.dir, 'commit-tree', '-m', 'r', git(here.dir, 'mktree'));
+    mergeWith(here, () => write(here, 'f.js', `EVIL()\n${BODY.replace('line 25\n', 'changed\n')}`));
+    const tree = git(here.dir, 'rev-parse', 'HEAD^{tree}');
+    const head = git(here.dir, 'commit-tree', tree, '-p', base, '-p', 'feature', '-p', empty, '-m', 'o');
+    expect((await verdict(here, base, head, { replaces: true }))[0]).toMatch(/^writeback_missing /);
+  });
+
+  test('not take back a fix whose line is taken away elsewhere', async () => {
+    const here = place();
+    await ready(here);
+    code(here, { 'f.js': BODY.replace('line 3\n', 'line 3\n    return false;\n') });
+    mergeWith(here, () => {
+      git(here.dir, 'checkout', '--quiet', 'feature', '--', 'f.js');
+      git(here.dir, 'checkout', '--quiet', 'HEAD', '--', 'util.js');
+    });
+    expect(await verdict(here, 'HEAD^1', 'HEAD', { replaces: true })).toEqual(['writeback_missing f.js']);
+  });
+
+  test('not choose a side in a criss-cross', async () => {
+    const here = place();
+    code(here, { 'f.js': BODY });
+    const base = git(here.dir, 'rev-parse', 'HEAD');
+    await honestBranch(here, 'y', { 'f.js': BODY.replace('line 3\n', 'fix\n') });
+    git(here.dir, 'checkout', '--quiet', base);
+    await honestBranch(here, 'x', { 'other.js': 'x\n' });
+    git(here.dir, 'checkout', '--quiet', 'main');
+    git(here.dir, 'merge', '--quiet', '--no-ff', '--no-edit', 'y');
+    git(here.dir, 'merge', '--quiet', '--no-ff', '--no-edit', 'x');
+    git(here.dir, 'checkout', '--quiet', '-b', 'pr', 'x');
+    git(here.dir, 'merge', '--quiet', '--no-ff', '--no-commit', 'y');
+    git(here.dir, 'checkout', '--quiet', 'x', '--', 'f.js');
+    git(here.dir, 'commit', '--quiet', '--no-verify', '--message', 'm');
+    expect(await verdict(here, 'main', 'pr')).toEqual(['writeback_missing f.js']);
+  });
+
+  test('but bring together lines that are near each other', async () => {
+    const here = place();
+    await ready(here);
+    code(here, { 'f.js': BODY.replace('line 27\n', 'near\n') });
+    mergeWith(here, () => {});
+    expect(await verdict(here, 'HEAD^1', 'HEAD', { replaces: true })).toEqual([]);
+  });
+});
+
+test('a clock that nobody could count on from is refused', async () => {
+  const here = place();
+  branch(here, 'feature');
+  session(here, [START, BATON], { clock: 2 ** 48 });
+  expect(await verdict(here)).toEqual(['chain_broken 0001-start.yaml', 'chain_broken 0002-baton.md']);
+});
+
+test('a review by the bot is that of nobody', async () => {
+  const here = place();
+  await reopen(here).handoff.policy.set({ key: 'writeback.review', value: 'true' });
+  const { records } = await honestBranch(here);
+  const review = { kind: 'review' as const, task_id: 'P0.1', verdict: 'approve', thought: records[2]!.id };
+  session(here, [START, review, BATON], { identity: 'bot', clock: 50 });
+  expect(await verdict(here)).toEqual(['review_missing 0003-thought.yaml']);
+});
+
+test('a patch that was taken back does not come again under another thought', async () => {
+  const here = place();
+  const { commit } = await honestBranch(here, 'first', { 'srv.js': 'backdoor\n' });
+  git(here.dir, 'checkout', '--quiet', 'main');
+  git(here.dir, 'merge', '--quiet', '--no-edit', 'first');
+  git(here.dir, 'revert', '--no-commit', commit);
+  git(here.dir, 'commit', '--quiet', '--no-verify', '--message', 'take it back');
+  git(here.dir, 'checkout', '--quiet', 'main');
+  await honestBranch(here, 'second', { 'srv.js': 'honest\n' });
+  git(here.dir, 'rm', '--quiet', 'srv.js');
+  git(here.dir, 'commit', '--quiet', '--no-verify', '--message', 'away');
+  const again = code(here, { 'srv.js': 'backdoor\n' });
+  const { findings } = await judge(here);
+  expect(findings.filter(({ code: each }) => each === 'writeback_missing').map((found) => found.commit)).toContain(
+    again,
+  );
 });

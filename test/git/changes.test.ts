@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Change, readChanges } from '../../src/git/changes.ts';
 import { openNativeStore } from '../../src/git/native-store.ts';
 import { ancestorsIn, readNearRange, readRange } from '../../src/git/range.ts';
+import { remerge } from '../../src/git/remerge.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt } from './fixture.ts';
 
@@ -127,30 +128,80 @@ describe('paths', () => {
   });
 });
 
-describe('a merge', () => {
-  function diverged(): string {
+describe('what git makes of a merge alone', () => {
+  function diverged(...flags: string[]): string {
     const dir = repository();
     git(dir, 'checkout', '--quiet', '-b', 'side');
     commit(dir, { 'a.txt': edit(2, 'side\n') });
     git(dir, 'checkout', '--quiet', 'main');
-    commit(dir, { 'a.txt': edit(30, 'main\n') });
-    git(dir, 'merge', '--quiet', '--no-commit', '--no-ff', 'side');
+    commit(dir, { 'a.txt': edit(4, 'main\n') });
+    git(dir, 'merge', '--quiet', '--no-ff', '--no-edit', ...flags, 'side');
     return dir;
   }
 
-  test('that git could make alone changes nothing, even in a file that both sides changed', async () => {
-    const dir = diverged();
-    git(dir, 'commit', '--quiet', '--message', 'merge');
-    expect(await changeOf(dir)).toEqual({ paths: [], patchId: null });
+  async function own(dir: string): Promise<string[] | null> {
+    const store = openNativeStore(gitAt(dir));
+    const { tree: after, parents } = await store.readCommit('HEAD');
+    const before = await remerge(gitAt(dir), store, parents);
+    await store.close();
+    return before === null ? null : (await readChanges(gitAt(dir), [{ before, after }], '.handoff'))[0]!.paths;
+  }
+
+  test('is that merge, even where both sides changed lines that are near', async () => {
+    expect(await own(diverged())).toEqual([]);
   });
 
-  test('that adds lines of its own changes those files', async () => {
+  test('is not one that leaves a side out, or slips something in', async () => {
+    expect(await own(diverged('--strategy=ours'))).toEqual(['a.txt']);
     const dir = diverged();
     writeFileSync(join(dir, 'evil\n.txt'), 'evil\n');
-    writeFileSync(join(dir, 'a.txt'), `${edit(2, 'side\n').replace('line 30\n', 'main\n')}evil\n`);
     git(dir, 'add', '--all');
-    git(dir, 'commit', '--quiet', '--message', 'merge');
-    expect(await changeOf(dir)).toEqual({ paths: ['a.txt', 'evil\n.txt'], patchId: null });
+    git(dir, 'commit', '--quiet', '--amend', '--no-edit');
+    expect(await own(dir)).toEqual(['evil\n.txt']);
+  });
+
+  test('follows a file that one side has renamed', async () => {
+    const dir = repository();
+    git(dir, 'checkout', '--quiet', '-b', 'side');
+    git(dir, 'mv', 'a.txt', 'b.txt');
+    git(dir, 'commit', '--quiet', '--message', 'rename');
+    git(dir, 'checkout', '--quiet', 'main');
+    commit(dir, { 'a.txt': edit(4, 'main\n') });
+    git(dir, 'merge', '--quiet', '--no-ff', '--no-edit', 'side');
+    expect(await own(dir)).toEqual([]);
+  });
+
+  test('can have more than two sides', async () => {
+    const dir = repository();
+    const first = git(dir, 'rev-parse', 'HEAD');
+    for (const name of ['x', 'y', 'z']) {
+      git(dir, 'checkout', '--quiet', '-b', name, first);
+      commit(dir, { [name]: '1' });
+    }
+    git(dir, 'merge', '--quiet', '--no-edit', 'x', 'y');
+    expect(await own(dir)).toEqual([]);
+    writeFileSync(join(dir, 'x'), 'evil\n');
+    git(dir, 'add', '--all');
+    git(dir, 'commit', '--quiet', '--amend', '--no-edit');
+    expect(await own(dir)).toEqual(['x']);
+  });
+
+  test('is nothing where the sides never met', async () => {
+    const dir = repository();
+    git(dir, 'checkout', '--quiet', '--orphan', 'other');
+    commit(dir, { c: '1' });
+    git(dir, 'merge', '--quiet', '--no-edit', '--allow-unrelated-histories', '--strategy=ours', 'main');
+    expect(await own(dir)).toBeNull();
+  });
+
+  test('has marks where it leaves the decision to a person', async () => {
+    const dir = repository();
+    git(dir, 'checkout', '--quiet', '-b', 'side');
+    commit(dir, { 'a.txt': edit(4, 'side\n'), c: '1' });
+    git(dir, 'checkout', '--quiet', 'main');
+    commit(dir, { 'a.txt': edit(4, 'main\n') });
+    git(dir, 'merge', '--quiet', '--no-ff', '--no-edit', '--strategy-option=ours', 'side');
+    expect(await own(dir)).toEqual(['a.txt']);
   });
 });
 

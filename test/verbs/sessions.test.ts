@@ -754,6 +754,7 @@ describe('sessions and status', () => {
       branch: 'main',
       head: git(place.dir, 'rev-parse', 'HEAD'),
       tasks: { focus: [], open_count: 0 },
+      claimed: [],
       pending_signals: 0,
       active_sessions: [],
       rules_reminders: [expect.stringContaining('git handoff wrap')],
