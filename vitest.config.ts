@@ -1,8 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
-// Whole processes, servers and hooks: minutes, so that they have a command of their own (npm run gauntlet).
+// Whole processes, servers, remotes and hooks: minutes, so that they have a command of their own (npm run gauntlet).
 const GAUNTLET = [
   'test/ci/**/*.test.ts',
+  'test/cli/sessions.test.ts',
+  'test/git/store-conformance.test.ts',
+  'test/journal/remote-locks*.test.ts',
   'test/gate/{server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
 ];
