@@ -5,6 +5,7 @@ set -euo pipefail
 
 report=$RUNNER_TEMP/git-handoff-report.md
 annotations=$RUNNER_TEMP/git-handoff-annotations
+verdict=$RUNNER_TEMP/git-handoff-verdict.json
 errors=$RUNNER_TEMP/git-handoff-errors
 
 # The target branch as it is now: the base that the event names may be older, and know a key that was revoked since.
@@ -17,6 +18,16 @@ fetch_target() {
 
 judge() {
   "$PROGRAM" gate --base="$base" --head="$head" ${ROOT:+--root="$ROOT"} --format="$1"
+}
+
+# true or false, if it is a verdict of the gate, and on this change; a program that is none may end well too.
+read_verdict() {
+  node -e '
+    const [file, base, head] = process.argv.slice(1);
+    const verdict = JSON.parse(require("node:fs").readFileSync(file, "utf8"));
+    if (verdict.base !== base || verdict.head !== head || typeof verdict.pass !== "boolean") process.exit(1);
+    console.log(verdict.pass);
+  ' "$verdict" "$base" "$head" 2>/dev/null
 }
 
 # Words of others in a log: the runner must not take a line of theirs for a command.
@@ -56,13 +67,19 @@ if [ -z "$BASE" ] || [ -z "$HEAD" ]; then not_judged 'this event names no change
 base=$(git rev-parse --verify --quiet --end-of-options "$BASE^{commit}") || not_judged 'its base is not in this clone.'
 head=$(git rev-parse --verify --quiet --end-of-options "$HEAD^{commit}") || not_judged 'its head is not in this clone.'
 
+told=0
+judge json >"$verdict" 2>"$errors" || told=$?
+[ "$told" -le 1 ] || not_judged "git handoff gate ended with $told."
+pass=$(read_verdict) || not_judged 'what the program says is no verdict of git handoff gate on this change.'
+case $pass$told in true0 | false1) ;; *) not_judged "git handoff gate ended with $told, and says pass: $pass." ;; esac
+
 code=0
 judge github >"$annotations" 2>"$errors" || code=$?
-if [ "$code" -gt 1 ] || [ ! -s "$annotations" ]; then not_judged "git handoff gate ended with $code."; fi
+if [ "$code" != "$told" ] || [ ! -s "$annotations" ]; then not_judged "git handoff gate ended with $told, and then with $code."; fi
 cat "$annotations"
 [ ! -s "$errors" ] || quote "$errors"
 
 again=0
 judge markdown >"$report" 2>"$errors" || again=$?
 [ "$again" = "$code" ] || not_judged "git handoff gate ended with $code, and then with $again."
-if [ "$code" = 0 ]; then finish true; else finish false; fi
+finish "$pass"

@@ -10,11 +10,10 @@ fail() {
 
 given() {
   local found
-  found=$(command -v -- "$COMMAND") || fail 'The input command names no program that is installed.'
+  found=$(type -P -- "$COMMAND") || fail 'The input command names no program that is installed.'
+  node "$ACTION_PATH/ci/outside.mjs" "$found" "$GITHUB_WORKSPACE" ||
+    fail 'The input command names a program in the checked-out tree, or by a link in it, which the pull request may have written. Install it elsewhere.'
   found=$(realpath -- "$found")
-  case $found in
-    "$(realpath -- "$GITHUB_WORKSPACE")"/*) fail 'The input command names a program in the checked-out tree, which the pull request may have written. Install it elsewhere.' ;;
-  esac
   echo "$found"
 }
 

@@ -17,9 +17,11 @@ export function openWorkTree(topLevel: string): Source {
 }
 
 function listFolder(topLevel: string, prefix: string): Entry[] {
-  return namesIn(join(topLevel, prefix)).map((name) => {
+  return namesIn(join(topLevel, prefix)).flatMap((name) => {
     const path = prefix + name;
-    return { path, name, mode: modeOf(lstatSync(join(topLevel, path))), oid: null };
+    // not found: it was deleted since, or its name is no UTF-8, which nothing of ours is
+    const stats = lstatSync(join(topLevel, path), { throwIfNoEntry: false });
+    return stats ? [{ path, name, mode: modeOf(stats), oid: null }] : [];
   });
 }
 

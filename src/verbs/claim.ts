@@ -146,37 +146,33 @@ function isBegun({ writer, board, task, held }: Claiming): boolean {
   );
 }
 
-/** Other clones may have written records under numbers that this one's locks have not reached. */
-const MOST_STEPS = 64;
+/** Records of other clones may carry numbers that the locks here have not reached. One further off than this is no lock's. */
+const REACH = 64;
 
-/** SPEC §6.6: a number that another session's records carry is not used again, so the next one is taken until it is new. */
+/**
+ * SPEC §8.9: a number that another session's records carry is not used again, so the next one is taken until it is new.
+ * Those in reach are all passed, for only the highest are kept; for one far above nobody waits, or it would freeze the task.
+ */
 async function takeLock({ writer, board, task, held }: Claiming): Promise<number> {
   const { repository, session, holds } = writer;
   const name = `task/${task.task_id}` as const;
   const holder = holderOf(repository.host.name, session, repository.now().toISOString());
-  const used = highestToken(board, task.task_id, session);
+  const used = tokensOfOthers(board, task.task_id, session);
   let prior = held;
-  for (let step = 0; step < MOST_STEPS; step++) {
+  let end = 0;
+  for (;;) {
     const isTaken = await holds.take(name, prior, holder);
     prior = await holds.read(name);
     if (!isTaken || !isHeldBy(prior, session)) throw lost(task.task_id, prior, board);
     const token = tokenOf(prior, session);
-    if (token > used) return token;
+    end ||= token + REACH;
+    if (!used.some((each) => each === token || (each > token && each < end))) return token;
   }
-  await releaseClaim(repository, holds, session, { task: task.task_id });
-  throw new HandoffError(
-    'stale_token',
-    `Records carry number ${used} of the lock of ${task.task_id}, far above its locks.`,
-    {
-      hint: `See who wrote them: git handoff log --task ${task.task_id}`,
-      data: { task_id: task.task_id, token: used },
-    },
-  );
 }
 
-function highestToken({ known }: Board, id: string, { session_id }: Session): number {
-  const tokens = taskTrail(known.history, id)?.tokens;
-  return tokens?.find((each) => each.session_id !== session_id)?.token ?? 0;
+function tokensOfOthers({ known }: Board, id: string, { session_id }: Session): number[] {
+  const tokens = taskTrail(known.history, id)?.tokens ?? [];
+  return tokens.filter((each) => each.session_id !== session_id).map(({ token }) => token);
 }
 
 function lost(task_id: string, held: Held | null, board: Board): HandoffError {

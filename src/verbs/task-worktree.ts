@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { find } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
@@ -36,7 +36,10 @@ export async function planWorktree(
   session: Session,
   earlier: Claim | null,
 ): Promise<NewWorktree> {
-  if (earlier?.branch && earlier.worktree) return { branch: earlier.branch, path: earlier.worktree, isResumed: true };
+  if (earlier?.branch && earlier.worktree) {
+    assertFolders(earlier.worktree);
+    return { branch: earlier.branch, path: earlier.worktree, isResumed: true };
+  }
   if (!isHere(repository, session)) throw notHere(session);
   const slug = slugOf(task);
   const branch = `feature/${slug}`;
@@ -45,7 +48,22 @@ export async function planWorktree(
     throw new HandoffError('usage', 'There is no commit yet that a work tree could begin from.', {
       hint: 'git commit',
     });
-  return { branch, path: join(mainTree(repository), FOLDER, session.identity, slug), isResumed: false };
+  const path = join(mainTree(repository), FOLDER, session.identity, slug);
+  assertFolders(path);
+  return { branch, path, isResumed: false };
+}
+
+/** A branch can bring a link under this name, and git would follow it out of the repository. */
+function assertFolders(path: string): void {
+  for (const folder of [dirname(dirname(path)), dirname(path), path]) {
+    const stats = lstatSync(folder, { throwIfNoEntry: false });
+    if (!stats || stats.isDirectory()) continue;
+    const what = stats.isSymbolicLink() ? 'a symbolic link' : 'a file';
+    throw new HandoffError('foreign_directory', `${folder} is ${what}; work trees are made only in plain folders.`, {
+      hint: 'Move it away, then run the command again. Or claim without --worktree.',
+      data: { path: folder },
+    });
+  }
 }
 
 const LONGEST_SLUG = 60;

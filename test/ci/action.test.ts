@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeBytes } from '../handoff.ts';
@@ -141,6 +141,33 @@ describe('set up', () => {
       expect(output).toContain('in the checked-out tree');
     },
   );
+});
+
+describe('a link', () => {
+  const install = (workspace: string, command: string) =>
+    runStep(stepNamed('program'), { workspace, context: { inputs: { command, version: '' }, github: {} } });
+
+  it.each([
+    ['in the tree that leads out of it', './link'],
+    ['to a folder, in the tree, that leads out of it', 'folder/echo'],
+    ['elsewhere that leads through the tree', '../elsewhere'],
+  ])('THREATS 34: is refused as a program: one %s', async (_, command) => {
+    const workspace = join(temporaryDirectory(), 'work');
+    mkdirSync(workspace);
+    symlinkSync('/bin/echo', join(workspace, 'link'));
+    symlinkSync('/bin', join(workspace, 'folder'));
+    symlinkSync('work/link', join(workspace, '../elsewhere'));
+    const { code, output, outputs } = await install(workspace, command);
+    expect([code, outputs]).toEqual([1, {}]);
+    expect(output).toContain('in the checked-out tree');
+  });
+
+  it('that has nothing to do with the tree is followed', async () => {
+    const base = temporaryDirectory();
+    mkdirSync(join(base, 'work'));
+    symlinkSync(PROGRAM, join(base, 'mine'));
+    expect((await install(join(base, 'work'), '../mine')).outputs).toEqual({ program: PROGRAM });
+  });
 });
 
 describe('the comment', () => {

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commitAll, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
@@ -67,6 +69,25 @@ describe('a pull request on GitHub', () => {
     expect(run.log).toMatch(/^::error .*title=writeback_missing::/m);
     expect(run.summary).toMatch(/\n## ❌ git-handoff: refused\n/);
     expect(api.comments.map(({ body }) => body)).toEqual([run.summary]);
+  });
+
+  it.each([
+    ['echoes', '/bin/echo', null],
+    ['says nothing', '/bin/true', null],
+    ['judges another change', null, '{"pass":true,"base":"BASE","head":"BASE"}'],
+    ['passes by a word', null, '{"pass":"true","base":"BASE","head":"HEAD"}'],
+    ['says no, and ends well', null, '{"pass":false,"base":"BASE","head":"HEAD"}'],
+  ])('is not passed by a program that %s', async (_, command, answer) => {
+    const place = fresh();
+    silentBranch(place);
+    const program = join(place.dir, '../program');
+    const [base, head] = ['main', 'feature'].map((name) => git(place.dir, 'rev-parse', name)) as [string, string];
+    const said = answer?.replaceAll('BASE', base).replaceAll('HEAD', head);
+    writeFileSync(program, `#!/bin/sh\necho '${said}'\n`, { mode: 0o755 });
+    const inputs = { root: place.root, command: command ?? program };
+    const run = await pullRequest(checkout(place), { inputs });
+    expect([run.failed, run.outputs.pass]).toEqual([true, 'false']);
+    expect(run.summary).toContain('not judged');
   });
 
   it('is commented on once: when it is mended, the same comment says so', async () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { nodeHost } from '../../src/host.ts';
@@ -121,13 +121,24 @@ describe('claim', () => {
     expect(await findings(place)).toEqual([]);
   });
 
-  it('a number far beyond all locks cannot keep anybody busy for ever', async () => {
+  it('SPEC M62: a number far beyond all locks freezes nothing', async () => {
     const place = fresh();
-    writeSession(place, [{ kind: 'start', lock: { task: 'P0.1.1', token: 2 ** 40 } }], { identity: 'erin' });
+    writeSession(place, [{ kind: 'start', lock: { task: 'P0.1.1', token: 1_000_000 } }], { identity: 'erin' });
+    writeSession(place, [{ kind: 'start', lock: { task: 'P0.1.1', token: 2 } }], { identity: 'erin' });
     commitAll(place);
     const { place: here } = await started(place, 'donna');
-    await expect(here.handoff.claim({ id: 'P0.1.1' })).rejects.toMatchObject({ code: 'stale_token' });
-    expect(lockOf(place)).toMatchObject({ released: true });
+    expect(await here.handoff.claim({ id: 'P0.1.1' })).toMatchObject({ token: 3 });
+    commitAll(place);
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('SPEC M62: a number beyond reach that is come upon all the same is passed over', async () => {
+    const place = fresh();
+    const lock = (token: number) => ({ kind: 'start' as const, lock: { task: 'P0.1.1', token } });
+    for (const token of [63, 64, 65]) writeSession(place, [lock(token)], { identity: 'erin' });
+    commitAll(place);
+    const { place: here } = await started(place, 'donna');
+    expect(await here.handoff.claim({ id: 'P0.1.1' })).toMatchObject({ token: 66 });
   });
 });
 
@@ -304,14 +315,36 @@ describe('claim --worktree', () => {
     expect(recordsOf(place, session_id)).toHaveLength(1);
   });
 
+  it.each([
+    ['.worktrees', 'a symbolic link'],
+    ['.worktrees/donna', 'a symbolic link'],
+    ['.worktrees/donna/p0-1-1-package-setup', 'a symbolic link'],
+    ['.worktrees', 'a file'],
+  ])('where %s is %s, nothing is taken or written', async (name, what) => {
+    const { place, session_id } = await started(fresh(), 'donna');
+    const elsewhere = join(place.dir, '../elsewhere');
+    mkdirSync(elsewhere);
+    mkdirSync(dirname(join(place.dir, name)), { recursive: true });
+    if (what === 'a file') writeFileSync(join(place.dir, name), '');
+    else symlinkSync(elsewhere, join(place.dir, name));
+    await expect(place.handoff.claim({ id: 'P0.1.1', worktree: true })).rejects.toMatchObject({
+      code: 'foreign_directory',
+      message: expect.stringContaining(`${name} is ${what}`),
+    });
+    expect([lockOf(place), readdirSync(elsewhere)]).toEqual([null, []]);
+    expect(git(place.dir, 'branch', '--list', 'feature/*')).toBe('');
+    expect(recordsOf(place, session_id)).toHaveLength(1);
+  });
+
   it('when git cannot make it, everything is given back', async () => {
     const { place, session_id } = await started(fresh(), 'donna');
-    writeFileSync(join(place.dir, '.worktrees'), 'in the way');
+    mkdirSync(treeOf(place), { recursive: true });
+    writeFileSync(join(treeOf(place), 'file'), 'in the way');
     await expect(place.handoff.claim({ id: 'P0.1.1', worktree: true })).rejects.toMatchObject({ code: 'io' });
     expect(lockOf(place)).toMatchObject({ released: true });
     expect(readClaims(stateOf(place), session_id)).toEqual([]);
     expect(git(place.dir, 'branch', '--list', 'feature/*')).toBe('');
-    rmSync(join(place.dir, '.worktrees'));
+    rmSync(join(place.dir, '.worktrees'), { recursive: true });
     expect(await open(place).handoff.claim({ id: 'P0.1.1', worktree: true })).toMatchObject({ token: 2 });
   });
 

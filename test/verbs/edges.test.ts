@@ -46,6 +46,17 @@ it('a sparse checkout without .handoff works by what HEAD has', async () => {
   expect(await place.handoff.pickup({ as: 'donna' })).toMatchObject({ predecessor_session_id: session_id });
 });
 
+it("a file whose name is no UTF-8 is nobody's hindrance", async () => {
+  const place = await initialised();
+  for (const folder of ['', '.handoff/'])
+    writeFileSync(Buffer.concat([Buffer.from(`${place.dir}/${folder}`), Buffer.from([0x6e, 0xff, 0xfe])]), '');
+  await place.handoff.start({ as: 'donna' });
+  await place.handoff.note({ text: 'all the same' });
+  await place.handoff.task.add({ id: 'P1', title: 'first' });
+  expect((await open(place).handoff.task.list()).tasks).toHaveLength(1);
+  expect(await open(place).handoff.status()).toMatchObject({ identity: 'donna' });
+});
+
 it('a pipe where a policy should be is not waited for', async () => {
   const place = await initialised();
   const policy = join(place.dir, '.handoff/policy/0001.yaml');
