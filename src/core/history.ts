@@ -32,7 +32,7 @@ export interface Verdict extends Moment {
 }
 
 /** A commit that a maintainer has excepted. */
-export interface Waived extends Moment {
+interface Waived extends Moment {
   commit: string;
 }
 
