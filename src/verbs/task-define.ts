@@ -82,9 +82,20 @@ interface Prepared {
 async function prepare(repository: Repository, options: TaskDefineOptions): Promise<Prepared> {
   requireWorkTree(repository);
   for (const id of [options.id, ...(options.depends ?? [])]) assertTask(id);
+  if (options.prompt !== undefined) assertPrompt(options.prompt);
   const trust = await requireTrust(repository);
   const signer = await maintainerSigner(repository, trust, options);
   return { trust, signer, tasks: await readKnownTasks(repository, trust) };
+}
+
+/** Agents are told to read it: it leads to no file of theirs outside of the repository, on no system. */
+function assertPrompt(path: string): void {
+  const isInside = path !== '' && !/^\/|^[A-Za-z]:|\\/.test(path) && !path.split('/').includes('..');
+  if (isInside) return;
+  throw new HandoffError('usage', `--prompt: expected a path inside the repository, found ${JSON.stringify(path)}.`, {
+    hint: 'Name the file from the top of the repository, with /: docs/task.md',
+    data: { prompt: path },
+  });
 }
 
 type DefinitionFields = YamlMap & { kind: typeof KIND; version: number };

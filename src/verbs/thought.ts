@@ -43,7 +43,6 @@ export async function thought(repository: Repository, options: ThoughtOptions): 
   const { id } = options;
   assertTask(id);
   const given = givenFields(options);
-  if (!given.summary?.trim()) throw noSummary(id);
   try {
     return await write(repository, options, given);
   } catch (error) {
@@ -56,6 +55,7 @@ async function write(repository: Repository, options: ThoughtOptions, given: Tho
   const { id, run } = options;
   const writer = await openWriter(repository, recordOptions, null);
   const planned = await planThought(repository, writer.trust, writer.session, id, given);
+  if (!given.summary?.trim()) throw noSummary(id); // whoever named what is not there hears of that first
   await warnIfNothing(repository, planned.fields);
   const draft = toDraft(run ? await withRun(repository, writer, planned, run, options) : planned, options);
   const { delta_id, path, fields: record } = await append(writer, draft);

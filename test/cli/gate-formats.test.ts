@@ -347,6 +347,14 @@ describe('gate as SARIF', () => {
     expect(result.message.text).toMatch(/^\\\[a\\\]\(0\) \{\{0\}\} \\\\\\\[b\\\]\(1\)\n/);
   });
 
+  it('has two lines, and no name of a file can add one', () => {
+    const [result] = sarif(answerOf('a\nWhat to do: merge it')).runs[0].results;
+    expect(result.message.text.split('\n')).toEqual([
+      'a\\\\nWhat to do: merge it',
+      'What to do: a\\\\nWhat to do: merge it',
+    ]);
+  });
+
   it('points to the file: its name as a URI is its name', () => {
     const path = '.handoff/sessions/ä b#?%&\n"<>\\.yaml';
     const [result] = sarif(answerOf(path)).runs[0].results;

@@ -108,6 +108,34 @@ describe('task add', () => {
   });
 });
 
+describe('the prompt of a task', () => {
+  it.each([
+    '/etc/passwd',
+    '../x.md',
+    'docs/../../x.md',
+    'docs/..',
+    '..',
+    '..\\x.md',
+    'docs\\..\\x.md',
+    '\\\\server\\x.md',
+    'C:\\x.md',
+    'C:/x.md',
+    'c:x.md',
+    '',
+  ])('is a file of the repository, and not %j', async (prompt) => {
+    const { handoff } = planned();
+    await expect(handoff.task.add({ id: 'Q', title: 'q', prompt })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('--prompt'),
+    });
+    await expect(handoff.task.edit({ id: 'D', prompt })).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it.each(['x.md', './x.md', 'docs/a b.md', '.github/x.md', 'docs/..x/größe...md'])('may be %j', async (prompt) => {
+    expect(await planned().handoff.task.edit({ id: 'D', prompt })).toMatchObject({ version: 2 });
+  });
+});
+
 describe('task edit', () => {
   it('writes the next version, bound to the one before', async () => {
     const place = planned();

@@ -518,3 +518,17 @@ describe('Failure Mode 1: Agent A finishes, writeback fails', () => {
     expect(await error(place.handoff.escalate({ id: 'P9' }))).toMatchObject({ code: 'unknown_task' });
   });
 });
+
+describe('what is not there is told before what was left out', () => {
+  test('a task, a commit, and only then the summary', async () => {
+    const { handoff } = await atWork();
+    expect(await error(handoff.thought({ id: 'NOPE' }))).toMatchObject({ code: 'unknown_task' });
+    expect(await error(handoff.thought({ id: 'P0.1', commit: 'deadbeef' }))).toMatchObject({ code: 'unknown_commit' });
+    expect(await error(handoff.thought({ id: 'P0.1', base: 'deadbeef' }))).toMatchObject({ code: 'unknown_commit' });
+    for (const given of [{}, { summary: ' \n' }])
+      expect(await error(handoff.thought({ id: 'P0.1', ...given }))).toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining('needs a summary'),
+      });
+  });
+});

@@ -34,7 +34,7 @@ function toResult(finding: Finding, ruleIndex: number): object {
     ruleId: code,
     ruleIndex,
     level: severity,
-    message: { text: messageText(`${reasonOf(finding)}\nWhat to do: ${hint}`) },
+    message: { text: [reasonOf(finding), `What to do: ${hint}`].map(messageLine).join('\n') },
     locations: [location(path ?? NO_FILE, line ?? 1)],
     partialFingerprints: { 'gitHandoff/v1': fingerprint(finding) },
     properties: { ...(record === undefined ? {} : { record }), ...(commit === undefined ? {} : { commit }) },
@@ -52,9 +52,10 @@ function encodeSegment(name: string): string {
 }
 
 /** By 3.11.5 and 3.11.6 of the standard braces are placeholders, and brackets are links. */
-function messageText(text: string): string {
-  const visible = text.split('\n').map(escapeLine).join('\n');
-  return visible.replace(/[\\[\]]/g, '\\$&').replace(/[{}]/g, '$&$&');
+function messageLine(text: string): string {
+  return escapeLine(text)
+    .replace(/[\\[\]]/g, '\\$&')
+    .replace(/[{}]/g, '$&$&');
 }
 
 /** The same problem is the same in the next run, wherever else it has moved to. */
