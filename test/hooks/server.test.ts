@@ -108,9 +108,9 @@ describe('a HEAD whose branch has no policy', () => {
     const server = await withServer(here, 'old', false);
     withOrphan(here);
     git(server, 'fetch', '--quiet', here.dir, 'orphan:refs/heads/old');
-    expect(push(here, server, 'orphan:release')).toMatchObject({ code: 1, stderr: REFUSED('refs/heads/release') });
     const stranger = open(here.dir, { env: { ...here.env, HANDOFF_KEYS: join(here.dir, '../other-keys') } });
     await stranger.init();
     expect(push(here, server, 'orphan:old')).toMatchObject({ code: 1, stderr: REFUSED('refs/heads/old') });
+    expect(push(here, server, 'orphan:release')).toMatchObject({ code: 1, stderr: REFUSED('refs/heads/release') });
   });
 });
