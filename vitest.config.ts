@@ -7,7 +7,7 @@ const GAUNTLET = [
   'test/git/store-conformance.test.ts',
   'test/journal/remote-locks*.test.ts',
   'test/verbs/{claim,reconcile,two-machines}.test.ts',
-  'test/gate/{server-attacks,server-honest,around-hooks}.test.ts',
+  'test/gate/{attacks,honest,server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
 ];
 
