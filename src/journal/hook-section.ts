@@ -40,7 +40,7 @@ const SECTION = /^# >>> git-handoff((?: \[[^\]\n]*\])*) >>>.*\n[\s\S]*?^# <<< gi
 
 export function formatSection({ name, origin, program, chained }: Section): string {
   const call = formatCall(name, program);
-  const body = READS_INPUT.includes(name) ? handOn(name, call) : call('', '');
+  const body = READS_INPUT.includes(name) ? handOn(name, call) : onlyIfStaged(name, call('', ''));
   const before = `if [ -f "$0${MOVED}" ] && [ -x "$0${MOVED}" ]; then\n  "$0${MOVED}" "$@" || exit $?\nfi\n`;
   return `# >>> git-handoff${formatOrigin(origin)} >>> git handoff hooks uninstall takes this out\n${body}${chained ? before : ''}${END}`;
 }
@@ -61,6 +61,12 @@ function formatCall(name: HookName, program: Section['program']): Call {
   return (from, after) =>
     `if [ -f ${hook} ]; then\n  HANDOFF_NODE=${node} sh ${hook} ${name} "$@"${from} || exit $?\n${after}` +
     `else\n  echo '${gone}' >&2\n${isServer ? '  exit 1\n' : ''}fi\n`;
+}
+
+/** Asked here already: mostly nothing of ours is staged, and a second shell costs as much as the question. */
+function onlyIfStaged(name: HookName, call: string): string {
+  if (name !== 'pre-commit') return call;
+  return `if ! git diff-index --cached --quiet HEAD -- .handoff 2>/dev/null; then\n${call}fi\n`;
 }
 
 /** Reads what git says, gives it to ours, and puts it back for what follows. */
