@@ -79,6 +79,8 @@ function judgeCode(
   { outcome, delta, accounts, history }: Arrived,
   exempt: readonly string[],
 ): Promise<Writeback> {
+  // compared with base itself, what differs is not there
+  const isCompared = known.length === 0 && outcome.result === outcome.theirs;
   return judgeWriteback(repository, {
     range,
     changes,
@@ -91,7 +93,7 @@ function judgeCode(
       waived: waivedIn(await history()),
     }),
     dropped: outcome.dropped,
-    isThere: (path) => isSameAt(path, before, outcome.theirs),
+    isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
   });
 }
 
