@@ -31,6 +31,10 @@ const EXIT = {
   seal_missing: 1,
   session_open: 1,
   shallow_repository: 1,
+  ledger_rewritten: 1,
+  ledger_inconsistent: 1,
+  proof_invalid: 1,
+  seal_too_early: 1,
   // 2: wrong usage or bad input
   already_initialised: 2,
   foreign_directory: 2,
@@ -48,6 +52,9 @@ const EXIT = {
   task_exists: 2,
   task_cycle: 2,
   unknown_commit: 2,
+  no_records: 2,
+  nothing_sealed: 2,
+  not_protected_branch: 2,
   // 3: someone else holds it
   identity_conflict: 3,
   predecessor_active: 3,
@@ -55,6 +62,7 @@ const EXIT = {
   task_claimed: 3,
   branch_exists: 3,
   not_unblocked: 3,
+  seal_in_progress: 3,
   // 4: the environment
   not_a_repository: 4,
   not_initialised: 4,
@@ -69,7 +77,7 @@ export type ErrorCode = keyof typeof EXIT;
 /** The codes that `verify` and `gate` report; the others end a command. */
 export type FindingCode = {
   [C in ErrorCode]: (typeof EXIT)[C] extends 1
-    ? Exclude<C, 'not_entitled' | 'root_mismatch' | 'writeback_required'>
+    ? Exclude<C, 'not_entitled' | 'root_mismatch' | 'writeback_required' | 'seal_too_early'>
     : never;
 }[ErrorCode];
 

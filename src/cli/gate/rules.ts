@@ -28,5 +28,8 @@ export const RULES: Readonly<Record<FindingCode, string>> = {
   run_failed: 'What was run for a thought record passed',
   seal_missing: 'A task that asks for a seal has a sealed session',
   session_open: 'A session is wrapped before its work is merged',
+  ledger_rewritten: 'The ledger only grows, and only on the protected branch',
+  ledger_inconsistent: 'The ledger is the one that its checkpoint names',
+  proof_invalid: 'A proof proves what it says',
   shallow_repository: 'A change is judged in a clone that has its whole history',
 };
