@@ -21,6 +21,8 @@ import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from '
 import type { ReleaseOptions, SessionStateResult } from './verbs/release.ts';
 import { openRepositoryAt, type Program, type Repository, type RepositoryOptions } from './verbs/repository.ts';
 import type { ReviewOptions } from './verbs/review.ts';
+import type { LedgerRoot, RootOptions, RootResult } from './verbs/root.ts';
+import type { SealOptions, SealResult } from './verbs/seal.ts';
 import type { SessionChoice } from './verbs/session.ts';
 import type { SessionEntry } from './verbs/sessions.ts';
 import type { ShowOptions, ShowResult } from './verbs/show.ts';
@@ -46,7 +48,7 @@ export type { GitStore } from './git/store.ts';
 declare const __BUILD__: string | undefined;
 
 /** The verbs as functions: each returns what `--json` prints and throws HandoffError. */
-export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs {
+export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs, SealVerbs {
   init(options?: InitOptions): Promise<InitResult>;
   identity: {
     add(options: IdentityOptions & { role?: Role }): Promise<IdentityResult>;
@@ -73,6 +75,11 @@ export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs {
   show(options: ShowOptions): Promise<ShowResult>;
   /** Ends the git process that reads objects. */
   close(): Promise<void>;
+}
+
+interface SealVerbs {
+  seal(options?: SealOptions): Promise<SealResult>;
+  root(options?: RootOptions): Promise<RootResult | LedgerRoot>;
 }
 
 interface WritebackVerbs {
@@ -129,6 +136,7 @@ export function openRepository(directory = process.cwd(), options: Partial<Repos
     ...recordVerbs(repository),
     ...writebackVerbs(repository),
     ...taskVerbs(repository),
+    ...sealVerbs(repository),
     identity: identityVerbs(repository),
     policy: policyVerbs(repository),
     hooks: hookVerbs(repository),
@@ -192,6 +200,13 @@ function writebackVerbs(repository: Repository): WritebackVerbs {
     review: async (options) => (await import('./verbs/review.ts')).review(repository, options),
     waiver: async (options) => (await import('./verbs/waiver.ts')).waiver(repository, options),
     reconcile: async (options) => (await import('./verbs/reconcile.ts')).reconcile(repository, options),
+  };
+}
+
+function sealVerbs(repository: Repository): SealVerbs {
+  return {
+    seal: async (options) => (await import('./verbs/seal.ts')).seal(repository, options),
+    root: async (options) => (await import('./verbs/root.ts')).root(repository, options),
   };
 }
 

@@ -24,13 +24,14 @@ export async function readOldSession(
   return findSession(history, prefix);
 }
 
-async function foldersOf(source: Source, sid8: string): Promise<SessionFolder[]> {
+/** The folders of sessions whose ids begin so. */
+export async function foldersOf(source: Source, sid: string): Promise<SessionFolder[]> {
   const sessions = await find(source, `${ROOT}/sessions`);
   const owners = sessions?.mode === FOLDER ? await source.list(sessions) : [];
   const found: SessionFolder[] = [];
   for (const owner of owners.filter(({ mode }) => mode === FOLDER)) {
     const entries = await source.list(owner);
-    const named = entries.filter(({ name, mode }) => mode === FOLDER && parseSessionFolder(name)?.sid8 === sid8);
+    const named = entries.filter(({ name, mode }) => mode === FOLDER && parseSessionFolder(name)?.sid8.startsWith(sid));
     found.push(...named.map((entry) => ({ owner: owner.name, entry, isNew: true })));
   }
   return found;

@@ -71,12 +71,17 @@ export function endSession(dirs: StateDirs, id: string, end: End): void {
 
 /** Whether the session was wrapped: a baton, and nothing after it but seals. */
 export function isWrapped(dirs: StateDirs, id: string): boolean {
-  const numbers = recordNumbers(dirs, id);
-  for (const number of numbers.reverse()) {
+  const last = lastButSeals(dirs, id);
+  return last !== null && 'kind' in last && last.kind === 'baton';
+}
+
+/** The last entry that is no seal. */
+export function lastButSeals(dirs: StateDirs, id: string): Entry | null {
+  for (const number of recordNumbers(dirs, id).reverse()) {
     const entry = readEntry(dirs, id, number);
-    if (!('kind' in entry) || entry.kind !== 'seal') return 'kind' in entry && entry.kind === 'baton';
+    if (!('kind' in entry) || entry.kind !== 'seal') return entry;
   }
-  return false;
+  return null;
 }
 
 /** Whether nothing can be added to it any more: it was wrapped, or somebody put an end to it. */

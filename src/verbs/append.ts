@@ -50,7 +50,7 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
   try {
     for (;;) {
       const tip = readTip(dirs, session.session_id);
-      await assertHolds(writer, tip);
+      await assertHolds(writer, tip, draft);
       const lock = await lockFor(writer, draft);
       beat(repository, session);
       const moment = { clock: nextClock(writer, tip), now: repository.now() };
@@ -104,32 +104,41 @@ interface Chain {
 /** SPEC §3.6 and §6.4: the common keys, in their order. */
 function planRecord(
   { session, repo, tip, lock }: Chain,
-  { kind, fields, allowSecret }: RecordDraft,
+  { kind, fields, fieldsAt, allowSecret }: RecordDraft,
   { clock, now }: { clock: number; now: Date },
 ): PlannedFields {
   const { session_id, identity, inherited_from } = session;
   const before = tip && 'bytes' in tip ? parseRecord(tip.bytes) : null;
+  const seq = (tip?.number ?? 0) + 1;
   return {
     handoff: 1,
     kind,
     repo,
     session_id,
     identity,
-    seq: (tip?.number ?? 0) + 1,
+    seq,
     prev: before && recordId(before.signedBytes, nodeSuite),
     clock,
     at: now.toISOString(),
     ...(inherited_from === null ? {} : { inherited_from }),
     ...(lock === null ? {} : { lock: { ...lock } }),
     ...fields,
+    ...fieldsAt?.(seq),
     ...(allowSecret ? { secret_allowed: true } : {}),
   };
 }
 
 /** SPEC §8.4: the session's own end, then whether anybody has taken it or its identity over. */
-async function assertHolds({ repository, session, holds }: Writer, tip: Entry | null): Promise<void> {
+async function assertHolds(
+  { repository, session, holds }: Writer,
+  tip: Entry | null,
+  { kind }: RecordDraft,
+): Promise<void> {
   if (tip && 'end' in tip) throw released(session, tip.end);
-  if (tip && isWrapped(dirsOf(repository), session.session_id)) throw ended(session);
+  if (tip && isWrapped(dirsOf(repository), session.session_id)) {
+    if (kind === 'seal') return; // SPEC §6.4: nobody holds a session that is wrapped, and a seal may follow
+    throw ended(session);
+  }
   const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
   for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
     const hold = await holds.read(name);

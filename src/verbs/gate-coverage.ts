@@ -4,12 +4,12 @@ import { ancestorsIn, type Range, type RangeCommit } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
 
 /** Which thought covers which commits of a change. */
-export type Covers = Map<Account, Set<Oid>>;
+export type Covers<A = Account> = Map<A, Set<Oid>>;
 
 /** SPEC §10.4: a thought covers the commit that it names, and what of the change that commit descends from. */
-export function coverByAncestry(range: Range, accounts: readonly Account[]): Covers {
+export function coverByAncestry<A extends { commit: Oid }>(range: Range, accounts: readonly A[]): Covers<A> {
   const commits = new Map<Oid, RangeCommit>(range.commits.map((commit) => [commit.oid, commit]));
-  const covers: Covers = new Map();
+  const covers: Covers<A> = new Map();
   const known = new Map<Oid, Set<Oid>>();
   for (const account of accounts) {
     const found = known.get(account.commit) ?? ancestorsIn(commits, account.commit);
@@ -19,7 +19,7 @@ export function coverByAncestry(range: Range, accounts: readonly Account[]): Cov
   return covers;
 }
 
-export function isCovered(covers: Covers, oid: Oid): boolean {
+export function isCovered(covers: Covers<unknown>, oid: Oid): boolean {
   return [...covers.values()].some((commits) => commits.has(oid));
 }
 

@@ -6,6 +6,8 @@ export interface RecordDraft extends SecretOptions {
   kind: RecordKind;
   fields: YamlMap;
   body?: string;
+  /** Keys that depend on which number the record gets. */
+  fieldsAt?(seq: number): YamlMap;
   /** What is kept, as YAML, when it cannot be written; else the text is. */
   kept?: YamlMap;
 }

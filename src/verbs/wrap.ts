@@ -5,27 +5,33 @@ import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
 import { isCommitted } from '../journal/committed.ts';
-import { readTip } from '../journal/records.ts';
+import { lastButSeals } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { append, type Writer } from './append.ts';
 import { type BatonInput, batonFields, firstLine, readBaton } from './baton.ts';
 import type { Warning } from './bundle.ts';
 import { releaseIdentity } from './open-session.ts';
 import { positionFields, readPosition } from './position.ts';
-import type { PublishOptions } from './publish.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
+import { appendSeal } from './seal.ts';
+import { assertSealable, newestSeal, type Sealed } from './seal-plan.ts';
 import { sectionWarning } from './section-warning.ts';
 import { dirsOf } from './session.ts';
 import { releaseClaims } from './task-lock.ts';
 import { removeTrailers } from './trailers.ts';
 
-export interface WrapOptions extends RecordOptions, BatonInput {}
+export interface WrapOptions extends RecordOptions, BatonInput {
+  /** Seal the session as well. */
+  seal?: boolean;
+}
 
 export interface WrapResult {
   session_id: string;
   baton: { delta_id: string; path: string; summary: string };
+  /** With `seal`. */
+  seal?: Sealed;
   commit: string | null;
   warnings: Warning[];
 }
@@ -39,6 +45,7 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
   const { session } = writer;
   const left = unfinishedBaton(repository, session, body);
   if (left) return finish(repository, writer, left, body, options);
+  if (options.seal) await assertSealable(writer);
   const { summary = firstLine(body), reason, next_agent, focus } = fields;
   const position = positionFields(await readPosition(repository));
   const { delta_id, path } = await append(writer, {
@@ -53,21 +60,25 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
 /** From here on nothing is lost; a wrap that is cut off is finished by the same command again. */
 async function finish(
   repository: Repository,
-  { session, holds, trust }: Writer,
+  writer: Writer,
   baton: WrapResult['baton'],
   body: string,
-  options: PublishOptions,
+  options: WrapOptions,
 ): Promise<WrapResult> {
+  const { session, holds, trust } = writer;
+  const sealed = options.seal ? { seal: newestSeal(repository, session) ?? (await appendSeal(writer)) } : {};
   await releaseClaims(repository, holds, session);
   await releaseIdentity(holds, session);
   removeTrailers(repository, session);
   const message = `handoff: ${session.identity} wraps\n\n${baton.summary}`;
-  const commit = await publishRecords(repository, session, [baton.path], message, options);
+  const written = [baton.path, ...(sealed.seal ? [sealed.seal.path] : [])];
+  const commit = await publishRecords(repository, session, written, message, options);
   rememberCommitted(repository, session, commit);
   const sections = trust.policy.document.fields.sections as string[];
   return {
     session_id: session.session_id,
     baton,
+    ...sealed,
     commit,
     warnings: missingSections(body, sections).map(sectionWarning),
   };
@@ -80,7 +91,7 @@ function unfinishedBaton(
   body: string,
 ): WrapResult['baton'] | null {
   const dirs = dirsOf(repository);
-  const tip = readTip(dirs, session_id);
+  const tip = lastButSeals(dirs, session_id);
   if (!tip || !('kind' in tip) || tip.kind !== 'baton' || isCommitted(dirs, session_id)) return null;
   const record = parseRecord(tip.bytes);
   if (record.body !== body) return null;

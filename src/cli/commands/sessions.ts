@@ -69,6 +69,7 @@ export const wrap = defineVerb<WrapFlags, WrapResult>({
     { flags: '--reason <text>', about: 'why you stop' },
     { flags: '--next-agent <name>', about: 'who should continue' },
     { flags: '--focus <tasks>', about: 'what to continue with: A,B' },
+    { flags: '--seal', about: 'seal the session as well, with the baton in it' },
     SESSION,
     ...PUBLISH_FLAGS,
     { flags: '--allow-secret', about: 'a person has looked: what seems to be a secret is none' },

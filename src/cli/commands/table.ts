@@ -7,6 +7,7 @@ import { init } from './init.ts';
 import { log } from './log.ts';
 import { policy } from './policy.ts';
 import { checkpoint, decide, note, signal, wip } from './records.ts';
+import { root, seal } from './seals.ts';
 import { heartbeat, pickup, release, sessions, start, status, wrap } from './sessions.ts';
 import { show } from './show.ts';
 import { claim, next, task, unclaim } from './tasks.ts';
@@ -15,7 +16,7 @@ import { verify } from './verify.ts';
 import { escalate, reconcile, review, thought, waiver } from './writeback.ts';
 
 const OPEN = 'open a session, or continue what one left';
-const END = 'end it with a baton for whoever comes next';
+const END = 'end it with a baton; sign what it holds';
 const RECORD = 'a record in the session';
 const WRITEBACK = 'write back what was done, or have a person do it';
 const MORE = 'what is open, who is told what';
@@ -25,6 +26,7 @@ const TASKS = 'what is to be done; take it, give it back';
 const READ = 'records, newest first; one of them';
 const CHECK = 'check all records, or a change; pin the root';
 const JUDGE = 'a verdict on it; reinstate what was reverted';
+const PROVE = 'what was sealed; proofs that need no repository';
 const SIGN = 'who may sign; what a merge must carry';
 const SETUP = 'set up a repository, its hooks, your shell';
 
@@ -33,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: OPEN, ...start },
   { audience: 'Agents', row: OPEN, ...pickup },
   { audience: 'Agents', row: END, ...wrap },
+  { audience: 'Agents', row: END, ...seal },
   { audience: 'Agents', row: RECORD, ...note },
   { audience: 'Agents', row: RECORD, ...checkpoint },
   { audience: 'Agents', row: RECORD, ...decide },
@@ -55,6 +58,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Reviewers', row: CHECK, ...verify },
   { audience: 'Reviewers', row: CHECK, ...gate },
   { audience: 'Reviewers', row: CHECK, ...trust },
+  { audience: 'Reviewers', row: PROVE, ...root },
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
   { audience: 'Maintainers', row: SIGN, ...waiver },

@@ -63,15 +63,12 @@ function fenced(baton: NonNullable<PickupResult['baton']>): string[] {
   return [fenceText(baton.body, { identity, session_id, delta_id, at }, fence).replace(/\n$/, '')];
 }
 
-export function formatWrap({ session_id, baton, commit, warnings: found }: WrapResult, paint: Paint): string {
+export function formatWrap({ session_id, baton, seal, commit, warnings: found }: WrapResult, paint: Paint): string {
+  const sealed: [string, string][] = seal ? [['root', `${seal.root} over ${seal.tree_size} records`]] : [];
   return lines(
     `${paint('green', '✓')} session ${session_id.slice(0, 8)} is wrapped, ${committed(commit)}`,
     fields(
-      [
-        ['baton', shortId(baton.delta_id)],
-        ['path', baton.path],
-        ['summary', baton.summary],
-      ],
+      [['baton', shortId(baton.delta_id)], ['path', baton.path], ['summary', baton.summary], ...sealed],
       paint,
       '  ',
     ),

@@ -1,0 +1,75 @@
+import { HandoffError } from '../core/error.ts';
+import { parseRecord } from '../core/record.ts';
+import type { Trust } from '../core/trust.ts';
+import { readEntry, recordNumbers } from '../journal/records.ts';
+import type { Session } from '../journal/registry.ts';
+import { currentSource, requireTrust } from './current.ts';
+import type { Repository } from './repository.ts';
+import { noRecords } from './seal-plan.ts';
+import { chosenSession, dirsOf, requireSession, type SessionChoice } from './session.ts';
+import { findTreeSession } from './tree-session.ts';
+
+export interface RootResult {
+  session_id: string;
+  tree_size: number;
+  root: string;
+}
+
+/** The ledger's tree head. */
+export interface LedgerRoot {
+  size: number;
+  root: string;
+  origin: string;
+}
+
+export interface RootOptions extends SessionChoice {
+  ledger?: boolean;
+}
+
+export async function root(repository: Repository, options: RootOptions = {}): Promise<RootResult | LedgerRoot> {
+  if (!options.ledger) return sessionRoot(repository, options);
+  throw new HandoffError('nothing_sealed', 'There is no ledger yet.');
+}
+
+/** The tree head of a session's newest seal: of this machine's sessions from the journal, of others' from the tree. */
+async function sessionRoot(repository: Repository, choice: SessionChoice): Promise<RootResult> {
+  const trust = await requireTrust(repository);
+  const own = await ownSession(repository, trust, choice);
+  if (own) return answer(own.session_id, journalledSeal(repository, own));
+  const { session_id, files } = await findTreeSession(await currentSource(repository), trust, choice.session!);
+  return answer(session_id, files.findLast(({ record }) => record.kind === 'seal')?.record.fields);
+}
+
+/** Null for a named session that is not of this machine. */
+async function ownSession(
+  repository: Repository,
+  trust: Trust,
+  { session, as }: SessionChoice,
+): Promise<Session | null> {
+  if (session === undefined) return (await requireSession(repository, trust, as === undefined ? {} : { as })).session;
+  return chosenSession(repository, trust, { session }).catch((error) => {
+    if (error instanceof HandoffError && error.code === 'unknown_session') return null;
+    throw error;
+  });
+}
+
+function journalledSeal(repository: Repository, { session_id }: Session): SealFields | undefined {
+  const dirs = dirsOf(repository);
+  const numbers = recordNumbers(dirs, session_id);
+  if (numbers.length === 0) throw noRecords(session_id);
+  for (const number of numbers.reverse()) {
+    const entry = readEntry(dirs, session_id, number);
+    if ('kind' in entry && entry.kind === 'seal') return parseRecord(entry.bytes).fields;
+  }
+  return undefined;
+}
+
+type SealFields = ReturnType<typeof parseRecord>['fields'];
+
+function answer(session_id: string, seal: SealFields | undefined): RootResult {
+  if (seal) return { session_id, tree_size: seal.tree_size as number, root: seal.root as string };
+  throw new HandoffError('nothing_sealed', `Session ${session_id} has no seal.`, {
+    hint: `git handoff seal ${session_id.slice(0, 8)}`,
+    data: { session_id },
+  });
+}

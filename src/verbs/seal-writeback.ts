@@ -1,0 +1,99 @@
+import { type Account, exemption, toAccount } from '../core/coverage.ts';
+import { HandoffError } from '../core/error.ts';
+import { ROOT } from '../core/paths.ts';
+import type { PlacedRecord } from '../core/record-summary.ts';
+import type { Trust } from '../core/trust.ts';
+import { readChanges } from '../git/changes.ts';
+import { type Range, readNearRange, readRange } from '../git/range.ts';
+import type { Oid } from '../git/store.ts';
+import type { Session } from '../journal/registry.ts';
+import type { Writer } from './append.ts';
+import { type Covers, coverByAncestry, coverByPatch, isCovered } from './gate-coverage.ts';
+import { readKnown } from './known.ts';
+import { isHere } from './recover-records.ts';
+import type { Repository } from './repository.ts';
+import { trackedTips } from './tracking.ts';
+
+/**
+ * SPEC §11.1: the final thought comes before the seal. So every commit of code since the session began, up to its baton or to
+ * where its work tree is now, that the protected branch does not have, is covered by a thought.
+ */
+export async function assertWrittenBack(
+  { repository, trust, session }: Writer,
+  records: readonly PlacedRecord[],
+): Promise<void> {
+  const head = await endOf(repository, session, records);
+  if (head === null) return;
+  const range = await workOf(repository, trust, head, (records[0]?.record.fields.head ?? null) as Oid | null);
+  const accounts = records.filter(({ record }) => record.kind === 'thought').map(toAccount);
+  const covers = coverByAncestry(range, accounts);
+  const open = range.commits.filter(({ oid, parents }) => parents.length < 2 && !isCovered(covers, oid));
+  if (open.length === 0) return;
+  const missing = await uncovered(repository, trust, { ...range, commits: open }, accounts, covers);
+  const others: Covers<unknown> = missing.length === 0 ? covers : await coveredByOthers(repository, trust, range);
+  const commit = missing.find((oid) => !isCovered(others, oid));
+  if (commit !== undefined) throw tooEarly(session, commit);
+}
+
+/** The commit that the session's work goes up to; null where there is none, or none any more. */
+async function endOf(repository: Repository, session: Session, records: readonly PlacedRecord[]): Promise<Oid | null> {
+  const { store } = repository;
+  const baton = records.find(({ record }) => record.kind === 'baton');
+  if (baton) {
+    const head = (baton.record.fields.head ?? null) as Oid | null;
+    return head !== null && (await store.has(`${head}^{commit}`)) ? head : null;
+  }
+  if (isHere(repository, session)) return store.resolve('HEAD');
+  return store.resolve(session.worktree === '.' ? 'main-worktree/HEAD' : `${session.worktree}/HEAD`);
+}
+
+/** What the protected branch has was judged when it got there. */
+async function workOf(repository: Repository, trust: Trust, head: Oid, began: Oid | null): Promise<Range> {
+  const { git, store } = repository;
+  const tracked = (await trackedTips(repository, trust)).map(({ oid }) => oid);
+  const start = began !== null && (await store.has(`${began}^{commit}`)) ? [began] : [];
+  const near = start[0] && tracked.length === 0 ? await readNearRange(store, head, start[0]) : null;
+  return near ?? readRange(git, head, [...start, ...tracked]);
+}
+
+/** The newest first. */
+async function uncovered(
+  { git }: Repository,
+  { policy }: Trust,
+  range: Range,
+  accounts: readonly Account[],
+  covers: Covers,
+): Promise<Oid[]> {
+  const isExempt = exemption(policy.document.fields.exempt as string[]);
+  const changes = await readChanges(
+    git,
+    range.commits.map(({ oid }) => ({ commit: oid })),
+    ROOT,
+  );
+  const byCommit = new Map(range.commits.map(({ oid }, at) => [oid, changes[at]!]));
+  coverByPatch(range, byCommit, accounts, covers);
+  const code = range.commits.filter(({ oid }) => byCommit.get(oid)!.paths.some((path) => !isExempt(path)));
+  return code.map(({ oid }) => oid).filter((oid) => !isCovered(covers, oid));
+}
+
+/** A person may have written the thought, or somebody else's commits came with a pull. */
+async function coveredByOthers(repository: Repository, trust: Trust, range: Range): Promise<Covers<unknown>> {
+  const { history } = await readKnown(repository, trust);
+  const known = new Set(range.commits.map(({ oid }) => oid));
+  const thoughts = Object.values(history.tasks).flatMap((trail) => trail.thoughts);
+  return coverByAncestry(
+    range,
+    thoughts.filter(({ commit }) => known.has(commit)),
+  );
+}
+
+function tooEarly({ session_id }: Session, commit: Oid): HandoffError {
+  return new HandoffError(
+    'seal_too_early',
+    `Commit ${commit.slice(0, 12)} changes code, and no thought record follows it. The final thought comes before the seal.`,
+    {
+      hint: 'git handoff thought TASK --summary TEXT, then seal.',
+      data: { session_id, commit },
+    },
+  );
+}

@@ -1,0 +1,70 @@
+import type { YamlMap } from '../core/yaml.ts';
+import { unmarkCommitted } from '../journal/committed.ts';
+import { isWrapped } from '../journal/records.ts';
+import type { Session } from '../journal/registry.ts';
+import { whileSealing } from '../journal/sealing.ts';
+import { requireSigner } from './acting.ts';
+import { append, type Writer } from './append.ts';
+import { requireTrust } from './current.ts';
+import { type HoldOptions, openHolds } from './holds.ts';
+import type { PublishOptions } from './publish.ts';
+import { publishRecords, rememberCommitted } from './publish-records.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { assertSealable, newestSeal, planSeal, type Sealed } from './seal-plan.ts';
+import { dirsOf, requireSession, type SessionChoice } from './session.ts';
+
+export interface SealOptions extends SessionChoice, PublishOptions, HoldOptions {}
+
+export interface SealResult extends Sealed {
+  session_id: string;
+  /** Nothing was added since: the seal that was there is the answer. */
+  already_sealed: boolean;
+  commit: string | null;
+}
+
+/** Signs the tree head over all that a session has recorded. SPEC §11.1 */
+export async function seal(repository: Repository, options: SealOptions = {}): Promise<SealResult> {
+  requireWorkTree(repository);
+  const trust = await requireTrust(repository);
+  // a session that is named is sealed with its own key, whoever asks
+  const choice = options.session === undefined ? options : { session: options.session };
+  const { session } = await requireSession(repository, trust, choice);
+  return whileSealing(dirsOf(repository), session.session_id, repository.host, repository.now(), async () => {
+    const { session_id } = session;
+    const known = newestSeal(repository, session);
+    if (known) {
+      const isHeld = await repository.store.has(`HEAD:${known.path}`);
+      const commit = isHeld ? null : await settle(repository, session, known, options); // the first attempt was cut off
+      return { session_id, ...known, already_sealed: true, commit };
+    }
+    const signer = await requireSigner(repository, trust, session.identity);
+    const writer = { repository, session, trust, signer, holds: await openHolds(repository, options) };
+    await assertSealable(writer);
+    const sealed = await appendSeal(writer);
+    return { session_id, ...sealed, already_sealed: false, commit: await settle(repository, session, sealed, options) };
+  });
+}
+
+/** The session may be wrapped: then it counts as committed, and has something again that no commit holds. */
+export async function appendSeal(writer: Writer): Promise<Sealed> {
+  const { repository, session } = writer;
+  unmarkCommitted(dirsOf(repository), session.session_id);
+  const { delta_id, path, fields } = await append(writer, {
+    kind: 'seal',
+    fields: {},
+    fieldsAt: (seq): YamlMap => planSeal(repository, session, seq),
+  });
+  return { delta_id, path, tree_size: fields.tree_size as number, root: fields.root as string };
+}
+
+async function settle(
+  repository: Repository,
+  session: Session,
+  { path, tree_size }: Sealed,
+  options: PublishOptions,
+): Promise<string | null> {
+  const message = `handoff: ${session.identity} seals ${tree_size} records`;
+  const commit = await publishRecords(repository, session, [path], message, options);
+  if (isWrapped(dirsOf(repository), session.session_id)) rememberCommitted(repository, session, commit);
+  return commit;
+}

@@ -1,0 +1,76 @@
+import type { Report } from '../audit/finding.ts';
+import { foldersOf } from '../audit/old-session.ts';
+import { auditSession } from '../audit/session.ts';
+import type { Entry, Source } from '../audit/source.ts';
+import { HandoffError } from '../core/error.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import type { Trust } from '../core/trust.ts';
+import type { VerifiedRecord } from '../core/verify.ts';
+import { nodeSuite } from '../crypto.ts';
+import { unknownSession } from './session.ts';
+
+/** A session as a tree has it, whole and verified. */
+export interface TreeSession {
+  session_id: string;
+  identity: string;
+  files: TreeRecord[];
+}
+
+export interface TreeRecord {
+  path: string;
+  bytes: Uint8Array;
+  record: VerifiedRecord;
+}
+
+/** By id or unique beginning, among all the sessions of a tree. */
+export async function findTreeSession(source: Source, trust: Trust, prefix: string): Promise<TreeSession> {
+  const folders = await foldersOf(source, prefix.slice(0, 8));
+  const sessions = await Promise.all(folders.map(({ owner, entry }) => readTreeSession(source, trust, owner, entry)));
+  const found = sessions.filter(({ session_id }) => session_id.startsWith(prefix));
+  if (found.length === 1 && prefix !== '') return found[0]!;
+  throw unknownSession(prefix, found.length);
+}
+
+/** What does not hold is not half read: the first thing that is wrong is thrown. */
+export async function readTreeSession(
+  source: Source,
+  trust: Trust,
+  owner: string,
+  folder: Entry,
+): Promise<TreeSession> {
+  const verified = new Map<string, VerifiedRecord>();
+  const report: Report = ({ code, path, message, hint }) => {
+    throw new HandoffError(code, `${path}: ${message}`, { hint, data: { path } });
+  };
+  await auditSession(
+    folder,
+    owner,
+    {
+      source,
+      trust,
+      suite: nodeSuite,
+      limit: (_, task) => task(),
+      onFile: () => {},
+      onRecord: (path, _, record) => record && verified.set(path, record),
+    },
+    report,
+  );
+  const files = await readFiles(source, folder, verified);
+  const { session_id, identity } = files[0]!.record.fields as { session_id: string; identity: string };
+  return { session_id, identity, files };
+}
+
+async function readFiles(
+  source: Source,
+  folder: Entry,
+  verified: ReadonlyMap<string, VerifiedRecord>,
+): Promise<TreeRecord[]> {
+  const entries = (await source.list(folder)).filter(({ path }) => verified.has(path));
+  const contents = await source.readAll(entries, MAX_RECORD_BYTES);
+  const files = entries.map(({ path }, at) => {
+    const bytes = contents[at]!;
+    if (bytes instanceof HandoffError) throw bytes;
+    return { path, bytes, record: verified.get(path)! };
+  });
+  return files.sort((a, b) => (a.record.fields.seq as number) - (b.record.fields.seq as number));
+}
