@@ -1,6 +1,7 @@
 /** `git-handoff/core`: the protocol, pure. Runs in Node and in a browser, with no polyfills. */
 export { fromBase64, fromHex, toBase64, toHex } from './core/bytes.ts';
 export { type ChainFault, chainFaults, type Link, toLink } from './core/chain.ts';
+export { type Checkpoint, formatCheckpoint, ledgerOrigin, parseCheckpoint } from './core/checkpoint.ts';
 export { verifyEd25519 } from './core/ed25519.ts';
 export { type ErrorCode, type Finding, type FindingCode, HandoffError } from './core/error.ts';
 export { attachSignatures, formatRecord, type UnsignedRecord } from './core/format.ts';
@@ -26,6 +27,21 @@ export {
   verifyInclusion,
 } from './core/merkle.ts';
 export { isIdentityName, isTaskId } from './core/names.ts';
+export {
+  cosignatureMessage,
+  formatNote,
+  formatVerifierKey,
+  type KeyType,
+  type Note,
+  type NoteSignature,
+  noteMessage,
+  noteSignature,
+  type OpenedNote,
+  openNote,
+  parseNote,
+  parseVerifierKey,
+  type Verifier,
+} from './core/note.ts';
 export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
 export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
 export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record-summary.ts';
