@@ -24,7 +24,7 @@ import {
   type TreeEntry,
   wrongType,
 } from './store.ts';
-import { findEntry, withEntry } from './tree-bytes.ts';
+import { findEntry, withEntry, withoutEntry } from './tree-bytes.ts';
 
 /** The store on the git binary: one process for everything read, started when first needed. */
 export interface NativeGitStore extends GitStore {
@@ -34,6 +34,8 @@ export interface NativeGitStore extends GitStore {
   objectWriter(): Promise<ObjectWriter | null>;
   /** The tree with more files in one of its folders; null when none are wanted. */
   addToFolder(tree: Oid, folder: string, choose: Choose): Promise<Oid | null>;
+  /** The tree with these files written anew, or without those that are null. A folder that is left empty goes. */
+  editTree(tree: Oid, edits: ReadonlyMap<string, Uint8Array | null>): Promise<Oid>;
   /** All scopes, as git sees them; read by the process that reads objects. */
   config(): Promise<GitConfig>;
 }
@@ -173,6 +175,34 @@ class NativeStore implements NativeGitStore {
     return this.#graft(tree, folder.split('/'), choose, tree.length / 2);
   }
 
+  async editTree(tree: Oid, edits: ReadonlyMap<string, Uint8Array | null>): Promise<Oid> {
+    return this.#write('tree', await this.#edited(await this.#treeBytes(tree), edits, tree.length / 2));
+  }
+
+  async #edited(tree: Uint8Array, edits: ReadonlyMap<string, Uint8Array | null>, width: number): Promise<Uint8Array> {
+    let bytes = tree;
+    for (const [name, below] of byFirstName(edits)) {
+      const file = below.get('');
+      const mode = file === undefined ? '40000' : '100644';
+      const place = findEntry(bytes, mode, name, width);
+      const oid =
+        file === undefined ? await this.#editedFolder(place.oid, below, width) : file && (await this.writeBlob(file));
+      bytes = oid === null ? withoutEntry(bytes, place) : withEntry(bytes, place, mode, name, oid);
+    }
+    return bytes;
+  }
+
+  /** Null for one that is left empty. */
+  async #editedFolder(
+    folder: Oid | null,
+    edits: ReadonlyMap<string, Uint8Array | null>,
+    width: number,
+  ): Promise<Oid | null> {
+    const before = folder === null ? new Uint8Array() : await this.#treeBytes(folder);
+    const bytes = await this.#edited(before, edits, width);
+    return bytes.length === 0 ? null : this.#write('tree', bytes);
+  }
+
   objectWriter(): Promise<ObjectWriter | null> {
     this.#writer ??= this.#findWriter();
     return this.#writer;
@@ -245,6 +275,16 @@ class NativeStore implements NativeGitStore {
     const { code, stdout } = await runGit(this.#git, ['rev-parse', '--verify', '--quiet', rev]);
     if (code === 0) throw missingObject(`${rev} (${stdout.toString('latin1').trim()})`);
   }
+}
+
+/** Paths by the name they begin with; '' is what is left of a path that has no more names. */
+function byFirstName<T>(paths: ReadonlyMap<string, T>): Map<string, Map<string, T>> {
+  const names = new Map<string, Map<string, T>>();
+  for (const [path, value] of paths) {
+    const [name = '', ...rest] = path.split('/');
+    names.set(name, (names.get(name) ?? new Map()).set(rest.join('/'), value));
+  }
+  return names;
 }
 
 function blobBytes(oid: Oid, object: GitObject | null | HandoffError): Uint8Array | HandoffError {

@@ -53,6 +53,11 @@ export function withEntry(tree: Uint8Array, { start, end }: Place, mode: Mode, n
   return Buffer.concat([tree.subarray(0, start), ...entry, tree.subarray(end)]);
 }
 
+/** The tree without the entry in a place. */
+export function withoutEntry(tree: Uint8Array, { start, end }: Place): Uint8Array {
+  return Buffer.concat([tree.subarray(0, start), tree.subarray(end)]);
+}
+
 function notAFolder(name: string): HandoffError {
   const message = `${JSON.stringify(name)} is a file where a folder should be, or a folder where a file should.`;
   return new HandoffError('mode_invalid', message);

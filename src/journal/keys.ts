@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import type { UnsignedRecord } from '../core/format.ts';
+import { noteMessage } from '../core/note.ts';
 import { fingerprint } from '../core/sshsig.ts';
 import { type PublicKey, signedMessage } from '../core/verify.ts';
 import { nodeHashes } from '../crypto.ts';
@@ -14,6 +15,8 @@ import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
 export interface Signer {
   publicKey: PublicKey;
   sign(record: UnsignedRecord): Promise<Uint8Array>;
+  /** Absent where the key only makes signatures of OpenSSH's form. */
+  signNote?(text: string): Uint8Array;
 }
 
 /** Where private keys are: outside every work tree of the repository. */
@@ -69,6 +72,7 @@ export function toSigner(key: KeyObject): Signer {
   return {
     publicKey: { bytes, fingerprint: fingerprint(bytes, nodeHashes) },
     sign: async (record) => new Uint8Array(signBytes(null, signedMessage(record, nodeHashes), key)),
+    signNote: (text) => new Uint8Array(signBytes(null, noteMessage(text), key)),
   };
 }
 
