@@ -18,6 +18,7 @@ export {
   taskStatus,
 } from './core/history-queries.ts';
 export { type DocumentKind, type Kind, namespaceOf, type RecordKind } from './core/kinds.ts';
+export { type LogGrowth, planGrowth } from './core/log-growth.ts';
 export {
   consistencyProof,
   inclusionProof,
@@ -53,6 +54,19 @@ export { browserSuite } from './core/suite.ts';
 export { summarise } from './core/summary.ts';
 export type { TaskState, TaskStatus } from './core/task-state.ts';
 export { escapeInvisible } from './core/text.ts';
+export {
+  consistencyFromTiles,
+  formatEntries,
+  inclusionFromTiles,
+  parseEntries,
+  parseTilePath,
+  type ReadTile,
+  rootFromTiles,
+  TILE_WIDTH,
+  type Tile,
+  tilePath,
+  tilesOf,
+} from './core/tiles.ts';
 export { type Identity, type Policy, readIdentity, readPolicy, type Trust } from './core/trust.ts';
 export {
   type PublicKey,

@@ -20,21 +20,13 @@ export function leafHash(data: Uint8Array, sha256: Hash = nobleSha256): Uint8Arr
 /** `leaves` are leaf data, not hashes. */
 export function merkleRoot(leaves: readonly Uint8Array[], sha256: Hash = nobleSha256): Uint8Array {
   assertLeaves(leaves);
-  return leaves.length === 0 ? sha256(new Uint8Array(0)) : climb(leaves, sha256, () => {});
+  return leaves.length === 0 ? sha256(new Uint8Array(0)) : climb(leafHashes(leaves, sha256), sha256, () => {});
 }
 
 /** RFC 6962 §2.1.1. `leaves` are leaf data, not hashes. */
 export function inclusionProof(leaves: readonly Uint8Array[], index: number, sha256: Hash = nobleSha256): Uint8Array[] {
   assertLeaves(leaves);
-  assertRange('index', index, 0, leaves.length - 1);
-  const proof: Uint8Array[] = [];
-  let node = index;
-  climb(leaves, sha256, (level, count) => {
-    const sibling = isOdd(node) ? node - 1 : node + 1;
-    if (sibling < count) proof.push(nodeAt(level, sibling));
-    node = half(node);
-  });
-  return proof;
+  return pick(inclusionNodes(index, leaves.length), leaves, sha256);
 }
 
 /** RFC 6962 §2.1.2: that the tree of all `leaves` extends the tree of the first `size1`. */
@@ -44,22 +36,28 @@ export function consistencyProof(
   sha256: Hash = nobleSha256,
 ): Uint8Array[] {
   assertLeaves(leaves);
-  assertRange('size', size1, 1, leaves.length);
-  const proof: Uint8Array[] = [];
-  if (size1 === leaves.length) return proof;
-  let node = size1 - 1;
-  let inOldTree = true;
-  climb(leaves, sha256, (level, count) => {
-    // The last complete subtree of the old tree comes first, unless it is all of the old tree.
-    if (inOldTree && !isOdd(node)) {
-      inOldTree = false;
-      if (node > 0) proof.push(nodeAt(level, node));
-    }
-    const sibling = isOdd(node) ? node - 1 : node + 1;
-    if (!inOldTree && sibling < count) proof.push(nodeAt(level, sibling));
-    node = half(node);
-  });
-  return proof;
+  return pick(consistencyNodes(size1, leaves.length), leaves, sha256);
+}
+
+/** A node by its height over the leaves and its place among the nodes of that height. The last of them may be ragged. */
+export interface TreeNode {
+  height: number;
+  index: number;
+}
+
+/** The nodes of an inclusion proof, in its order. */
+export function inclusionNodes(index: number, size: number): TreeNode[] {
+  assertRange('index', index, 0, size - 1);
+  return siblings({ height: 0, index }, size);
+}
+
+/** The nodes of a consistency proof, in its order. */
+export function consistencyNodes(size1: number, size2: number): TreeNode[] {
+  assertRange('size', size1, 1, size2);
+  if (size1 === size2) return [];
+  const start = lastSubtree(size1);
+  // It is left out where it is all of the old tree: who asks has that root.
+  return start.index === 0 ? siblings(start, size2) : [start, ...siblings(start, size2)];
 }
 
 /** RFC 9162 §2.1.3.2. False for anything malformed; never throws. */
@@ -73,8 +71,8 @@ export function verifyInclusion(
 ): boolean {
   if (!isSize(index) || !isSize(size) || index >= size) return false;
   if (!isHash(leaf) || !isHash(root) || !isProof(proof)) return false;
-  const sides = siblingSides(index, size - 1);
-  return sides.length === proof.length && equalBytes(fold(leaf, proof, sides, sha256), root);
+  const nodes = siblings({ height: 0, index }, size);
+  return nodes.length === proof.length && equalBytes(fold(leaf, proof, nodes, sha256), root);
 }
 
 /** RFC 9162 §2.1.4.2. False for anything malformed, and for size1 = 0: every tree extends the empty one. */
@@ -89,30 +87,45 @@ export function verifyConsistency(
   if (!isSize(size1) || !isSize(size2) || size1 === 0 || size1 > size2) return false;
   if (!isBytes(root1) || !isBytes(root2) || !isProof(proof)) return false;
   if (size1 === size2) return proof.length === 0 && equalBytes(root1, root2);
-  let [node, last] = [size1 - 1, size2 - 1];
-  while (isOdd(node)) [node, last] = [half(node), half(last)];
-  const [start, ...path] = node === 0 ? [root1, ...proof] : proof;
-  const sides = siblingSides(node, last);
-  if (!isHash(start) || sides.length !== path.length) return false;
+  const subtree = lastSubtree(size1);
+  const nodes = siblings(subtree, size2);
+  const [start, ...path] = subtree.index === 0 ? [root1, ...proof] : proof;
+  if (!isHash(start) || nodes.length !== path.length) return false;
   // What lies to the right of the path was not in the old tree.
-  const oldPath = path.filter((_, i) => sides[i] === 'left');
-  const oldSides = sides.filter((side) => side === 'left');
+  const oldPath = path.filter((_, i) => isLeft(nodes[i]!));
+  const oldNodes = nodes.filter(isLeft);
   return (
-    equalBytes(fold(start, oldPath, oldSides, sha256), root1) && equalBytes(fold(start, path, sides, sha256), root2)
+    equalBytes(fold(start, oldPath, oldNodes, sha256), root1) && equalBytes(fold(start, path, nodes, sha256), root2)
   );
 }
 
-type Side = 'left' | 'right';
+/** The root over nodes of one height, whose hashes are given one after another. */
+export function rootOfHashes(hashes: Uint8Array, sha256: Hash): Uint8Array {
+  return climb(hashes.slice(), sha256, () => {});
+}
 
-/** From the leaves to the root, all levels in one buffer; `visit` sees each level that has siblings. */
-function climb(
-  leaves: readonly Uint8Array[],
-  sha256: Hash,
-  visit: (level: Uint8Array, count: number) => void,
-): Uint8Array {
-  const level = new Uint8Array(leaves.length * SIZE);
-  for (let i = 0; i < leaves.length; i++) level.set(leafHash(leaves[i]!, sha256), i * SIZE);
-  for (let count = leaves.length; count > 1; count = pairUp(level, count, sha256)) visit(level, count);
+/** Leaf hashes one after another. */
+export function leafHashes(leaves: readonly Uint8Array[], sha256: Hash): Uint8Array {
+  const hashes = new Uint8Array(leaves.length * SIZE);
+  for (let i = 0; i < leaves.length; i++) hashes.set(leafHash(leaves[i]!, sha256), i * SIZE);
+  return hashes;
+}
+
+function pick(nodes: readonly TreeNode[], leaves: readonly Uint8Array[], sha256: Hash): Uint8Array[] {
+  const proof: Uint8Array[] = [];
+  climb(leafHashes(leaves, sha256), sha256, (level, height) => {
+    while (nodes[proof.length]?.height === height) proof.push(nodeAt(level, nodes[proof.length]!.index));
+  });
+  return proof;
+}
+
+/** From one level to the root, each level in the place of the one below; `visit` sees each level that has siblings. */
+function climb(level: Uint8Array, sha256: Hash, visit: (level: Uint8Array, height: number) => void): Uint8Array {
+  let count = level.length / SIZE;
+  for (let height = 0; count > 1; height++) {
+    visit(level, height);
+    count = pairUp(level, count, sha256);
+  }
   return nodeAt(level, 0);
 }
 
@@ -132,22 +145,35 @@ function nodeAt(level: Uint8Array, index: number): Uint8Array {
   return level.slice(index * SIZE, (index + 1) * SIZE);
 }
 
-/** On which side each sibling lies on the way from a node to the root; `last` is the last node of the node's level. */
-function siblingSides(node: number, last: number): Side[] {
-  const sides: Side[] = [];
-  for (; last > 0; node = half(node), last = half(last)) {
-    if (isOdd(node)) sides.push('left');
-    else if (node < last) sides.push('right');
+/** The siblings on the way from a node to the root. */
+function siblings({ height, index }: TreeNode, size: number): TreeNode[] {
+  const nodes: TreeNode[] = [];
+  for (let last = Math.floor((size - 1) / 2 ** height); last > 0; last = half(last)) {
+    const sibling = isOdd(index) ? index - 1 : index + 1;
+    if (sibling <= last) nodes.push({ height, index: sibling });
+    index = half(index);
+    height++;
   }
-  return sides;
+  return nodes;
 }
 
-function fold(start: Uint8Array, path: readonly Uint8Array[], sides: readonly Side[], sha256: Hash): Uint8Array {
+/** The last complete subtree of a tree of this size, as large as it can be. */
+function lastSubtree(size: number): TreeNode {
+  let [height, index] = [0, size - 1];
+  for (; isOdd(index); height++) index = half(index);
+  return { height, index };
+}
+
+function isLeft({ index }: TreeNode): boolean {
+  return !isOdd(index);
+}
+
+function fold(start: Uint8Array, path: readonly Uint8Array[], nodes: readonly TreeNode[], sha256: Hash): Uint8Array {
   const input = new Uint8Array(1 + 2 * SIZE);
   input[0] = NODE;
   return path.reduce((hash, sibling, i) => {
-    input.set(sibling, sides[i] === 'left' ? 1 : 1 + SIZE);
-    input.set(hash, sides[i] === 'left' ? 1 + SIZE : 1);
+    input.set(sibling, isLeft(nodes[i]!) ? 1 : 1 + SIZE);
+    input.set(hash, isLeft(nodes[i]!) ? 1 + SIZE : 1);
     return sha256(input);
   }, start);
 }
