@@ -46,6 +46,7 @@ export {
 export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
 export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
 export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record-summary.ts';
+export { type Seal, type SealClaim, type SealFault, sealFaults, type TreeHead, toSeal } from './core/seal.ts';
 export type { SessionSummary } from './core/session-summary.ts';
 export type { Signal } from './core/signals.ts';
 export { armourSshsig, fingerprint, formatPublicKey, parsePublicKey, parseSshsig, type Sshsig } from './core/sshsig.ts';

@@ -15,6 +15,7 @@ import {
   type VerifiedRecord,
 } from '../core/verify.ts';
 import { attempt, finding, type Report, toFinding } from './finding.ts';
+import { addFile, faultsOf, type SealedFiles, sealedFiles } from './session-seals.ts';
 import { type Entry, FILE, type Source } from './source.ts';
 
 /** What a session's folder is audited with. */
@@ -49,24 +50,27 @@ export async function auditSession(
   report: Report,
 ): Promise<SessionAudit | null> {
   let clean = true;
+  const note: Report = (found) => {
+    clean = false;
+    report(found);
+  };
+  const entries = await attempt(folder.path, note, () => context.source.list(folder));
+  const files = sortedFiles(entries ?? [], note);
   const session: Session = {
     owner,
     sid8: parseSessionFolder(folder.name)!.sid8,
     identity: context.trust.identities.get(owner),
-    report(found) {
-      clean = false;
-      report(found);
-    },
+    sealed: sealedFiles(files),
+    report: note,
   };
-  const entries = await attempt(folder.path, session.report, () => context.source.list(folder));
-  const files = sortedFiles(entries ?? [], session.report);
   const links: (Link | null)[] = [];
   for (let at = 0; at < files.length; at += AT_ONCE) {
     const some = files.slice(at, at + AT_ONCE);
     const audited = await context.limit(some.length, () => auditRecords(some, session, context));
     links.push(...audited);
   }
-  reportChain(links, files, folder, session.report);
+  reportChain(links, files, folder, note);
+  if (session.sealed) reportSeals(session.sealed, links, files, context.suite, note);
   return clean && links[0] ? summarise(links as Link[]) : null;
 }
 
@@ -78,6 +82,8 @@ interface Session {
   sid8: string;
   /** Undefined when nobody signed such an identity in. */
   identity: Identity | undefined;
+  /** Null when it has no seal. */
+  sealed: SealedFiles | null;
   report: Report;
 }
 
@@ -140,7 +146,7 @@ function auditRecord(
   let link: Link | null = null;
   try {
     if (bytes instanceof HandoffError) throw bytes;
-    const matched = context.onRecord ? null : matchHead(bytes, parts, kind);
+    const matched = context.onRecord || kind === 'seal' ? null : matchHead(bytes, parts, kind);
     record = matched ? null : parseCut(bytes, parts);
     const head = matched ?? record!;
     assertPlace(head, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
@@ -154,6 +160,8 @@ function auditRecord(
   }
   context.onFile();
   context.onRecord?.(entry.path, record, verified);
+  const content = bytes instanceof HandoffError ? null : bytes;
+  if (session.sealed) addFile(session.sealed, { seq, kind, bytes: content }, verified, context.suite);
   return link;
 }
 
@@ -181,6 +189,19 @@ function reportChain(
   }
 }
 
+function reportSeals(
+  sealed: SealedFiles,
+  links: readonly (Link | null)[],
+  files: readonly NumberedFile[],
+  suite: Suite,
+  report: Report,
+): void {
+  for (const { code, seq, expected, found } of faultsOf(sealed, suite)) {
+    const at = links.findIndex((link) => link?.seq === seq && link.kind === 'seal');
+    report({ ...finding(code, files[at]!.entry.path, expected, found, NO_SEAL), record: links[at]!.id });
+  }
+}
+
 function summarise(links: readonly Link[]): SessionAudit {
   const last = links.at(-1)!;
   return {
@@ -196,6 +217,8 @@ function summarise(links: readonly Link[]): SessionAudit {
 const NO_MODE = 'Records are plain files: git update-index --chmod=-x FILE, and no links.';
 const NO_PLACE = 'Nothing but records belongs in a session folder; move the file elsewhere.';
 const NO_CHAIN = 'A record was removed, added or reordered after the fact. Restore the session folder from git.';
+const NO_SEAL =
+  'The seal is over other records than those that are here. Restore the session folder from git; a seal that was never right stays wrong: leave the session out of the branch and record the work in a new one.';
 
 function unknownSigner(name: string): HandoffError {
   return new HandoffError('signer_unknown', `No maintainer has signed in an identity called ${name}.`, {

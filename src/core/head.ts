@@ -1,6 +1,6 @@
 import { patterns } from './generated/validators.js';
 import type { RecordKind } from './kinds.ts';
-import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES } from './limits.ts';
+import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES, MAX_SEAL_BYTES } from './limits.ts';
 import type { ParsedRecord, SignedParts } from './record.ts';
 import { decodeText } from './text.ts';
 
@@ -15,7 +15,7 @@ const FENCES = '---\n---\n'.length;
  * `parseRecord` refuses. Null says nothing: then only `parseRecord` can tell.
  */
 export function matchHead(bytes: Uint8Array, parts: SignedParts | null, kind: RecordKind): Head | null {
-  if (!parts || bytes.length > MAX_RECORD_BYTES) return null;
+  if (!parts || bytes.length > (kind === 'seal' ? MAX_SEAL_BYTES : MAX_RECORD_BYTES)) return null;
   const match = patterns[kind].exec(decodeText(bytes));
   if (!match || match[0].length > MAX_FRONT_MATTER_BYTES + FENCES) return null;
   const [, repo, session_id, identity, seq, prev, clock, at, inherited_from, task, token, predecessor] = match;

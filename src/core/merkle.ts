@@ -17,6 +17,14 @@ export function leafHash(data: Uint8Array, sha256: Hash = nobleSha256): Uint8Arr
   return sha256(bytes);
 }
 
+export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Hash = nobleSha256): Uint8Array {
+  const bytes = new Uint8Array(1 + 2 * SIZE);
+  bytes[0] = NODE;
+  bytes.set(left, 1);
+  bytes.set(right, 1 + SIZE);
+  return sha256(bytes);
+}
+
 /** `leaves` are leaf data, not hashes. */
 export function merkleRoot(leaves: readonly Uint8Array[], sha256: Hash = nobleSha256): Uint8Array {
   assertLeaves(leaves);
@@ -169,13 +177,10 @@ function isLeft({ index }: TreeNode): boolean {
 }
 
 function fold(start: Uint8Array, path: readonly Uint8Array[], nodes: readonly TreeNode[], sha256: Hash): Uint8Array {
-  const input = new Uint8Array(1 + 2 * SIZE);
-  input[0] = NODE;
-  return path.reduce((hash, sibling, i) => {
-    input.set(sibling, isLeft(nodes[i]!) ? 1 : 1 + SIZE);
-    input.set(hash, isLeft(nodes[i]!) ? 1 + SIZE : 1);
-    return sha256(input);
-  }, start);
+  return path.reduce(
+    (hash, sibling, i) => (isLeft(nodes[i]!) ? nodeHash(sibling, hash, sha256) : nodeHash(hash, sibling, sha256)),
+    start,
+  );
 }
 
 // Sizes go up to 2^53 - 1, so no shifts: they work on 32 bits.

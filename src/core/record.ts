@@ -2,7 +2,7 @@ import { decodeBase64, fromBase64, utf8 } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import { shapes, validators } from './generated/validators.js';
 import { extensionOf, isKind, isRecordKind, type Kind } from './kinds.ts';
-import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES } from './limits.ts';
+import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES, MAX_SEAL_BYTES } from './limits.ts';
 import { isIdentityName } from './names.ts';
 import { describeSchemaError } from './schema-error.ts';
 import { decodeText } from './text.ts';
@@ -40,6 +40,7 @@ export function parseCut(bytes: Uint8Array, parts: SignedParts | null): ParsedRe
   const text = decodeText(bytes);
   const { front, body } = splitFrontMatter(text, bytes);
   const kind = readKind(front, body !== null);
+  if (kind === 'seal') assertSize(bytes.length, MAX_SEAL_BYTES, 'seal');
   const { cut, signedBytes, signature, signatures } = isRecordKind(kind)
     ? recordParts(parts, front)
     : documentParts(bytes, front);

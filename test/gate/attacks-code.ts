@@ -2,7 +2,7 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { merkleRoot } from '../../src/core/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
-import { type Place, privateKey } from '../handoff.ts';
+import { type Place, privateKey, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { blob, rawTree } from '../threats/forge.ts';
 import { edited } from './ground.ts';
@@ -594,7 +594,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   },
   {
     name: 'done with a seal that leaves out the end',
-    expect: 'seal_missing',
+    expect: ['chain_broken', 'seal_missing'],
     async build(place) {
       document(place, 'tasks/P0.1.yaml', taskFields(place, 'P0.1', { proof: 'seal' }));
       branch(place, 'feature');
@@ -607,7 +607,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   {
     name: 'done with a seal over other bytes',
     isVariant: true,
-    expect: 'seal_missing',
+    expect: ['chain_broken', 'seal_missing'],
     async build(place) {
       document(place, 'tasks/P0.1.yaml', taskFields(place, 'P0.1', { proof: 'seal' }));
       branch(place, 'feature');
@@ -619,7 +619,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   },
   {
     name: 'done with a seal that says it is about less than it is',
-    expect: 'seal_missing',
+    expect: ['chain_broken', 'seal_missing'],
     async build(place) {
       document(place, 'tasks/P0.1.yaml', taskFields(place, 'P0.1', { proof: 'seal' }));
       branch(place, 'feature');
@@ -629,6 +629,19 @@ export const FALSE_THOUGHTS: Scenario[] = [
       const leaves = session(place, drafts, { sessionId }).map(({ bytes }) => bytes);
       const root = Buffer.from(merkleRoot(leaves, nodeHashes.sha256)).toString('hex');
       session(place, [...drafts, { kind: 'seal', tree_size: 3, root }], { sessionId });
+    },
+  },
+  {
+    name: 'done with a last record that is a seal by its name alone',
+    expect: ['seal_missing', 'yaml_invalid'],
+    async build(place) {
+      document(place, 'tasks/P0.1.yaml', taskFields(place, 'P0.1', { proof: 'seal' }));
+      branch(place, 'feature');
+      code(place, { 'src/a.ts': 'a\n' });
+      const drafts = [START, IN_PROGRESS, await thoughtSince(place, 'main'), DONE, BATON];
+      const [first] = session(place, drafts);
+      writeBytes(place.dir, first!.path.replace('0001-start', '0006-seal'), 'sealed\n');
+      commitRecords(place);
     },
   },
   {
