@@ -47,6 +47,23 @@ export async function pushNewRef(remote: Remote, oid: Oid, ref: string): Promise
   };
 }
 
+/** Asks the remote to move a branch on. True when it did; false when somebody else was faster. */
+export async function pushBranch(remote: Remote, ref: string): Promise<boolean> {
+  const args = ['push', '--porcelain', '--no-follow-tags', '--end-of-options', remote.name, `${ref}:${ref}`];
+  const result = await converse(remote, args);
+  if (result.code === 0) return true;
+  const told = result.stdout.toString('utf8') + result.stderr;
+  if (/fetch first|non-fast-forward|cannot lock ref|failed to update ref|incorrect old value/.test(told)) return false;
+  throw remoteFailure(remote, gitFailure(args, { ...result, stderr: told }).message);
+}
+
+/** Brings a branch of the remote here, as the ref that git keeps for it. */
+export async function fetchBranch(remote: Remote, ref: string, tracking: string): Promise<void> {
+  const args = ['fetch', '--quiet', '--no-tags', '--end-of-options', remote.name, `+${ref}:${tracking}`];
+  const result = await converse(remote, args);
+  if (result.code !== 0) throw remoteFailure(remote, gitFailure(args, result).message);
+}
+
 /** Brings the objects of these refs here. No ref, no FETCH_HEAD and no other file of the repository changes. */
 export async function fetchObjects(remote: Remote, refs: readonly string[]): Promise<void> {
   const args = [...FETCH, '--end-of-options', remote.name, ...refs];

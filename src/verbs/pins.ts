@@ -84,7 +84,7 @@ export async function checkRollbacks(
   }
   const newest = merge(seen, pins, commit);
   if (!staged && findings.length === 0 && JSON.stringify(newest) !== JSON.stringify(known))
-    writePins(repository, path, newest);
+    tryRemember(repository, path, newest);
   return findings;
 }
 
@@ -183,9 +183,9 @@ function parsePins(path: string, text: string): Pins {
 }
 
 /** Where the repository may not be written to, it is verified all the same; the next run compares with what there was. */
-function writePins(repository: Repository, path: string, pins: Pins): void {
+export function tryRemember(repository: Repository, path: string, seen: object): void {
   try {
-    replaceFile(path, `${JSON.stringify(pins)}\n`);
+    replaceFile(path, `${JSON.stringify(seen)}\n`);
   } catch (error) {
     if (!isReadOnly(error)) throw error;
     repository.warn(`What was seen cannot be remembered: ${(error as Error).message}`);

@@ -10,7 +10,7 @@ export interface ProtectedTip {
   oid: Oid;
 }
 
-function protectedRefs({ policy }: Trust): string[] {
+export function protectedRefs({ policy }: Trust): string[] {
   return policy.document.fields.protected as string[];
 }
 
@@ -39,13 +39,18 @@ async function presentRefs({ store }: Repository, refs: readonly (string | null)
   return tips;
 }
 
-/** Where git keeps what the remote has of a branch: that of its own remote, else of `origin`, else of the only one. */
-function trackingRef(config: GitConfig, ref: string): string | null {
+/** Where git keeps what the remote has of a branch. */
+export function trackingRef(config: GitConfig, ref: string): string | null {
   const branch = ref.slice('refs/heads/'.length);
+  const remote = remoteOf(config, branch);
+  return remote === '.' ? null : `refs/remotes/${remote}/${branch}`;
+}
+
+/** A branch's own remote, else `origin`, else the only one. */
+export function remoteOf(config: GitConfig, branch: string): string {
   const remotes = remoteNames(config);
   const own = config.get(`branch.${branch}.remote`);
-  const remote = own ?? (remotes.includes('origin') || remotes.length !== 1 ? 'origin' : remotes[0]!);
-  return remote === '.' ? null : `refs/remotes/${remote}/${branch}`;
+  return own ?? (remotes.includes('origin') || remotes.length !== 1 ? 'origin' : remotes[0]!);
 }
 
 /** Where the remotes, or one of them, had a branch when they were last heard of. Names with more parts are other branches. */

@@ -39,9 +39,6 @@ export async function readTreeSession(
   folder: Entry,
 ): Promise<TreeSession> {
   const verified = new Map<string, VerifiedRecord>();
-  const report: Report = ({ code, path, message, hint }) => {
-    throw new HandoffError(code, `${path}: ${message}`, { hint, data: { path } });
-  };
   await auditSession(
     folder,
     owner,
@@ -53,12 +50,17 @@ export async function readTreeSession(
       onFile: () => {},
       onRecord: (path, _, record) => record && verified.set(path, record),
     },
-    report,
+    throwFinding,
   );
   const files = await readFiles(source, folder, verified);
   const { session_id, identity } = files[0]!.record.fields as { session_id: string; identity: string };
   return { session_id, identity, files };
 }
+
+/** For whoever can go on only if nothing is found. */
+export const throwFinding: Report = ({ code, path, message, hint }) => {
+  throw new HandoffError(code, `${path}: ${message}`, { hint, data: { path } });
+};
 
 async function readFiles(
   source: Source,

@@ -1,0 +1,95 @@
+import { concatBytes, equalBytes, toHex } from '../core/bytes.ts';
+import { leafHashes, rootOfHashes } from '../core/merkle.ts';
+import { type ParsedRecord, parseRecord } from '../core/record.ts';
+import { HASH_SIZE, parseEntries, TILE_WIDTH, tilePath, tilesOf } from '../core/tiles.ts';
+import type { Suite } from '../core/verify.ts';
+import { attempt, type Report } from './finding.ts';
+import { isFile, listUnique, reportNoPlace } from './layout.ts';
+import { inconsistent, LEDGER, type Ledger } from './ledger.ts';
+import { type Entry, FOLDER, find, type Source } from './source.ts';
+
+/** A seal in a ledger, and where it stands. */
+export interface LedgerSeal {
+  index: number;
+  bytes: Uint8Array;
+  record: ParsedRecord;
+}
+
+/**
+ * SPEC §11.3: every tile is what the entries under it give, all of them give the root that was signed, and every entry is a
+ * different seal of this repository.
+ */
+export async function assertTiles(
+  ledger: Ledger,
+  repo: string,
+  suite: Suite,
+  visit: Visit = async () => {},
+): Promise<void> {
+  const { size, root } = ledger.checkpoint;
+  const leaves = await readLeaves(ledger, repo, suite, visit);
+  const distinct = new Set(
+    Array.from({ length: size }, (_, i) => toHex(leaves.subarray(i * HASH_SIZE, (i + 1) * HASH_SIZE))),
+  );
+  if (distinct.size !== size)
+    throw inconsistent(`A seal stands in the ledger twice: ${size} entries, ${distinct.size} seals.`);
+  for (let level = 0, hashes = leaves; hashes.length > 0; level++)
+    hashes = await assertLevel(ledger, level, hashes, suite);
+  const found = size === 0 ? suite.sha256(leaves) : rootOfHashes(leaves, suite.sha256);
+  if (equalBytes(found, root)) return;
+  throw inconsistent(`Expected entries that give the root ${toHex(root)}, found ${toHex(found)}.`);
+}
+
+type Visit = (seal: LedgerSeal) => Promise<void>;
+
+/** The hashes of all entries, one after another. */
+async function readLeaves(
+  { checkpoint: { size }, read }: Ledger,
+  repo: string,
+  suite: Suite,
+  visit: Visit,
+): Promise<Uint8Array> {
+  const hashes: Uint8Array[] = [];
+  for (const tile of tilesOf(size).filter(({ level }) => level === 'entries')) {
+    const entries = parseEntries(await read(tile), tile.width, tilePath(tile));
+    for (const [at, entry] of entries.entries()) await visit(toSeal(tile.index * TILE_WIDTH + at, entry, repo));
+    hashes.push(leafHashes(entries, suite.sha256));
+  }
+  return concatBytes(...hashes);
+}
+
+/** Compares the tiles of a level with the hashes that belong there; returns those of the level above. */
+async function assertLevel(
+  { checkpoint: { size }, read }: Ledger,
+  level: number,
+  hashes: Uint8Array,
+  suite: Suite,
+): Promise<Uint8Array> {
+  const above: Uint8Array[] = [];
+  for (const tile of tilesOf(size).filter((each) => each.level === level)) {
+    const start = tile.index * TILE_WIDTH * HASH_SIZE;
+    const expected = hashes.subarray(start, start + tile.width * HASH_SIZE);
+    if (!equalBytes(await read(tile), expected))
+      throw inconsistent(`${tilePath(tile)} is not what the entries under it give.`);
+    if (tile.width === TILE_WIDTH) above.push(rootOfHashes(expected, suite.sha256));
+  }
+  return concatBytes(...above);
+}
+
+/** An entry of a ledger as what it must be. */
+export function toSeal(index: number, bytes: Uint8Array, repo: string): LedgerSeal {
+  const record = parseRecord(bytes);
+  if (record.kind === 'seal' && record.fields.repo === repo) return { index, bytes, record };
+  throw inconsistent(`Entry ${index} of the ledger is no seal of this repository.`);
+}
+
+/** Nothing in the folder but the checkpoint and the tiles of its size. */
+export async function reportStrays(source: Source, { checkpoint: { size } }: Ledger, report: Report): Promise<void> {
+  const known = new Set(['checkpoint', ...tilesOf(size).map(tilePath)].map((path) => `${LEDGER}/${path}`));
+  const folder = await find(source, LEDGER);
+  const walk = async (entry: Entry): Promise<void> => {
+    if (entry.mode === FOLDER) for (const inside of await listUnique(source, entry, report)) await walk(inside);
+    else if (isFile(entry, report) && !known.has(entry.path))
+      reportNoPlace(entry, `the checkpoint and the tiles of ${size} seals`, report);
+  };
+  if (folder) await attempt(folder.path, report, () => walk(folder));
+}

@@ -1,0 +1,110 @@
+import { type Checkpoint, ledgerOrigin, parseCheckpoint } from '../core/checkpoint.ts';
+import { HandoffError } from '../core/error.ts';
+import type { Hashes } from '../core/hash.ts';
+import {
+  formatVerifierKey,
+  type Note,
+  type OpenedNote,
+  openNote,
+  parseNote,
+  parseVerifierKey,
+  type Verifier,
+} from '../core/note.ts';
+import { ROOT } from '../core/paths.ts';
+import { parseEntries, type ReadTile, TILE_WIDTH, type Tile, tilePath } from '../core/tiles.ts';
+import type { KeyState, Trust } from '../core/trust.ts';
+import type { Suite } from '../core/verify.ts';
+import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
+
+export const LEDGER = `${ROOT}/ledger`;
+const CHECKPOINT = 'checkpoint';
+
+/** A ledger as a tree has it. Nobody has checked yet who signed its checkpoint, or that its tiles are what was signed. */
+export interface Ledger {
+  bytes: Uint8Array;
+  note: Note;
+  checkpoint: Checkpoint;
+  read: ReadTile;
+}
+
+const MAX_CHECKPOINT_BYTES = 1 << 16;
+/** 256 entries, each with two bytes of length. */
+const MAX_TILE_BYTES = TILE_WIDTH * (2 + 0xffff);
+
+/** Null where there is none. */
+export async function readLedger(source: Source): Promise<Ledger | null> {
+  const folder = await find(source, LEDGER);
+  if (folder?.mode !== FOLDER) return null;
+  const findFile = finder(source, folder);
+  const entry = await findFile(CHECKPOINT);
+  if (!entry) throw inconsistent('The ledger has no checkpoint.');
+  const bytes = await source.read(entry, MAX_CHECKPOINT_BYTES);
+  const note = parseNote(bytes);
+  const read = async (tile: Tile): Promise<Uint8Array> => {
+    const file = await findFile(tilePath(tile));
+    if (!file) throw inconsistent(`The ledger has no ${tilePath(tile)}.`);
+    return source.read(file, MAX_TILE_BYTES);
+  };
+  return { bytes, note, checkpoint: parseCheckpoint(note.text), read };
+}
+
+/** Each folder is listed once. */
+function finder(source: Source, top: Entry): (path: string) => Promise<Entry | null> {
+  const lists = new Map<string, Promise<Entry[]>>();
+  const list = (folder: Entry): Promise<Entry[]> => {
+    if (!lists.has(folder.path)) lists.set(folder.path, source.list(folder));
+    return lists.get(folder.path)!;
+  };
+  return async (path) => {
+    let entry: Entry | undefined = top;
+    for (const name of path.split('/'))
+      entry = entry?.mode === FOLDER ? (await list(entry)).find((each) => each.name === name) : undefined;
+    return entry?.mode === FILE ? entry : null;
+  };
+}
+
+/** SPEC §11.3: a checkpoint of this repository, signed by a maintainer with a key that was not revoked. */
+export async function openCheckpoint(
+  { note, checkpoint }: Ledger,
+  trust: Trust,
+  suite: Suite,
+  witnesses: readonly Verifier[] = [],
+): Promise<OpenedNote> {
+  const origin = ledgerOrigin(trust.repoId);
+  if (checkpoint.origin !== origin)
+    throw inconsistent(`Expected a ledger called ${origin}, found ${checkpoint.origin}.`);
+  const opened = await openNote(note, [...ledgerVerifiers(trust, suite), ...witnesses], suite);
+  if (opened.verified.some(({ verifier }) => verifier.type === 'ed25519')) return opened;
+  throw inconsistent('No maintainer has signed the checkpoint, only witnesses have.');
+}
+
+/** Who may have signed a ledger: what a retired key signed stands. */
+export function ledgerVerifiers(
+  { repoId, identities }: Trust,
+  suite: Hashes,
+  states: readonly KeyState[] = ['active', 'retired'],
+): Verifier[] {
+  const maintainers = [...identities.values()].filter(({ role }) => role === 'maintainer');
+  const keys = maintainers.flatMap((identity) => identity.keys.filter(({ state }) => states.includes(state)));
+  const origin = ledgerOrigin(repoId);
+  return keys.map(({ bytes }) => parseVerifierKey(formatVerifierKey(origin, bytes, suite), suite));
+}
+
+/** The entries from one place on. */
+export async function readEntriesFrom({ checkpoint: { size }, read }: Ledger, from: number): Promise<Uint8Array[]> {
+  const entries: Uint8Array[] = [];
+  for (let index = Math.floor(from / TILE_WIDTH); index * TILE_WIDTH < size; index++) {
+    const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
+    const tile: Tile = { level: 'entries', index, width };
+    const bundle = parseEntries(await read(tile), width, tilePath(tile));
+    entries.push(...bundle.slice(Math.max(0, from - index * TILE_WIDTH)));
+  }
+  return entries;
+}
+
+export function inconsistent(message: string, data?: Record<string, unknown>): HandoffError {
+  return new HandoffError('ledger_inconsistent', message, {
+    hint: 'Only git handoff ledger append writes .handoff/ledger. Take it from the protected branch: git restore --source=BRANCH -- .handoff/ledger',
+    ...(data && { data }),
+  });
+}

@@ -1,0 +1,154 @@
+import { inconsistent, type Ledger, ledgerVerifiers, openCheckpoint, readLedger } from '../../audit/ledger.ts';
+import { openTree } from '../../audit/tree-source.ts';
+import { toHex } from '../../core/bytes.ts';
+import { type Checkpoint, formatCheckpoint, ledgerOrigin } from '../../core/checkpoint.ts';
+import { HandoffError } from '../../core/error.ts';
+import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
+import { merkleRoot } from '../../core/merkle.ts';
+import { formatNote, noteSignature, openNote } from '../../core/note.ts';
+import type { Trust } from '../../core/trust.ts';
+import { nodeSuite } from '../../crypto.ts';
+import type { NamedSigner } from '../../journal/sign.ts';
+import { requireTrust } from '../current.ts';
+import { readBranch } from '../position.ts';
+import type { PublishOptions } from '../publish.ts';
+import { type Repository, requireWorkTree } from '../repository.ts';
+import { type Actor, maintainerSigner } from '../signing.ts';
+import { protectedRefs } from '../tracking.ts';
+import { type Arrival, arrivedSeals, SESSIONS_LINE } from './arrivals.ts';
+import { checkLedgerPin } from './pin.ts';
+import { catchUp, pushLedger } from './race.ts';
+import { writeLedger } from './write.ts';
+
+export interface LedgerAppendOptions extends Actor, PublishOptions {
+  /** Push it; where somebody else was faster, begin again on what they pushed. */
+  push?: boolean;
+}
+
+export interface LedgerAppendResult {
+  size: number;
+  root: string;
+  appended: number;
+  origin: string;
+  commit: string | null;
+}
+
+/** How often somebody else may be faster before it is worth telling. */
+const ATTEMPTS = 20;
+
+/** Adds the seals that have arrived on the protected branch. SPEC §11.4 */
+export async function ledgerAppend(
+  repository: Repository,
+  options: LedgerAppendOptions = {},
+): Promise<LedgerAppendResult> {
+  requireWorkTree(repository);
+  for (let attempt = 1; ; attempt++) {
+    const trust = await requireTrust(repository);
+    const branch = requireProtectedBranch(repository, trust);
+    await catchUp(repository, branch);
+    const result = await appendHere(repository, trust, options);
+    if (!options.push || (await pushLedger(repository, branch))) return result;
+    if (attempt === ATTEMPTS) throw lostAgain(branch);
+  }
+}
+
+/** SPEC §11.4: a branch that writes to the ledger could not be merged with another that does. */
+function requireProtectedBranch(repository: Repository, trust: Trust): string {
+  const branch = readBranch(repository);
+  const refs = protectedRefs(trust);
+  if (branch !== null && refs.includes(`refs/heads/${branch}`)) return branch;
+  const names = refs.map((ref) => ref.replace('refs/heads/', ''));
+  throw new HandoffError(
+    'not_protected_branch',
+    `The ledger grows on ${names.join(' or ')} only, and this is ${branch ?? 'no branch'}.`,
+    {
+      hint: `Merge first; then git switch ${names[0]} and git handoff ledger append.`,
+      data: { branch, protected: refs },
+    },
+  );
+}
+
+async function appendHere(
+  repository: Repository,
+  trust: Trust,
+  options: LedgerAppendOptions,
+): Promise<LedgerAppendResult> {
+  const source = await openTree(repository.store, 'HEAD');
+  const ledger = await readLedger(source);
+  const before = ledger?.checkpoint ?? { ...EMPTY, origin: ledgerOrigin(trust.repoId) };
+  const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
+  if (ledger) await checkLedgerPin(repository, ledger, trust);
+  const { seals, sessions } = await arrivedSeals(repository, source, trust, ledger);
+  if (seals.length === 0 && ledger === null) throw nothingSealed();
+  if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
+  const named = await maintainerSigner(repository, trust, options);
+  const entries = seals.map(({ bytes }) => bytes);
+  const growth = await planGrowth(before, entries, ledger?.read ?? nothingThere, nodeSuite.sha256);
+  const extensions = sessions === null ? before.extensions : [`${SESSIONS_LINE}${sessions}`];
+  const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
+  const files = [...growth.written, { path: 'checkpoint', bytes: signCheckpoint(checkpoint, named) }];
+  const change = { identity: named.identity, message: messageOf(named, seals, growth) };
+  const commit = await writeLedger(repository, { ...growth, written: files }, change, options);
+  if (commit !== null)
+    await checkLedgerPin(repository, (await readLedger(await openTree(repository.store, commit)))!, trust);
+  return { ...headOf(checkpoint), appended: seals.length, commit };
+}
+
+const EMPTY = { size: 0, root: merkleRoot([], nodeSuite.sha256), extensions: [] };
+
+function headOf({ size, root, origin }: Checkpoint): Pick<LedgerAppendResult, 'size' | 'root' | 'origin'> {
+  return { size, root: toHex(root), origin };
+}
+
+/** False where the key that signed it was revoked since: then whoever appends signs what is there once more. */
+async function isSignedStill(ledger: Ledger, trust: Trust): Promise<boolean> {
+  try {
+    await openCheckpoint(ledger, trust, nodeSuite);
+    return true;
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.code !== 'ledger_inconsistent') throw error;
+    await openNote(ledger.note, ledgerVerifiers(trust, nodeSuite, ['revoked']), nodeSuite);
+    return false;
+  }
+}
+
+/** The one place that makes a checkpoint. */
+function signCheckpoint(checkpoint: Checkpoint, { identity, signer }: NamedSigner): Uint8Array {
+  if (!signer.signNote) throw noNoteKey(identity);
+  const text = formatCheckpoint(checkpoint);
+  const { bytes } = signer.publicKey;
+  const signature = noteSignature(checkpoint.origin, bytes, signer.signNote(text), nodeSuite);
+  return formatNote({ text, signatures: [signature] });
+}
+
+function messageOf({ identity }: NamedSigner, seals: readonly Arrival[], { size, root }: LogGrowth): string {
+  const what = seals.length === 0 ? 'signs the ledger anew' : `appends ${seals.length} to the ledger`;
+  return `handoff: ${identity} ${what}\n\n${size} seals, root ${toHex(root)}`;
+}
+
+async function nothingThere(): Promise<never> {
+  throw inconsistent('A ledger that has no checkpoint has no tiles either.');
+}
+
+function nothingSealed(): HandoffError {
+  return new HandoffError('nothing_sealed', 'No session that is merged here has a seal.', {
+    hint: 'git handoff seal, or git handoff wrap --seal; then merge it, and append.',
+  });
+}
+
+function noNoteKey(identity: string): HandoffError {
+  return new HandoffError(
+    'no_key',
+    `The key of ${identity} signs through OpenSSH only, and a checkpoint is no such signature.`,
+    {
+      hint: 'Append as a maintainer whose key file is here: --as NAME. git handoff identity keygen NAME makes one.',
+      data: { identity },
+    },
+  );
+}
+
+function lostAgain(branch: string): HandoffError {
+  return new HandoffError('io', `Others have pushed to ${branch} first, ${ATTEMPTS} times.`, {
+    hint: 'git handoff ledger append --push tries again.',
+  });
+}

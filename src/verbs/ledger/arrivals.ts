@@ -1,0 +1,91 @@
+import { readGrowth, type SessionFolder } from '../../audit/growth.ts';
+import type { Ledger } from '../../audit/ledger.ts';
+import { FOLDER, find, type Source } from '../../audit/source.ts';
+import { toHex } from '../../core/bytes.ts';
+import { leafHash } from '../../core/merkle.ts';
+import { ROOT } from '../../core/paths.ts';
+import { TILE_WIDTH } from '../../core/tiles.ts';
+import type { Trust } from '../../core/trust.ts';
+import { nodeSuite } from '../../crypto.ts';
+import type { Oid } from '../../git/store.ts';
+import type { Repository } from '../repository.ts';
+import { readTreeSession, throwFinding } from '../tree-session.ts';
+
+/** A seal that the tree has and the ledger has not. */
+export interface Arrival {
+  id: string;
+  path: string;
+  bytes: Uint8Array;
+}
+
+/**
+ * The seals that a ledger lacks, by id. Where its checkpoint says which sessions it has seen, what came since is read and nothing
+ * else; else all there are. Every session of which a seal arrives is verified whole.
+ */
+export async function arrivedSeals(
+  repository: Repository,
+  source: Source,
+  trust: Trust,
+  ledger: Ledger | null,
+): Promise<{ seals: Arrival[]; sessions: Oid | null }> {
+  const now = await find(source, `${ROOT}/sessions`);
+  if (now?.mode !== FOLDER) return { seals: [], sessions: null };
+  const seen = ledger === null ? null : await seenSessions(repository, ledger);
+  const grown = seen === null ? null : await readGrowth(source, { ...now, oid: seen }, now, throwFinding);
+  const folders = grown ?? (await readGrowth(source, null, now, throwFinding))!;
+  const isKnown = grown ? await knownIn(repository, seen!) : await knownHashes(ledger);
+  const seals: Arrival[] = [];
+  for (const folder of folders) {
+    for (const seal of await sealsOf(source, trust, folder)) if (!(await isKnown(seal))) seals.push(seal);
+    repository.progress(seals.length);
+  }
+  return { seals: seals.sort((a, b) => (a.id < b.id ? -1 : 1)), sessions: now.oid };
+}
+
+export const SESSIONS_LINE = 'sessions ';
+
+/** The folder of sessions that the ledger was last brought in line with; null where it does not say, or the clone lacks it. */
+async function seenSessions({ store }: Repository, { checkpoint }: Ledger): Promise<Oid | null> {
+  const oid = checkpoint.extensions.find((line) => line.startsWith(SESSIONS_LINE))?.slice(SESSIONS_LINE.length);
+  const isThere = oid !== undefined && /^[0-9a-f]{40,64}$/.test(oid) && (await store.has(`${oid}^{tree}`));
+  return isThere ? oid : null;
+}
+
+/** A folder without a seal need not be read. */
+async function sealsOf(source: Source, trust: Trust, { owner, entry }: SessionFolder): Promise<Arrival[]> {
+  const names = (await source.list(entry)).map(({ name }) => name);
+  if (!names.some((name) => name.endsWith('-seal.yaml'))) return [];
+  const { files } = await readTreeSession(source, trust, owner, entry);
+  const seals = files.filter(({ record }) => record.kind === 'seal');
+  return seals.map(({ path, bytes, record }) => ({ id: record.id, path, bytes }));
+}
+
+type IsKnown = (seal: Arrival) => Promise<boolean>;
+
+/** What stood there when the ledger was last brought in line is in it. */
+async function knownIn({ store }: Repository, sessions: Oid): Promise<IsKnown> {
+  const inside = `${ROOT}/sessions/`;
+  return ({ path }) => store.has(`${sessions}:${path.slice(inside.length)}`);
+}
+
+/** All hashes of all entries. */
+async function knownHashes(ledger: Ledger | null): Promise<IsKnown> {
+  const known = new Set<string>();
+  const size = ledger?.checkpoint.size ?? 0;
+  for (let index = 0; index * TILE_WIDTH < size; index++) {
+    const tile = { level: 0, index, width: Math.min(TILE_WIDTH, size - index * TILE_WIDTH) };
+    const hashes = toHex(await ledger!.read(tile));
+    for (let at = 0; at < hashes.length; at += 64) known.add(hashes.slice(at, at + 64));
+  }
+  return async ({ bytes }) => known.has(toHex(leafHash(bytes, nodeSuite.sha256)));
+}
+
+/** Where a seal stands in a ledger; null when it does not. The newest are looked at first. */
+export async function findLeaf({ checkpoint: { size }, read }: Ledger, leaf: Uint8Array): Promise<number | null> {
+  for (let index = Math.ceil(size / TILE_WIDTH) - 1; index >= 0; index--) {
+    const hashes = Buffer.from(await read({ level: 0, index, width: Math.min(TILE_WIDTH, size - index * TILE_WIDTH) }));
+    for (let at = hashes.indexOf(leaf); at >= 0; at = hashes.indexOf(leaf, at + 1))
+      if (at % 32 === 0) return index * TILE_WIDTH + at / 32;
+  }
+  return null;
+}

@@ -1,0 +1,72 @@
+import { openCheckpoint, readLedger } from '../../audit/ledger.ts';
+import { assertTiles, reportStrays } from '../../audit/ledger-audit.ts';
+import { toHex } from '../../core/bytes.ts';
+import { ledgerOrigin } from '../../core/checkpoint.ts';
+import { merkleRoot } from '../../core/merkle.ts';
+import { nodeSuite } from '../../crypto.ts';
+import { currentSource, requireTrust } from '../current.ts';
+import type { Repository } from '../repository.ts';
+import { throwFinding } from '../tree-session.ts';
+import { assertAge, checkLedgerPin, readLedgerPin, rolledBack } from './pin.ts';
+import { openSealedSessions } from './sealed-sessions.ts';
+import { readWitnesses } from './witnesses.ts';
+
+export interface LedgerVerifyOptions {
+  /** Verifier keys of witnesses, besides those that `handoff.witness` names. */
+  witness?: string[];
+  /** Fail when nothing newer was seen for longer: `7d`, `12h`, `30m`, `90s`. */
+  maxAge?: string;
+}
+
+export interface LedgerVerifyResult {
+  valid: true;
+  size: number;
+  root: string;
+  origin: string;
+  /** Sessions whose last record is no seal that the ledger has. */
+  unsealed: number;
+  /** Seals that wait for the next append. */
+  pending: number;
+  /** Known witnesses who cosigned it, and when they saw it. */
+  witnesses: { name: string; at: string }[];
+  /** When this clone first saw a ledger of this size. */
+  seen_at: string | null;
+}
+
+/** The whole ledger as it is here: signature, every tile, every entry against its seal, and what this clone saw before. SPEC §11.5 */
+export async function ledgerVerify(
+  repository: Repository,
+  options: LedgerVerifyOptions = {},
+): Promise<LedgerVerifyResult> {
+  const trust = await requireTrust(repository);
+  const source = await currentSource(repository);
+  const witnesses = await readWitnesses(repository, options.witness);
+  const sessions = await openSealedSessions(source, repository.progress);
+  const ledger = await readLedger(source);
+  const origin = ledgerOrigin(trust.repoId);
+  if (!ledger) {
+    const pin = readLedgerPin(repository);
+    if (pin?.origin === origin) throw rolledBack(pin, EMPTY);
+    return { valid: true, ...EMPTY, origin, ...sessions.counts(), witnesses: [], seen_at: null };
+  }
+  const { verified } = await openCheckpoint(ledger, trust, nodeSuite, witnesses);
+  await reportStrays(source, ledger, throwFinding);
+  await assertTiles(ledger, trust.repoId, nodeSuite, sessions.assertThere);
+  const pin = await checkLedgerPin(repository, ledger, trust);
+  assertAge(pin, options.maxAge, repository.now());
+  const { size, root } = ledger.checkpoint;
+  const cosigned = verified.flatMap(({ verifier, time }) =>
+    time === undefined ? [] : [{ name: verifier.name, at: new Date(time * 1000).toISOString() }],
+  );
+  return {
+    valid: true,
+    size,
+    root: toHex(root),
+    origin,
+    ...sessions.counts(),
+    witnesses: cosigned,
+    seen_at: pin.at,
+  };
+}
+
+const EMPTY = { size: 0, root: toHex(merkleRoot([], nodeSuite.sha256)) };

@@ -1,0 +1,47 @@
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { LEDGER } from '../../audit/ledger.ts';
+import type { LogGrowth } from '../../core/log-growth.ts';
+import { removeFile, writeFiles } from '../../journal/files.ts';
+import { ifThere } from '../../journal/if-there.ts';
+import { stateDirs } from '../../journal/registry.ts';
+import { commitTree } from '../commit-tree.ts';
+import type { PublishOptions } from '../publish.ts';
+import { type Repository, requireWorkTree } from '../repository.ts';
+
+/** What becomes of the files of the ledger; paths are seen from its folder. The checkpoint comes last. */
+type LedgerChange = Pick<LogGrowth, 'written' | 'removed'>;
+
+/** Files, index, commit. Everything in it can be made again from HEAD, so what was cut off is done anew. */
+export async function writeLedger(
+  repository: Repository,
+  change: LedgerChange,
+  { identity, message }: { identity: string; message: string },
+  options: PublishOptions,
+): Promise<string | null> {
+  const topLevel = requireWorkTree(repository);
+  const files = change.written.map(({ path, bytes }) => ({ path: `${LEDGER}/${path}`, bytes, replaces: true }));
+  const paths = files.map(({ path }) => path);
+  const removed = new Set([...change.removed.map((path) => `${LEDGER}/${path}`), ...strays(topLevel, paths)]);
+  writeFiles(topLevel, files, stateDirs(repository.stateDir).scratch);
+  for (const path of removed) removeFile(topLevel, path);
+  if (options.stage === false) return null;
+  const stage = () => repository.index.add([...paths, ...removed]);
+  if (options.commit !== false) {
+    const edits = new Map<string, Uint8Array | null>(files.map(({ path, bytes }) => [path, bytes]));
+    for (const path of removed) edits.set(path, null);
+    const edit = (tree: string) => repository.store.editTree(tree, edits);
+    return commitTree(repository, { identity, message, paths: [LEDGER], edit, stage });
+  }
+  await stage();
+  return null;
+}
+
+/** Partial tiles that an attempt which was cut off has left: only one of each is wanted. */
+function strays(topLevel: string, paths: readonly string[]): string[] {
+  const folders = new Set(paths.map((path) => (path.includes('.p/') ? dirname(path) : `${path}.p`)));
+  const present = [...folders].flatMap((folder) =>
+    (ifThere(() => readdirSync(join(topLevel, folder))) ?? []).map((name) => `${folder}/${name}`),
+  );
+  return present.filter((path) => !paths.includes(path));
+}
