@@ -133,7 +133,7 @@ function nodeAt(level: Uint8Array, index: number): Uint8Array {
 }
 
 /** On which side each sibling lies on the way from a node to the root; `last` is the last node of the node's level. */
-function siblingSides(node: number, last: number): Side[] {
+export function siblingSides(node: number, last: number): Side[] {
   const sides: Side[] = [];
   for (; last > 0; node = half(node), last = half(last)) {
     if (isOdd(node)) sides.push('left');
