@@ -1,7 +1,6 @@
 // Compiles protocol/schemas to standalone validators (no ajv at run time), to the shapes the YAML reader types scalars by
 // and to the patterns of records. Compiling at run time costs 137 ms, loading the result 5 ms.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Ajv2020 from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
@@ -9,15 +8,32 @@ import { build } from 'esbuild';
 import { recordPattern } from './record-pattern.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const target = `${root}src/core/generated/validators.js`;
+const target = `${root}src/core/generated/`;
 const BASES = new Set(['common', 'record', 'document']);
+/** Files that are neither records nor documents. Each has a module of its own, which only its reader loads. */
+const ALONE = ['proof'];
 /** As in src/core/kinds.ts; a test compares what both make of it. */
 const MARKDOWN = new Set(['baton', 'decision']);
 
+const VALIDATOR = `import type { Shape } from '../yaml.ts';
+interface SchemaError { instancePath: string; keyword: string; params: Record<string, unknown>; message?: string; data?: unknown; schema?: unknown }
+interface Validator { (value: unknown): boolean; errors?: SchemaError[] | null }
+`;
+
 const schemas = readSchemas();
-const kinds = Object.keys(schemas).filter((name) => !BASES.has(name));
+const kinds = Object.keys(schemas).filter((name) => !BASES.has(name) && !ALONE.includes(name));
 const compiled = Object.fromEntries([...kinds, 'record', 'document'].map((name) => [name, ownPart(schemas[name])]));
-await writeValidators();
+await writeModule('validators', compiled, entry(), declarations());
+for (const name of ALONE) {
+  const whole = inline(schemas[name]);
+  const shapeOf = `\nexport const shape = ${JSON.stringify(shape(whole))};\n`;
+  await writeModule(
+    name,
+    { [name]: whole },
+    `${shapeOf}export { ${exportName(name)} as validate };\n`,
+    declarationsAlone(),
+  );
+}
 
 function readSchemas() {
   const dir = `${root}protocol/schemas/`;
@@ -47,14 +63,14 @@ function baseOf(schema) {
   return schemas[schema.allOf[0].$ref.slice(0, -5)];
 }
 
-/** References to common.json replaced by what they name. */
-function inline(node) {
-  if (Array.isArray(node)) return node.map(inline);
+/** References to common.json, and to a schema's own parts, replaced by what they name. */
+function inline(node, own = node.$defs) {
+  if (Array.isArray(node)) return node.map((item) => inline(item, own));
   if (node === null || typeof node !== 'object') return node;
-  const { description: _, $ref, ...rest } = node;
-  if ($ref?.startsWith('common.json#/$defs/'))
-    return { ...inline(schemas.common.$defs[$ref.slice(19)]), ...inline(rest) };
-  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, inline(value)]));
+  const { description: _, $defs: __, $ref, ...rest } = node;
+  const named = $ref?.startsWith('common.json#/$defs/') ? schemas.common.$defs[$ref.slice(19)] : own?.[$ref?.slice(8)];
+  const whole = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, inline(value, own)]));
+  return named ? { ...inline(named, own), ...whole } : whole;
 }
 
 /** The Shape of src/core/yaml.ts for a schema. */
@@ -70,7 +86,7 @@ function shape(schema) {
   return types.includes('null') ? { type, nullable: true } : { type };
 }
 
-async function writeValidators() {
+async function writeModule(name, parts, more, types) {
   const ajv = new Ajv2020({
     code: { source: true, esm: true, lines: false },
     allErrors: false,
@@ -78,20 +94,20 @@ async function writeValidators() {
     strict: true,
     strictTypes: false,
   });
-  for (const schema of Object.values(compiled)) ajv.addSchema(schema);
-  const names = Object.fromEntries(Object.keys(compiled).map((name) => [exportName(name), `${name}.json`]));
+  for (const schema of Object.values(parts)) ajv.addSchema(schema);
+  const names = Object.fromEntries(Object.keys(parts).map((part) => [exportName(part), `${part}.json`]));
   const code = standaloneCode(ajv, names);
   const bundled = await build({
-    stdin: { contents: code + entry(), resolveDir: root, loader: 'js' },
+    stdin: { contents: code + more, resolveDir: root, loader: 'js' },
     bundle: true,
     format: 'esm',
     write: false,
     legalComments: 'none',
     minify: true,
   });
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, bundled.outputFiles[0].text);
-  writeFileSync(target.replace(/\.js$/, '.d.ts'), declarations());
+  mkdirSync(target, { recursive: true });
+  writeFileSync(`${target}${name}.js`, bundled.outputFiles[0].text);
+  writeFileSync(`${target}${name}.d.ts`, types);
 }
 
 function entry() {
@@ -119,12 +135,15 @@ function wholeShape(schema) {
 function declarations() {
   const kind = union(kinds);
   const record = union(kinds.filter(isRecord));
-  return `import type { Shape } from '../yaml.ts';
-interface SchemaError { instancePath: string; keyword: string; params: Record<string, unknown>; message?: string; data?: unknown; schema?: unknown }
-interface Validator { (value: unknown): boolean; errors?: SchemaError[] | null }
-export const validators: Record<${kind} | 'record' | 'document', Validator>;
+  return `${VALIDATOR}export const validators: Record<${kind} | 'record' | 'document', Validator>;
 export const shapes: Record<${kind}, Shape>;
 export const patterns: Record<${record}, RegExp>;
+`;
+}
+
+function declarationsAlone() {
+  return `${VALIDATOR}export const validate: Validator;
+export const shape: Shape;
 `;
 }
 

@@ -44,6 +44,15 @@ export {
   type Verifier,
 } from './core/note.ts';
 export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
+export {
+  checkProof,
+  type Proof,
+  type ProofCheck,
+  type ProofKeys,
+  type ProofLeaf,
+  type ProofPath,
+} from './core/proof.ts';
+export { formatProof, parseProof } from './core/proof-text.ts';
 export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
 export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record-summary.ts';
 export { type Seal, type SealClaim, type SealFault, sealFaults, type TreeHead, toSeal } from './core/seal.ts';

@@ -29,6 +29,7 @@ const ONE_LINE = '^[^\\n\\r]*$';
 function expectation({ keyword, params }: SchemaError): string {
   switch (keyword) {
     case 'required':
+    case 'dependentRequired':
       return 'a value';
     case 'additionalProperties':
       return 'no such key (only keys that begin with x_ may be added)';
@@ -50,7 +51,7 @@ function expectation({ keyword, params }: SchemaError): string {
 }
 
 function isMissing({ keyword }: SchemaError): boolean {
-  return keyword === 'required';
+  return keyword === 'required' || keyword === 'dependentRequired';
 }
 
 function valueAt(fields: YamlMap, { instancePath, params }: SchemaError): unknown {

@@ -36,9 +36,13 @@ export function decodeText(bytes: Uint8Array): string {
 
 /** Refuses front matter that does not say what it shows (Trojan Source, smuggled tag characters, terminal escapes). */
 export function assertVisible(text: string): void {
-  if (!UNPRINTABLE.test(text)) return;
+  if (isVisible(text)) return;
   const at = text.search(HIDDEN_ANY);
-  if (at >= 0) throw refuse(text, at, 'visible characters', 'Remove it, or escape it in a double-quoted scalar.');
+  throw refuse(text, at, 'visible characters', 'Remove it, or escape it in a double-quoted scalar.');
+}
+
+export function isVisible(text: string): boolean {
+  return !UNPRINTABLE.test(text) || !HIDDEN_ANY.test(text);
 }
 
 /** For display: hidden characters become visible escapes. LF and tab stay. */
