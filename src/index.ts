@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Role } from './core/trust.ts';
 import { nodeHost } from './host.ts';
+import type { CheckProofOptions, CheckProofResult } from './verbs/check-proof.ts';
 import type { ClaimOptions, ClaimResult } from './verbs/claim.ts';
 import type { EscalateOptions, EscalateResult } from './verbs/escalate.ts';
 import type { GateOptions } from './verbs/gate.ts';
@@ -10,11 +11,15 @@ import type { HooksOptions, HooksResult } from './verbs/hooks.ts';
 import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
 import type { IdentityListing } from './verbs/identity-list.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
+import type { LedgerAppendOptions, LedgerAppendResult } from './verbs/ledger/append.ts';
+import type { LedgerKeyResult } from './verbs/ledger/key.ts';
+import type { LedgerVerifyOptions, LedgerVerifyResult } from './verbs/ledger/verify.ts';
 import type { LogEntry, LogOptions } from './verbs/log.ts';
 import type { NextResult } from './verbs/next.ts';
 import type { PendingResult } from './verbs/pending.ts';
 import type { PickupOptions, PickupResult } from './verbs/pickup.ts';
 import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
+import type { ProveOptions, ProveResult } from './verbs/prove.ts';
 import type { PublishOptions } from './verbs/publish.ts';
 import type { ReconcileOptions, ReconcileResult } from './verbs/reconcile.ts';
 import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from './verbs/record-verbs.ts';
@@ -80,6 +85,13 @@ export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs, SealVe
 interface SealVerbs {
   seal(options?: SealOptions): Promise<SealResult>;
   root(options?: RootOptions): Promise<RootResult | LedgerRoot>;
+  prove(options: ProveOptions): Promise<ProveResult>;
+  checkProof(options: CheckProofOptions): Promise<CheckProofResult>;
+  ledger: {
+    append(options?: LedgerAppendOptions): Promise<LedgerAppendResult>;
+    verify(options?: LedgerVerifyOptions): Promise<LedgerVerifyResult>;
+    key(options?: Actor): Promise<LedgerKeyResult>;
+  };
 }
 
 interface WritebackVerbs {
@@ -207,6 +219,14 @@ function sealVerbs(repository: Repository): SealVerbs {
   return {
     seal: async (options) => (await import('./verbs/seal.ts')).seal(repository, options),
     root: async (options) => (await import('./verbs/root.ts')).root(repository, options),
+    prove: async (options) => (await import('./verbs/prove.ts')).prove(repository, options),
+    checkProof: async (options) =>
+      (await import('./verbs/check-proof.ts')).checkProofFile(options, async () => repository),
+    ledger: {
+      append: async (options) => (await import('./verbs/ledger/append.ts')).ledgerAppend(repository, options),
+      verify: async (options) => (await import('./verbs/ledger/verify.ts')).ledgerVerify(repository, options),
+      key: async (options) => (await import('./verbs/ledger/key.ts')).ledgerKey(repository, options),
+    },
   };
 }
 

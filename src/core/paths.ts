@@ -57,3 +57,12 @@ export function parseTaskName(name: string): string | null {
   const id = name.endsWith('.yaml') ? name.slice(0, -5) : '';
   return isTaskId(id) ? id : null;
 }
+
+/** Where a proof of a record is exported to, by the digits of its id. */
+export function proofPath(id: string): string {
+  return `${ROOT}/proofs/${id.slice('sha256:'.length)}.yaml`;
+}
+
+export function isProofName(name: string): boolean {
+  return /^[0-9a-f]{64}\.yaml$/.test(name);
+}

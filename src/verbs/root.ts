@@ -1,6 +1,9 @@
+import { openCheckpoint, readLedger } from '../audit/ledger.ts';
+import { toHex } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
 import { parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
+import { nodeSuite } from '../crypto.ts';
 import { readEntry, recordNumbers } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { currentSource, requireTrust } from './current.ts';
@@ -27,8 +30,22 @@ export interface RootOptions extends SessionChoice {
 }
 
 export async function root(repository: Repository, options: RootOptions = {}): Promise<RootResult | LedgerRoot> {
-  if (!options.ledger) return sessionRoot(repository, options);
-  throw new HandoffError('nothing_sealed', 'There is no ledger yet.');
+  return options.ledger ? ledgerRoot(repository) : sessionRoot(repository, options);
+}
+
+async function ledgerRoot(repository: Repository): Promise<LedgerRoot> {
+  const trust = await requireTrust(repository);
+  const ledger = await readLedger(await currentSource(repository));
+  if (!ledger) throw noLedger();
+  await openCheckpoint(ledger, trust, nodeSuite);
+  const { size, root: head, origin } = ledger.checkpoint;
+  return { size, root: toHex(head), origin };
+}
+
+function noLedger(): HandoffError {
+  return new HandoffError('nothing_sealed', 'There is no ledger here yet.', {
+    hint: 'On the protected branch, once a seal is merged: git handoff ledger append',
+  });
 }
 
 /** The tree head of a session's newest seal: of this machine's sessions from the journal, of others' from the tree. */

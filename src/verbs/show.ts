@@ -20,6 +20,7 @@ import { requireTrust } from './current.ts';
 import { allowedSigner } from './identity-list.ts';
 import { journalled } from './known.ts';
 import { eachRecord, openRecords } from './log.ts';
+import { onlyOne, parseRecordArgument } from './record-path.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
 
@@ -66,10 +67,8 @@ interface Found {
 }
 
 async function findRecord(repository: Repository, name: string): Promise<Found> {
-  const prefix = /^(?:sha256:)?([0-9a-f]{6,64})$/.exec(name)?.[1];
-  const isPath = name.includes('/') || name.endsWith('.yaml') || name.endsWith('.md');
-  if (!prefix && !isPath) throw badRecordName(name);
-  const path = isPath ? name.replace(/^\.\//, '') : null;
+  const parsed = parseRecordArgument(name);
+  const [path, prefix] = 'path' in parsed ? [parsed.path, undefined] : [null, parsed.prefix];
   if (path?.startsWith(`${ROOT}/`) && !path.startsWith(`${ROOT}/sessions/`)) return findDocument(repository, path);
   const found: Found[] = [];
   await eachRecord(repository, (at, record, verified) => {
@@ -114,7 +113,7 @@ function noneIfUntrusted(error: unknown): PlacedRecord[] {
 async function findDocument(repository: Repository, path: string): Promise<Found> {
   const source = await openRecords(repository);
   const entry = await find(source, path);
-  if (entry?.mode !== FILE) return onlyOne([], path);
+  if (entry?.mode !== FILE) return onlyOne<Found>([], path);
   const record = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
   const trust = await loadTrust(source, nodeSuite, () => {});
   const holds = trust !== null && (await isInForce(source, entry, record, trust));
@@ -153,20 +152,6 @@ function isTrusted({ identity, fingerprint }: Signature, { policy, identities }:
   return identities.get(identity)?.keys.some((key) => key.fingerprint === fingerprint) ?? false;
 }
 
-function onlyOne(found: Found[], name: string): Found {
-  if (found.length === 1) return found[0]!;
-  const message =
-    found.length === 0
-      ? `There is no record ${JSON.stringify(name)}.`
-      : `${JSON.stringify(name)} names ${found.length} records.`;
-  throw new HandoffError('unknown_record', message, {
-    hint:
-      found.length === 0
-        ? 'git handoff log lists them.'
-        : `Give more digits. They are: ${found.map(({ path }) => path).join(', ')}`,
-  });
-}
-
 /** Everything stock OpenSSH needs to confirm the record without us. SPEC §4.5 */
 async function exportSshsig(
   found: Found,
@@ -193,14 +178,4 @@ async function exportSshsig(
 function armoured({ record, signer, fingerprint }: Found, key: PublicKey): string {
   const listed = record.signatures.find((line) => line.identity === signer && line.fingerprint === fingerprint);
   return armourSshsig(key.bytes, namespaceOf(record.kind), record.signature ?? listed!.bytes);
-}
-
-function badRecordName(name: string): HandoffError {
-  return new HandoffError(
-    'usage',
-    `${JSON.stringify(name)} names no record: expected a path, an id, or six or more hex digits of one.`,
-    {
-      hint: 'git handoff log lists records with their ids.',
-    },
-  );
 }

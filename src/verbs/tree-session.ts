@@ -1,9 +1,11 @@
 import type { Report } from '../audit/finding.ts';
 import { foldersOf } from '../audit/old-session.ts';
 import { auditSession } from '../audit/session.ts';
-import type { Entry, Source } from '../audit/source.ts';
+import { type Entry, FOLDER, find, type Source } from '../audit/source.ts';
 import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { isIdentityName } from '../core/names.ts';
+import { parseSessionFolder, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import type { VerifiedRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -29,6 +31,25 @@ export async function findTreeSession(source: Source, trust: Trust, prefix: stri
   const found = sessions.filter(({ session_id }) => session_id.startsWith(prefix));
   if (found.length === 1 && prefix !== '') return found[0]!;
   throw unknownSession(prefix, found.length);
+}
+
+/** The session that a record is in, by the record's path: no other folder is listed where that is not needed. */
+export async function readSessionAt(source: Source, trust: Trust, path: string): Promise<TreeSession> {
+  const [root, room, owner = '', name = '', file, ...rest] = path.split('/');
+  const isRecord = root === ROOT && room === 'sessions' && isIdentityName(owner) && parseSessionFolder(name) && file;
+  const folder = isRecord && rest.length === 0 ? await folderAt(source, `${ROOT}/sessions/${owner}/${name}`) : null;
+  const session = folder && (await readTreeSession(source, trust, owner, folder));
+  if (session?.files.some((each) => each.path === path)) return session;
+  throw new HandoffError('unknown_record', `There is no record ${JSON.stringify(path)}.`, {
+    hint: 'git handoff log lists them.',
+  });
+}
+
+/** In a work tree a folder of thousands need not be listed to look into one of them. */
+async function folderAt(source: Source, path: string): Promise<Entry | null> {
+  if (source.oid !== null) return find(source, path);
+  const folder = { path, name: path.slice(path.lastIndexOf('/') + 1), mode: FOLDER, oid: null };
+  return (await source.list(folder)).length > 0 ? folder : null;
 }
 
 /** What does not hold is not half read: the first thing that is wrong is thrown. */

@@ -1,6 +1,12 @@
+import type { CheckProofOptions, CheckProofResult } from '../../verbs/check-proof.ts';
+import type { LedgerAppendOptions, LedgerAppendResult } from '../../verbs/ledger/append.ts';
+import type { LedgerKeyResult } from '../../verbs/ledger/key.ts';
+import type { LedgerVerifyOptions, LedgerVerifyResult } from '../../verbs/ledger/verify.ts';
+import type { ProveOptions, ProveResult } from '../../verbs/prove.ts';
 import type { LedgerRoot, RootOptions, RootResult } from '../../verbs/root.ts';
 import type { SealOptions, SealResult } from '../../verbs/seal.ts';
-import { defineVerb, PUBLISH_FLAGS } from '../command.ts';
+import type { Actor } from '../../verbs/signing.ts';
+import { defineVerb, type Family, type Flag, PUBLISH_FLAGS } from '../command.ts';
 
 const text = () => import('../text/seals.ts');
 const SESSION = { name: 'SESSION', about: "its id, or the beginning; default: this work tree's", optional: true };
@@ -35,3 +41,99 @@ export const root = defineVerb<RootOptions, RootResult | LedgerRoot>({
   run: async (context, options) => (await import('../../verbs/root.ts')).root(await context.repository(), options),
   text: async (result, paint) => (await text()).formatRoot(result, paint),
 });
+
+const WITNESS: Flag = {
+  flags: '--witness <vkey>',
+  about: 'the public key of a witness; again for more',
+  repeats: true,
+};
+
+export const prove = defineVerb<ProveOptions, ProveResult>({
+  name: 'prove',
+  summary: 'write a proof that a record is in the ledger',
+  purpose:
+    'Writes a file that proves to anybody who has the public key of the ledger that a record is in it, unchanged: the record, ' +
+    'its way to the root of its session, and from there to the checkpoint that was signed. No repository is needed to check it.',
+  args: [{ name: 'RECORD', about: 'a path, an id, or six or more digits of one' }],
+  flags: [
+    { flags: '-o, --output <file>', about: 'where to; - prints it (default: .handoff/proofs/ID.yaml, staged)' },
+    { flags: '--commit', about: 'commit it as well' },
+    { flags: '--no-stage', about: 'only write the file' },
+  ],
+  examples: [
+    { run: 'git handoff prove 3f9a1c2b -o proof.yaml', does: 'for somebody elsewhere' },
+    { run: 'git handoff ledger key', does: 'what they check it with' },
+  ],
+  async run(context, { output, ...options }) {
+    const { resolve } = await import('node:path');
+    const { prove: write } = await import('../../verbs/prove.ts');
+    const file = output === undefined || output === '-' ? output : resolve(context.directory, output);
+    return write(await context.repository(), { ...options, ...(file === undefined ? {} : { output: file }) });
+  },
+  text: async (result, paint) => (await text()).formatProve(result, paint),
+});
+
+export const checkProof = defineVerb<CheckProofOptions, CheckProofResult>({
+  name: 'check-proof',
+  summary: 'check a proof, without a repository',
+  purpose:
+    'Checks a proof step by step: record, session, ledger, checkpoint. Give the public key of the ledger, from somebody you ' +
+    'trust, with --vkey; inside the repository that the proof is about, the keys of its maintainers do.',
+  args: [{ name: 'FILE', about: 'the proof' }],
+  flags: [
+    { flags: '--record <file>', about: 'this file must be the record, byte for byte', isPath: true },
+    { flags: '--vkey <vkey>', about: 'what git handoff ledger key prints' },
+    WITNESS,
+  ],
+  examples: [{ run: 'git handoff check-proof proof.yaml --vkey "$VKEY"', does: 'on any machine' }],
+  async run(context, { file, ...options }) {
+    const { resolve } = await import('node:path');
+    const { checkProofFile } = await import('../../verbs/check-proof.ts');
+    return checkProofFile({ ...options, file: resolve(context.directory, file) }, context.anyRepository);
+  },
+  text: async (result, paint) => (await text()).formatCheck(result, paint),
+});
+
+export const ledger: Family = {
+  name: 'ledger',
+  summary: 'the log of all seals',
+  purpose:
+    'The ledger is the append-only log of all seals, on the protected branch. Its files in .handoff/ledger are a C2SP ' +
+    'tlog: any client of such logs can read and check it.',
+  examples: [{ run: 'git handoff ledger append --push', does: 'after a merge, on the protected branch' }],
+  verbs: [
+    defineVerb<LedgerAppendOptions, LedgerAppendResult>({
+      name: 'append',
+      summary: 'add the seals that have arrived',
+      purpose:
+        'Adds the seals that have been merged to the protected branch, and signs the new head with the key of a maintainer. ' +
+        'Where somebody else appended first, what was done here in vain is done again on top of theirs.',
+      flags: [{ flags: '--push', about: 'push it, and begin again if somebody was faster' }, ...PUBLISH_FLAGS],
+      examples: [{ run: 'git handoff ledger append --push', does: 'after a merge' }],
+      run: async (context, options) =>
+        (await import('../../verbs/ledger/append.ts')).ledgerAppend(await context.repository(), options),
+      text: async (result, paint) => (await text()).formatAppend(result, paint),
+    }),
+    defineVerb<LedgerVerifyOptions, LedgerVerifyResult>({
+      name: 'verify',
+      summary: 'check the whole ledger',
+      purpose:
+        'Checks who signed the ledger, every tile and every seal in it, and that it extends the largest one that this clone ' +
+        'has seen. Says how many sessions it does not cover yet.',
+      flags: [WITNESS, { flags: '--max-age <time>', about: 'fail if it has not grown for longer: 7d, 12h, 30m' }],
+      examples: [{ run: 'git handoff ledger verify --max-age 7d', does: 'in a nightly job' }],
+      run: async (context, options) =>
+        (await import('../../verbs/ledger/verify.ts')).ledgerVerify(await context.repository(), options),
+      text: async (result, paint) => (await text()).formatLedger(result, paint),
+    }),
+    defineVerb<Actor, LedgerKeyResult>({
+      name: 'key',
+      summary: 'the public key that proofs are checked with',
+      purpose: 'Prints the key that signed the ledger, as C2SP writes verifier keys. Give it to whoever checks proofs.',
+      examples: [{ run: 'git handoff ledger key', does: 'for check-proof --vkey' }],
+      run: async (context, options) =>
+        (await import('../../verbs/ledger/key.ts')).ledgerKey(await context.repository(), options),
+      text: async ({ vkey }) => `${vkey}\n`,
+    }),
+  ],
+};

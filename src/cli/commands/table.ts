@@ -7,7 +7,7 @@ import { init } from './init.ts';
 import { log } from './log.ts';
 import { policy } from './policy.ts';
 import { checkpoint, decide, note, signal, wip } from './records.ts';
-import { root, seal } from './seals.ts';
+import { checkProof, ledger, prove, root, seal } from './seals.ts';
 import { heartbeat, pickup, release, sessions, start, status, wrap } from './sessions.ts';
 import { show } from './show.ts';
 import { claim, next, task, unclaim } from './tasks.ts';
@@ -27,7 +27,7 @@ const READ = 'records, newest first; one of them';
 const CHECK = 'check all records, or a change; pin the root';
 const JUDGE = 'a verdict on it; reinstate what was reverted';
 const PROVE = 'what was sealed; proofs that need no repository';
-const SIGN = 'who may sign; what a merge must carry';
+const SIGN = 'who may sign; what a merge carries; the log';
 const SETUP = 'set up a repository, its hooks, your shell';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
@@ -58,10 +58,13 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Reviewers', row: CHECK, ...verify },
   { audience: 'Reviewers', row: CHECK, ...gate },
   { audience: 'Reviewers', row: CHECK, ...trust },
+  { audience: 'Reviewers', row: PROVE, ...prove },
+  { audience: 'Reviewers', row: PROVE, ...checkProof },
   { audience: 'Reviewers', row: PROVE, ...root },
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
   { audience: 'Maintainers', row: SIGN, ...waiver },
+  { audience: 'Maintainers', row: SIGN, ...ledger },
   { audience: 'Setup', row: SETUP, ...init },
   { audience: 'Setup', row: SETUP, ...hooks },
   { audience: 'Setup', row: SETUP, ...completion },

@@ -1,0 +1,65 @@
+import { readFileSync, statSync } from 'node:fs';
+import { ledgerVerifiers } from '../audit/ledger.ts';
+import { ledgerOrigin } from '../core/checkpoint.ts';
+import { HandoffError } from '../core/error.ts';
+import { formatVerifierKey } from '../core/note.ts';
+import { checkProof, type Proof, type ProofCheck } from '../core/proof.ts';
+import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
+import { assertSize } from '../core/record.ts';
+import { nodeSuite } from '../crypto.ts';
+import { requireTrust } from './current.ts';
+import type { Repository } from './repository.ts';
+
+export interface CheckProofOptions {
+  file: string;
+  /** A file that must be the record of the proof, byte for byte. */
+  record?: string;
+  /** The ledger's public key, from a source that is trusted. */
+  vkey?: string;
+  /** Public keys of witnesses, each of whom must have cosigned. */
+  witness?: string[];
+}
+
+export interface CheckProofResult extends ProofCheck {
+  valid: true;
+}
+
+/** Needs no repository. In one that the proof is about, the keys of its maintainers do where none is given. SPEC §11.6 */
+export async function checkProofFile(
+  options: CheckProofOptions,
+  openRepository: () => Promise<Repository | null> = async () => null,
+): Promise<CheckProofResult> {
+  const proof = parseProof(readInput(options.file));
+  const vkeys = options.vkey === undefined ? await ownKeys(proof, openRepository) : [options.vkey];
+  const keys = { vkeys, ...(options.witness ? { witnesses: options.witness } : {}) };
+  const record = options.record === undefined ? undefined : readInput(options.record);
+  return { valid: true, ...(await checkProof(proof, keys, nodeSuite, record)) };
+}
+
+function readInput(path: string): Uint8Array {
+  try {
+    assertSize(statSync(path).size, MAX_PROOF_BYTES, 'proof');
+    return readFileSync(path);
+  } catch (cause) {
+    if (cause instanceof HandoffError || (cause as NodeJS.ErrnoException).code === undefined) throw cause;
+    throw new HandoffError('usage', `${path} cannot be read: ${(cause as Error).message}`, {
+      hint: 'Name the file that git handoff prove has written.',
+      data: { path },
+      cause,
+    });
+  }
+}
+
+/** None where there is no repository, or it is another one. */
+async function ownKeys({ repo }: Proof, openRepository: () => Promise<Repository | null>): Promise<string[]> {
+  const repository = await openRepository();
+  const trust = repository && (await requireTrust(repository).catch(nullIfNone));
+  if (trust?.repoId !== repo) return [];
+  const origin = ledgerOrigin(repo);
+  return ledgerVerifiers(trust, nodeSuite).map(({ publicKey }) => formatVerifierKey(origin, publicKey, nodeSuite));
+}
+
+function nullIfNone(error: unknown): null {
+  if (error instanceof HandoffError && error.code === 'not_initialised') return null;
+  throw error;
+}

@@ -1,0 +1,140 @@
+import { resolve } from 'node:path';
+import { type Ledger, readLedger } from '../audit/ledger.ts';
+import { ledgerOrigin } from '../core/checkpoint.ts';
+import { HandoffError } from '../core/error.ts';
+import { inclusionProof, leafHash } from '../core/merkle.ts';
+import { formatVerifierKey } from '../core/note.ts';
+import { proofPath } from '../core/paths.ts';
+import type { Proof, ProofLeaf } from '../core/proof.ts';
+import { formatProof } from '../core/proof-text.ts';
+import { inclusionFromTiles } from '../core/tiles.ts';
+import type { Trust } from '../core/trust.ts';
+import { nodeSuite } from '../crypto.ts';
+import { guarded, replaceBy, writeSynced } from '../journal/durable.ts';
+import { currentSource, requireTrust } from './current.ts';
+import { findLeaf } from './ledger/arrivals.ts';
+import { signingKey } from './ledger/key.ts';
+import { type PublishOptions, publish } from './publish.ts';
+import { findRecordPath } from './record-path.ts';
+import type { Repository } from './repository.ts';
+import { keyLine } from './signing.ts';
+import { readSessionAt, type TreeRecord, type TreeSession } from './tree-session.ts';
+
+export interface ProveOptions extends PublishOptions {
+  /** A path, an id, or at least six digits of one. */
+  record: string;
+  /** Where to write it; `-`: nowhere. Default: in `.handoff/proofs`, staged. */
+  output?: string;
+}
+
+export interface ProveResult {
+  record: string;
+  session_root: string;
+  ledger_size: number;
+  /** Null where it is only returned. */
+  file: string | null;
+  /** What the proof is checked with. */
+  vkey: string;
+  proof: string;
+}
+
+/** A file that proves, to whoever has the ledger's public key and nothing else of ours, that a record is in it. SPEC §11.6 */
+export async function prove(repository: Repository, options: ProveOptions): Promise<ProveResult> {
+  const trust = await requireTrust(repository);
+  const source = await currentSource(repository);
+  const ledger = await readLedger(source);
+  if (!ledger) throw notInLedger('There is no ledger here yet.');
+  const path = await findRecordPath(repository, source, options.record);
+  const session = await readSessionAt(source, trust, path);
+  const at = session.files.findIndex((file) => file.path === path);
+  const { seal, index } = await findSeal(session, at, ledger);
+  const proof = await planProof({ trust, ledger, session, at, seal, index });
+  const bytes = formatProof(proof);
+  const file = await writeProof(repository, proof, bytes, options);
+  return {
+    record: proof.record.id,
+    session_root: session.files[seal]!.record.fields.root as string,
+    ledger_size: ledger.checkpoint.size,
+    file,
+    vkey: proof.vkey,
+    proof: Buffer.from(bytes).toString('utf8'),
+  };
+}
+
+/** The first seal that the ledger has and that covers the record, or is it. */
+async function findSeal(
+  { session_id, files }: TreeSession,
+  at: number,
+  ledger: Ledger,
+): Promise<{ seal: number; index: number }> {
+  const seals = files.flatMap(({ record }, seal) => (record.kind === 'seal' && seal >= at ? [seal] : []));
+  for (const seal of seals) {
+    const index = await findLeaf(ledger, leafHash(files[seal]!.bytes, nodeSuite.sha256));
+    if (index !== null) return { seal, index };
+  }
+  if (seals.length > 0) throw notInLedger(`The seal of session ${session_id} is not in the ledger yet.`);
+  throw new HandoffError('nothing_sealed', `No seal of session ${session_id} covers record ${at + 1}.`, {
+    hint: `git handoff seal ${session_id.slice(0, 8)}; once that is merged, git handoff ledger append on the protected branch.`,
+    data: { session_id },
+  });
+}
+
+interface Place {
+  trust: Trust;
+  ledger: Ledger;
+  session: TreeSession;
+  /** Which record, and which seal, of the session. */
+  at: number;
+  seal: number;
+  /** Where the seal stands in the ledger. */
+  index: number;
+}
+
+async function planProof({ trust, ledger, session, at, seal, index }: Place): Promise<Proof> {
+  const { size } = ledger.checkpoint;
+  const leaves = session.files.slice(0, seal).map(({ bytes }) => bytes);
+  const siblings = await inclusionFromTiles(index, size, ledger.read, nodeSuite.sha256);
+  return {
+    repo: trust.repoId,
+    record: toLeaf(session.files[at]!, trust),
+    session: at === seal ? null : { index: at, size: seal, siblings: inclusionProof(leaves, at, nodeSuite.sha256) },
+    seal: toLeaf(session.files[seal]!, trust),
+    ledger: { index, size, siblings },
+    vkey: formatVerifierKey(ledgerOrigin(trust.repoId), await signingKey(ledger, trust), nodeSuite),
+    note: ledger.bytes,
+  };
+}
+
+function toLeaf({ path, bytes, record }: TreeRecord, { identities }: Trust): ProofLeaf {
+  const keys = identities.get(record.fields.identity as string)!.keys;
+  const key = keys.find(({ fingerprint }) => fingerprint === record.fingerprint)!;
+  return { path, id: record.id, key: keyLine(key), bytes };
+}
+
+async function writeProof(
+  repository: Repository,
+  { record }: Proof,
+  bytes: Uint8Array,
+  { output, ...options }: ProveOptions,
+): Promise<string | null> {
+  if (output === '-') return null;
+  if (output !== undefined) {
+    const file = resolve(output);
+    guarded(file, () => replaceBy(file, (temporary) => writeSynced(temporary, bytes)));
+    return file;
+  }
+  const path = proofPath(record.id);
+  const plan = {
+    files: [{ path, bytes, replaces: true }],
+    message: `handoff: proof of ${record.path}`,
+    identity: 'proof',
+  };
+  await publish(repository, plan, { ...options, commit: options.commit ?? false });
+  return path;
+}
+
+function notInLedger(message: string): HandoffError {
+  return new HandoffError('nothing_sealed', message, {
+    hint: 'On the protected branch, once the seal is merged: git handoff ledger append',
+  });
+}

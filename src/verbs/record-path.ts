@@ -1,0 +1,65 @@
+import { foldersOf } from '../audit/old-session.ts';
+import type { Entry, Source } from '../audit/source.ts';
+import { HandoffError } from '../core/error.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { parseRecordName, ROOT } from '../core/paths.ts';
+import { cutSignature } from '../core/record.ts';
+import { recordId } from '../core/verify.ts';
+import { nodeSuite } from '../crypto.ts';
+import type { Repository } from './repository.ts';
+
+/** What names a record: a path, an id, or at least six digits of one. */
+export type RecordName = { path: string } | { prefix: string };
+
+export function parseRecordArgument(name: string): RecordName {
+  const prefix = /^(?:sha256:)?([0-9a-f]{6,64})$/.exec(name)?.[1];
+  if (prefix !== undefined) return { prefix };
+  if (name.includes('/') || name.endsWith('.yaml') || name.endsWith('.md')) return { path: name.replace(/^\.\//, '') };
+  throw badRecordName(name);
+}
+
+/** The path of a session's record. By path nothing else is read; by id all sessions are. */
+export async function findRecordPath(repository: Repository, source: Source, name: string): Promise<string> {
+  const parsed = parseRecordArgument(name);
+  if ('path' in parsed) return parsed.path.startsWith(`${ROOT}/`) ? parsed.path : `${ROOT}/${parsed.path}`;
+  const paths: string[] = [];
+  for (const { entry } of await foldersOf(source, '')) {
+    const files = (await source.list(entry)).filter((file) => parseRecordName(file.name));
+    paths.push(...(await matching(source, files, parsed.prefix)));
+    repository.progress(paths.length);
+  }
+  return onlyOne(paths, name);
+}
+
+/** Ids are digests of bytes: nothing has to be verified to find one. */
+async function matching(source: Source, files: readonly Entry[], prefix: string): Promise<string[]> {
+  const contents = await source.readAll(files, MAX_RECORD_BYTES);
+  return files.flatMap(({ path }, at) => {
+    const bytes = contents[at]!;
+    const parts = bytes instanceof HandoffError ? null : cutSignature(bytes);
+    return parts && recordId(parts.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`) ? [path] : [];
+  });
+}
+
+/** The only thing that a name names. */
+export function onlyOne<T extends string | { path: string }>(found: readonly T[], name: string): T {
+  if (found.length === 1) return found[0]!;
+  const paths = found.map((each) => (typeof each === 'string' ? each : each.path));
+  const message =
+    found.length === 0
+      ? `There is no record ${JSON.stringify(name)}.`
+      : `${JSON.stringify(name)} names ${found.length} records.`;
+  throw new HandoffError('unknown_record', message, {
+    hint: found.length === 0 ? 'git handoff log lists them.' : `Give more digits. They are: ${paths.join(', ')}`,
+  });
+}
+
+function badRecordName(name: string): HandoffError {
+  return new HandoffError(
+    'usage',
+    `${JSON.stringify(name)} names no record: expected a path, an id, or six or more hex digits of one.`,
+    {
+      hint: 'git handoff log lists records with their ids.',
+    },
+  );
+}
