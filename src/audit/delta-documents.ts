@@ -16,7 +16,13 @@ export async function auditDocuments(
   report: Report,
 ): Promise<void> {
   for (const { path, before, now, place } of changes) {
-    if (place === 'record' || place === 'policy') continue;
+    if (place === 'record' || place === 'policy' || place === 'ledger') continue;
+    if (place === 'proof') {
+      await attempt(path, report, async () =>
+        (await import('./ledger-audit.ts')).auditProof(step.now, now!, trust, suite),
+      );
+      continue;
+    }
     await attempt(path, report, async () => {
       if (SIGNED.has(place!)) await readSignedDocument(step.now, now!, place as DocumentKind, trust, suite);
       if (place === 'pending') await readDocument(step.now, now!, pendingKind(path), trust.repoId);

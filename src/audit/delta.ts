@@ -1,6 +1,6 @@
 import type { Finding } from '../core/error.ts';
 import { emptyHistory, type History } from '../core/history.ts';
-import { ROOT } from '../core/paths.ts';
+import { LEDGER, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { auditDocuments } from './delta-documents.ts';
@@ -23,6 +23,8 @@ export interface Delta {
   /** How many files were added, changed or deleted. */
   files: number;
   sessions: ChangedSession[];
+  /** Whether anything in the folder of the ledger is another. */
+  touchesLedger: boolean;
   /** What those sessions, and no others, add up to. */
   history: History;
   findings: Finding[];
@@ -46,15 +48,20 @@ export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions
   const limit = recordsPerPush(trust);
   if (placed.length > limit) {
     report(tooMany(placed.length, limit));
-    return { trust, files: placed.length, sessions: [], history: emptyHistory(), findings };
+    return { trust, files: placed.length, sessions: [], touchesLedger: false, history: emptyHistory(), findings };
   }
   const changes = placed.filter((each) => isAllowed(each, report));
   const next = await loadNext(step, changes, trust, options.suite, report);
   await auditDocuments(step, changes, { trust: next, suite: options.suite }, report);
+  const ledger = placed.filter(({ path }) => path.startsWith(`${LEDGER}/`));
+  if (ledger.length > 0) {
+    const { auditLedgerStep } = await import('./delta-ledger.ts');
+    await auditLedgerStep(step, ledger, { trust: next, suite: options.suite }, report);
+  }
   const history = emptyHistory();
   const sessions = await auditSessions(step, changes, { ...options, trust: next, history }, report);
   findings.sort((a, b) => ((a.path ?? '') < (b.path ?? '') ? -1 : 1));
-  return { trust: next, files: placed.length, sessions, history, findings };
+  return { trust: next, files: placed.length, sessions, touchesLedger: ledger.length > 0, history, findings };
 }
 
 function topOf(root: readonly Entry[]): Entry | null {
@@ -86,7 +93,8 @@ function isAllowed({ path, before, now, place }: Placed, report: Report): boolea
   return false;
 }
 
-const REMOVABLE: ReadonlySet<Place> = new Set(['pending', 'skill']);
+/** What becomes of the ledger is judged as a whole. */
+const REMOVABLE: ReadonlySet<Place> = new Set(['pending', 'skill', 'proof', 'ledger']);
 const IMMUTABLE: ReadonlySet<Place> = new Set(['record', 'policy']);
 
 function deleted(path: string): Finding {

@@ -1,5 +1,5 @@
 import { isIdentityName, isLookalike } from '../core/names.ts';
-import { parsePolicyName, parseTaskName, ROOT } from '../core/paths.ts';
+import { isProofName, parsePolicyName, parseTaskName, ROOT } from '../core/paths.ts';
 import { attempt, finding, type Report } from './finding.ts';
 import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
 import { type Entry, FILE, FOLDER, type Source } from './source.ts';
@@ -12,6 +12,9 @@ export interface Layout {
   identities: { name: string; files: Entry[] }[];
   /** The folders under sessions/, one per identity. */
   sessions: Entry[];
+  /** Its folder. */
+  ledger: Entry | null;
+  proofs: Entry[];
 }
 
 /** SPEC §7.1: default deny. Only regular files and folders, only at the paths of SPEC §2.2, no name twice. */
@@ -20,7 +23,15 @@ export async function readLayout(source: Source, report: Report): Promise<Layout
   reportLookalikes(root, report);
   const top = root.find((entry) => entry.name === ROOT);
   const rooms = top && isFolder(top, report) ? await listUnique(source, top, report) : [];
-  const layout: Layout = { policies: [], project: null, tasks: [], identities: [], sessions: [] };
+  const layout: Layout = {
+    policies: [],
+    project: null,
+    tasks: [],
+    identities: [],
+    sessions: [],
+    ledger: null,
+    proofs: [],
+  };
   await Promise.all(rooms.map((room) => readRoom(source, room, layout, report)));
   return layout;
 }
@@ -41,18 +52,25 @@ async function readRoom(source: Source, room: Entry, layout: Layout, report: Rep
     if (isFile(room, report)) layout.project = room;
     return;
   }
-  if (!ROOMS.has(room.name)) return reportNoPlace(room, 'policy, project.yaml, identities, tasks or sessions', report);
+  if (!ROOMS.has(room.name))
+    return reportNoPlace(room, 'policy, project.yaml, identities, tasks, sessions, ledger or proofs', report);
   if (!isFolder(room, report)) return;
+  if (room.name === 'ledger') {
+    layout.ledger = room;
+    return;
+  }
   const entries = await listUnique(source, room, report);
   if (room.name === 'policy')
     layout.policies = entries.filter((entry) => isNamed(entry, isPolicyFile, 'NNNN.yaml', report));
   if (room.name === 'tasks')
     layout.tasks = entries.filter((entry) => isNamed(entry, isTaskFile, '<task-id>.yaml', report));
+  if (room.name === 'proofs')
+    layout.proofs = entries.filter((entry) => isNamed(entry, isProofName, '<64 hex digits>.yaml', report));
   if (room.name === 'sessions') layout.sessions = entries.filter((entry) => isOwnedFolder(entry, report));
   if (room.name === 'identities') layout.identities = await readIdentityFolders(source, entries, report);
 }
 
-const ROOMS: ReadonlySet<string> = new Set(['policy', 'identities', 'tasks', 'sessions']);
+const ROOMS: ReadonlySet<string> = new Set(['policy', 'identities', 'tasks', 'sessions', 'ledger', 'proofs']);
 
 async function readIdentityFolders(
   source: Source,

@@ -1,11 +1,17 @@
 import { concatBytes, equalBytes, toHex } from '../core/bytes.ts';
 import { leafHashes, rootOfHashes } from '../core/merkle.ts';
+import { formatVerifierKey } from '../core/note.ts';
+import { LEDGER, proofPath } from '../core/paths.ts';
+import { checkProof } from '../core/proof.ts';
+import { proofError } from '../core/proof-error.ts';
+import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
 import { type ParsedRecord, parseRecord } from '../core/record.ts';
 import { HASH_SIZE, parseEntries, TILE_WIDTH, tilePath, tilesOf } from '../core/tiles.ts';
+import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { attempt, type Report } from './finding.ts';
 import { isFile, listUnique, reportNoPlace } from './layout.ts';
-import { inconsistent, LEDGER, type Ledger } from './ledger.ts';
+import { inconsistent, type Ledger, ledgerVerifiers, openCheckpoint, readLedger } from './ledger.ts';
 import { type Entry, FOLDER, find, type Source } from './source.ts';
 
 /** A seal in a ledger, and where it stands. */
@@ -13,6 +19,26 @@ export interface LedgerSeal {
   index: number;
   bytes: Uint8Array;
   record: ParsedRecord;
+}
+
+/** A ledger by itself: who signed it, and whether it is what they signed. */
+export async function auditLedger(source: Source, trust: Trust, suite: Suite, report: Report): Promise<void> {
+  await attempt(LEDGER, report, async () => {
+    const ledger = await readLedger(source);
+    if (!ledger) throw inconsistent('The ledger has no checkpoint.');
+    await openCheckpoint(ledger, trust, suite);
+    await reportStrays(source, ledger, report);
+    await assertTiles(ledger, trust.repoId, suite);
+  });
+}
+
+/** A proof that stands in the tree: of the record that its name says, and by a key that may sign the ledger. */
+export async function auditProof(source: Source, file: Entry, trust: Trust, suite: Suite): Promise<void> {
+  const proof = parseProof(await source.read(file, MAX_PROOF_BYTES));
+  const vkeys = ledgerVerifiers(trust, suite).map(({ name, publicKey }) => formatVerifierKey(name, publicKey, suite));
+  const { record } = await checkProof(proof, { vkeys }, suite);
+  if (proofPath(record) === file.path && proof.repo === trust.repoId) return;
+  throw proofError('record', `the record that ${file.name} names`, record);
 }
 
 /**

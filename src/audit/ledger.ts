@@ -10,13 +10,12 @@ import {
   parseVerifierKey,
   type Verifier,
 } from '../core/note.ts';
-import { ROOT } from '../core/paths.ts';
+import { LEDGER } from '../core/paths.ts';
 import { parseEntries, type ReadTile, TILE_WIDTH, type Tile, tilePath } from '../core/tiles.ts';
 import type { KeyState, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
 
-export const LEDGER = `${ROOT}/ledger`;
 const CHECKPOINT = 'checkpoint';
 
 /** A ledger as a tree has it. Nobody has checked yet who signed its checkpoint, or that its tiles are what was signed. */
@@ -100,6 +99,17 @@ export async function readEntriesFrom({ checkpoint: { size }, read }: Ledger, fr
     entries.push(...bundle.slice(Math.max(0, from - index * TILE_WIDTH)));
   }
   return entries;
+}
+
+/** Where a seal stands in a ledger; null when it does not. The newest are looked at first. */
+export async function findLeaf({ checkpoint: { size }, read }: Ledger, leaf: Uint8Array): Promise<number | null> {
+  for (let index = Math.ceil(size / TILE_WIDTH) - 1; index >= 0; index--) {
+    const tile = { level: 0, index, width: Math.min(TILE_WIDTH, size - index * TILE_WIDTH) };
+    const hashes = Buffer.from(await read(tile));
+    for (let at = hashes.indexOf(leaf); at >= 0; at = hashes.indexOf(leaf, at + 1))
+      if (at % 32 === 0) return index * TILE_WIDTH + at / 32;
+  }
+  return null;
 }
 
 export function inconsistent(message: string, data?: Record<string, unknown>): HandoffError {

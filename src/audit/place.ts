@@ -1,8 +1,18 @@
 import { isIdentityName } from '../core/names.ts';
-import { parsePolicyName, parseSessionFolder, parseTaskName, ROOT } from '../core/paths.ts';
+import { isProofName, parsePolicyName, parseSessionFolder, parseTaskName, ROOT } from '../core/paths.ts';
+import { parseTilePath } from '../core/tiles.ts';
 
 /** What a path in `.handoff` is for, SPEC §2.2; null for a path that is for nothing. */
-export type Place = 'policy' | 'identity' | 'project' | 'task-definition' | 'pending' | 'skill' | 'record';
+export type Place =
+  | 'policy'
+  | 'identity'
+  | 'project'
+  | 'task-definition'
+  | 'pending'
+  | 'skill'
+  | 'record'
+  | 'ledger'
+  | 'proof';
 
 export function placeOf(path: string): Place | null {
   const [top, room, ...rest] = path.split('/');
@@ -11,8 +21,15 @@ export function placeOf(path: string): Place | null {
   if (room === 'policy' && rest.length === 1) return policyPlace(rest[0]!);
   if (room === 'tasks' && rest.length === 1) return parseTaskName(rest[0]!) ? 'task-definition' : null;
   if (room === 'identities' && rest.length === 2) return isIdentityName(rest[0]!) ? identityPlace(rest[1]!) : null;
+  if (room === 'ledger') return isLedgerFile(rest.join('/')) ? 'ledger' : null;
+  if (room === 'proofs' && rest.length === 1) return isProofName(rest[0]!) ? 'proof' : null;
   if (room !== 'sessions' || rest.length !== 3) return null;
   return isIdentityName(rest[0]!) && parseSessionFolder(rest[1]!) ? 'record' : null;
+}
+
+/** Which of the tiles it should have follows from its size. */
+function isLedgerFile(path: string): boolean {
+  return path === 'checkpoint' || parseTilePath(path) !== null;
 }
 
 function policyPlace(name: string): Place | null {

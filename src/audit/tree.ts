@@ -68,7 +68,8 @@ async function auditDocuments(
   report: Report,
 ): Promise<number> {
   const files = layout.identities.flatMap(({ files }) => files);
-  const count = layout.policies.length + files.length + layout.tasks.length + (layout.project ? 1 : 0);
+  const count =
+    layout.policies.length + files.length + layout.tasks.length + layout.proofs.length + (layout.project ? 1 : 0);
   if (!trust) return count;
   const { project, tasks } = layout;
   if (project) await attempt(project.path, report, () => readSignedDocument(source, project, 'project', trust, suite));
@@ -81,6 +82,12 @@ async function auditDocuments(
   for (const pending of [...files, ...layout.policies].filter(isPending)) {
     const kind = pending.name === 'pending.yaml' ? 'identity' : 'policy';
     await attempt(pending.path, report, () => readDocument(source, pending, kind, trust.repoId));
+  }
+  if (layout.ledger || layout.proofs.length > 0) {
+    // most trees have neither, and then need not load what judges them
+    const { auditLedger, auditProof } = await import('./ledger-audit.ts');
+    if (layout.ledger) await auditLedger(source, trust, suite, report);
+    for (const proof of layout.proofs) await attempt(proof.path, report, () => auditProof(source, proof, trust, suite));
   }
   return count;
 }

@@ -12,6 +12,9 @@ export function identityPath(name: string, pending = false): string {
   return `${ROOT}/identities/${name}/${pending ? 'pending' : 'identity'}.yaml`;
 }
 
+/** The log of seals: its checkpoint and tiles. */
+export const LEDGER = `${ROOT}/ledger`;
+
 export const PROJECT_PATH = `${ROOT}/project.yaml`;
 
 /** `20260220T143025-7c1f09aa`: the folder's time gives people the order, the id makes it unique. */

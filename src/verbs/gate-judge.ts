@@ -11,6 +11,7 @@ import type { Oid } from '../git/store.ts';
 import type { Covers } from './gate-coverage.ts';
 import { gateFacts } from './gate-facts.ts';
 import { historyOf, olderAccounts } from './gate-history.ts';
+import { judgeLedger } from './gate-ledger.ts';
 import { type Case, type Outcome, openOutcome } from './gate-outcome.ts';
 import { judgeClocks, judgeOpenSessions, judgeSecrets } from './gate-records.ts';
 import { answer, type GateResult } from './gate-result.ts';
@@ -46,6 +47,7 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
     ...judgeOpenSessions(delta.sessions, rules.openSessions),
     ...judgeSecrets(added),
     ...judgeClocks(added),
+    ...(await judgeLedger(repository, input, delta)),
   );
   return {
     ...answer(

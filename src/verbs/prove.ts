@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Ledger, readLedger } from '../audit/ledger.ts';
+import { findLeaf, type Ledger, readLedger } from '../audit/ledger.ts';
 import { ledgerOrigin } from '../core/checkpoint.ts';
 import { HandoffError } from '../core/error.ts';
 import { inclusionProof, leafHash } from '../core/merkle.ts';
@@ -12,7 +12,6 @@ import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { guarded, replaceBy, writeSynced } from '../journal/durable.ts';
 import { currentSource, requireTrust } from './current.ts';
-import { findLeaf } from './ledger/arrivals.ts';
 import { signingKey } from './ledger/key.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { findRecordPath } from './record-path.ts';

@@ -79,13 +79,3 @@ async function knownHashes(ledger: Ledger | null): Promise<IsKnown> {
   }
   return async ({ bytes }) => known.has(toHex(leafHash(bytes, nodeSuite.sha256)));
 }
-
-/** Where a seal stands in a ledger; null when it does not. The newest are looked at first. */
-export async function findLeaf({ checkpoint: { size }, read }: Ledger, leaf: Uint8Array): Promise<number | null> {
-  for (let index = Math.ceil(size / TILE_WIDTH) - 1; index >= 0; index--) {
-    const hashes = Buffer.from(await read({ level: 0, index, width: Math.min(TILE_WIDTH, size - index * TILE_WIDTH) }));
-    for (let at = hashes.indexOf(leaf); at >= 0; at = hashes.indexOf(leaf, at + 1))
-      if (at % 32 === 0) return index * TILE_WIDTH + at / 32;
-  }
-  return null;
-}

@@ -1,4 +1,4 @@
-import { LEDGER } from '../../audit/ledger.ts';
+import { LEDGER } from '../../core/paths.ts';
 import { readRange } from '../../git/range.ts';
 import { fetchBranch, pushBranch } from '../../git/remote.ts';
 import { readGit } from '../../git/run.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { LEDGER } from '../../audit/ledger.ts';
 import type { LogGrowth } from '../../core/log-growth.ts';
+import { LEDGER } from '../../core/paths.ts';
 import { removeFile, writeFiles } from '../../journal/files.ts';
 import { ifThere } from '../../journal/if-there.ts';
 import { stateDirs } from '../../journal/registry.ts';

@@ -1,0 +1,129 @@
+import { equalBytes, toHex } from '../core/bytes.ts';
+import { type Finding, HandoffError } from '../core/error.ts';
+import { planGrowth } from '../core/log-growth.ts';
+import { leafHash, merkleRoot } from '../core/merkle.ts';
+import { LEDGER, parseSessionFolder, ROOT, recordName } from '../core/paths.ts';
+import type { Trust } from '../core/trust.ts';
+import type { Suite } from '../core/verify.ts';
+import type { Difference, Step } from './differences.ts';
+import type { Report } from './finding.ts';
+import { findLeaf, type Ledger, openCheckpoint, readEntriesFrom, readLedger } from './ledger.ts';
+import { type LedgerSeal, toSeal } from './ledger-audit.ts';
+import { type Entry, FOLDER, find, type Source } from './source.ts';
+
+/** SPEC §11.4: the ledger grows by seals that are in the tree, under the signature of a maintainer, and in no other way. */
+export async function auditLedgerStep(
+  step: Step,
+  changes: readonly Difference[],
+  { trust, suite }: { trust: Trust; suite: Suite },
+  report: Report,
+): Promise<void> {
+  try {
+    const [before, now] = await Promise.all([readLedger(step.before), readLedger(step.now)]);
+    if (!now) throw rewritten('The ledger is gone.');
+    await openCheckpoint(now, trust, suite);
+    const entries = await readGrowth(before, now);
+    await assertGrowth(step, changes, { before, now, entries }, suite);
+    const seals = entries.map((bytes, at) => toSeal((before?.checkpoint.size ?? 0) + at, bytes, trust.repoId));
+    for (const [at, seal] of seals.entries()) await assertArrives(step, seal, seals.slice(0, at), before, suite);
+  } catch (error) {
+    report(toFinding(error));
+  }
+}
+
+interface Growth {
+  before: Ledger | null;
+  now: Ledger;
+  entries: Uint8Array[];
+}
+
+/** What the ledger has more than before. Of the same size, only who signed it may be another. */
+async function readGrowth(before: Ledger | null, now: Ledger): Promise<Uint8Array[]> {
+  const from = before?.checkpoint ?? { size: 0, root: null };
+  const { size, root } = now.checkpoint;
+  if (size < from.size)
+    throw rewritten(`The ledger went back from ${from.size} seals to ${size}.`, headsOf(before!, now));
+  if (size === from.size && before && before.note.text !== now.note.text)
+    throw rewritten(`Two ledgers of ${size} seals: ${toHex(from.root!)} and ${toHex(root)}.`, headsOf(before, now));
+  return readEntriesFrom(now, from.size);
+}
+
+/** Its files are those that growing by these entries gives, and no others have changed. */
+async function assertGrowth(step: Step, changes: readonly Difference[], growth: Growth, suite: Suite): Promise<void> {
+  const { before, now, entries } = growth;
+  const from = before?.checkpoint ?? { size: 0, root: merkleRoot([], suite.sha256) };
+  const plan = await planGrowth(from, entries, before?.read ?? nothingThere, suite.sha256);
+  if (!equalBytes(plan.root, now.checkpoint.root))
+    throw rewritten(`The ledger does not extend the one that was there.`, before ? headsOf(before, now) : undefined);
+  const written = new Map(plan.written.map(({ path, bytes }) => [`${LEDGER}/${path}`, bytes]));
+  const removed = new Set(plan.removed.map((path) => `${LEDGER}/${path}`));
+  for (const { path, now: entry } of changes) {
+    if (path === `${LEDGER}/checkpoint`) continue;
+    const expected = written.get(path);
+    const isPlanned = entry === null ? removed.has(path) : expected && (await holds(step.now, entry, expected));
+    if (!isPlanned) throw rewritten(`${path} is not what appending to the ledger makes of it.`);
+  }
+  const touched = new Set(changes.map(({ path }) => path));
+  for (const path of [...written.keys(), ...removed])
+    if (!touched.has(path)) throw rewritten(`${path} is still what it was before the ledger grew.`);
+}
+
+async function holds(source: Source, entry: Entry, expected: Uint8Array): Promise<boolean> {
+  return equalBytes(await source.read(entry, Math.max(expected.length, 1)), expected);
+}
+
+/** A seal that the tree has, and the ledger had not. One that came with this change cannot have been in it. */
+async function assertArrives(
+  step: Step,
+  { index, bytes, record }: LedgerSeal,
+  earlier: readonly LedgerSeal[],
+  before: Ledger | null,
+  suite: Suite,
+): Promise<void> {
+  const { identity, session_id, seq } = record.fields as { identity: string; session_id: string; seq: number };
+  const what = `Entry ${index} of the ledger, seal ${seq} of session ${session_id},`;
+  const file = await findSeal(step.now, identity, session_id, seq);
+  if (!file || !(await holds(step.now, file, bytes))) throw rewritten(`${what} is not in the tree.`);
+  const isOld = await find(step.before, file.path);
+  const known = isOld && before ? await findLeaf(before, leafHash(bytes, suite.sha256)) : null;
+  if (known !== null || earlier.some((other) => equalBytes(other.bytes, bytes)))
+    throw rewritten(`${what} was in it already.`);
+}
+
+async function findSeal(source: Source, identity: string, id: string, seq: number): Promise<Entry | null> {
+  const owner = await find(source, `${ROOT}/sessions/${identity}`);
+  const folders = owner?.mode === FOLDER ? await source.list(owner) : [];
+  const folder = folders.find(({ name, mode }) => mode === FOLDER && parseSessionFolder(name)?.sid8 === id.slice(0, 8));
+  const files = folder ? await source.list(folder) : [];
+  return files.find(({ name }) => name === recordName(seq, 'seal')) ?? null;
+}
+
+async function nothingThere(): Promise<never> {
+  throw rewritten('There was no ledger, and so there are no tiles of it.');
+}
+
+function headsOf(before: Ledger, now: Ledger): Record<string, unknown> {
+  const [seen, found] = [before, now].map(({ checkpoint: { size, root } }) => `${size} seals, root ${toHex(root)}`);
+  return { expected: `at least ${seen}`, found };
+}
+
+function rewritten(message: string, data?: Record<string, unknown>): HandoffError {
+  return new HandoffError('ledger_rewritten', message, { hint: HINT, ...(data && { data }) });
+}
+
+const HINT =
+  'Only git handoff ledger append writes it, on the protected branch: git restore --source=BASE --staged --worktree -- .handoff/ledger';
+
+/** Whatever is wrong with the new one, the old one was replaced by it. */
+function toFinding(error: unknown): Finding {
+  if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
+  const { expected, found } = (error.data ?? {}) as { expected?: string; found?: string };
+  return {
+    code: 'ledger_rewritten',
+    severity: 'error',
+    path: LEDGER,
+    message: error.message,
+    ...(typeof expected === 'string' && typeof found === 'string' ? { expected, found } : {}),
+    hint: HINT,
+  };
+}
