@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { chains } from './vectors/chains.mjs';
 import { documents } from './vectors/documents.mjs';
 import { records } from './vectors/records.mjs';
+import { seals } from './vectors/seals.mjs';
 import { signatures } from './vectors/signatures.mjs';
 import { keys } from './vectors/signing.mjs';
 
@@ -17,6 +18,6 @@ const published = Object.values(keys).map(({ label, seed, bytes, line, fingerpri
 });
 
 mkdirSync(out, { recursive: true });
-for (const [name, cases] of Object.entries({ keys: published, signatures, records, documents, chains })) {
+for (const [name, cases] of Object.entries({ keys: published, signatures, records, documents, chains, seals })) {
   writeFileSync(join(out, `${name}.json`), `${JSON.stringify(cases, null, 1)}\n`);
 }

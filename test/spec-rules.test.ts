@@ -44,6 +44,7 @@ import {
   writeBytes,
   writeSession,
 } from './handoff.ts';
+import { type Step, seal, writeSealed } from './sealing.ts';
 import { git, temporaryDirectory } from './temporary.ts';
 import { reopen, template } from './threats/forge.ts';
 
@@ -609,6 +610,32 @@ describe('SPEC §8.9, §9 and §10', () => {
     expect(await gateVerdict({ ...here, dir }, 'origin/main')).toEqual(['shallow_repository']);
   });
 });
+
+describe('seals', () => {
+  const place = template();
+  const root = 'a'.repeat(64);
+  it.each<[string, string, Step, string]>([
+    ['M76', 'an honest seal', seal(), 'valid'],
+    ['M76', 'another size', seal(null, (honest) => ({ ...honest, tree_size: 1 })), 'chain_broken'],
+    ['M76', 'another root', seal(null, (honest) => ({ ...honest, root })), 'chain_broken'],
+    ['M77', 'a previous that is not there', seal(1), 'chain_broken'],
+    ['M78', 'more bytes than an entry of a log has', seal(null, pad), 'too_large'],
+  ])('%s: %s', async (_rule, _what, step, expected) => {
+    const here = place();
+    writeSealed(here, [...STORY.slice(0, 2), step]);
+    expect(await verdict(here)).toBe(expected);
+  });
+
+  it('M77: the second seal without the first', async () => {
+    const here = place();
+    writeSealed(here, [...STORY.slice(0, 2), seal(), seal()]);
+    expect(await verdict(here)).toBe('chain_broken');
+  });
+});
+
+function pad(honest: object): object {
+  return { ...honest, x_pad: 'x'.repeat(65_536) };
+}
 
 /** What the records of HEAD add up to. */
 async function folded(here: Place) {

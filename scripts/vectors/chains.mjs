@@ -1,12 +1,15 @@
 import { head, record, SUCCESSOR } from './records.mjs';
-import { DIGEST, idOf, TREE } from './signing.mjs';
+import { DIGEST, idOf } from './signing.mjs';
+import { leafOf, rootOf } from './tree.mjs';
 
 /** Records as `[kind, change]`; each is linked to the one before, unless the change says otherwise. */
 function chain(name, rule, steps, faults = []) {
   const made = [];
   for (const [index, [kind, { forks, ...change } = {}]] of steps.entries()) {
     const before = made.at(forks ? -2 : -1);
-    const front = head(kind, { seq: index + 1, prev: before ? idOf(before.signed) : null, ...change }) + OWN[kind];
+    const seq = change.seq ?? index + 1;
+    const own = kind === 'seal' ? sealOver(made.slice(0, seq - 1)) : OWN[kind];
+    const front = head(kind, { seq, prev: before ? idOf(before.signed) : null, ...change }) + own;
     made.push(record(kind, front, { body: kind === 'baton' ? 'Done.\n' : null }));
   }
   return { name, rule, key: 'donna', files: made.map(({ file }) => file), faults };
@@ -16,9 +19,14 @@ const OWN = {
   start: '',
   note: 'text: hi\n',
   baton: '',
-  seal: `tree_size: 1\nroot: ${TREE}\n`,
   pickup: `predecessor_session_id: ${SUCCESSOR}\nbaton: null\n`,
 };
+
+function sealOver(records) {
+  const root = rootOf(records.map(({ file }) => leafOf(file)));
+  return `tree_size: ${records.length}\nroot: ${root.toString('hex')}\n`;
+}
+
 const lock = (token) => ({ more: `lock:\n  task: P0.1.1\n  token: ${token}\n` });
 const inherited = { more: `inherited_from: ${SUCCESSOR}\n` };
 const broken = (seq) => ({ code: 'chain_broken', seq });

@@ -1,7 +1,8 @@
 import { sign as ed25519 } from 'node:crypto';
 import { parse } from 'yaml';
 import { REPO } from './documents.mjs';
-import { AT, con, DIGEST, donna, eve, hash, idOf, sign, TREE } from './signing.mjs';
+import { AT, con, DIGEST, donna, eve, idOf, sign, TREE } from './signing.mjs';
+import { consistency, leafOf, rootOf } from './tree.mjs';
 
 const SESSION = '7c1f09aa-5b1e-4c3d-9f2a-0123456789ab';
 export const SUCCESSOR = '1d9e44b2-0c0d-4e0f-8a1b-fedcba987654';
@@ -79,15 +80,17 @@ const BODIES = {
 };
 
 const story = {};
-for (const [index, [kind, own]] of Object.entries(STORY).entries()) {
-  const prev = index === 0 ? null : idOf(Object.values(story).at(-1).signed);
-  const front = head(kind, { seq: index + 1, prev, more: kind === 'start' ? '' : LOCK }) + own;
+for (const [kind, own] of Object.entries(STORY)) {
+  const before = Object.values(story);
+  const prev = before.length === 0 ? null : idOf(before.at(-1).signed);
+  const front = head(kind, { seq: before.length + 1, prev, more: kind === 'start' ? '' : LOCK }) + own;
   story[kind] = record(kind, front, { body: BODIES[kind] ?? null });
+  if (kind === 'release') story['the first seal'] = sealOf(Object.values(story));
 }
-story.seal = sealOf(Object.values(story));
+story.seal = sealOf(Object.values(story), 12);
 story.pickup = record(
   'pickup',
-  `${head('pickup', { session: SUCCESSOR, identity: 'con-1', clock: 15, more: `inherited_from: ${SESSION}\n` })}predecessor_session_id: ${SESSION}
+  `${head('pickup', { session: SUCCESSOR, identity: 'con-1', clock: 16, more: `inherited_from: ${SESSION}\n` })}predecessor_session_id: ${SESSION}
 baton: ${idOf(story.baton.signed)}
 task: P0.1.1
 branch: main
@@ -104,32 +107,18 @@ reason: to go on
   { key: con },
 );
 
-function sealOf(records) {
-  const leaves = records.map(({ file }) => hash('sha256', Buffer.concat([Buffer.of(0), Buffer.from(file)])));
-  const previous = `previous:\n  tree_size: 1\n  root: ${leaves[0].toString('hex')}\n  proof:\n${consistency(leaves)
-    .map((node) => `    - ${node.toString('hex')}\n`)
-    .join('')}`;
+function sealOf(records, after = null) {
+  const leaves = records.map(({ file }) => leafOf(file));
+  const previous = after === null ? '' : previousOf(leaves, after);
   const own = `tree_size: ${leaves.length}\nroot: ${rootOf(leaves).toString('hex')}\n${previous}`;
   const prev = idOf(records.at(-1).signed);
   return record('seal', head('seal', { seq: records.length + 1, prev, more: LOCK }) + own);
 }
 
-/** RFC 6962 §2.1, as it is written there. */
-function rootOf(leaves) {
-  if (leaves.length === 1) return leaves[0];
-  const k = split(leaves.length);
-  return hash('sha256', Buffer.concat([Buffer.of(1), rootOf(leaves.slice(0, k)), rootOf(leaves.slice(k))]));
-}
-
-/** RFC 6962 §2.1.2, from the tree of the first leaf. */
-function consistency(leaves) {
-  if (leaves.length === 1) return [];
-  const k = split(leaves.length);
-  return [...consistency(leaves.slice(0, k)), rootOf(leaves.slice(k))];
-}
-
-function split(size) {
-  return 2 ** Math.floor(Math.log2(size - 1));
+function previousOf(leaves, after) {
+  const proof = consistency(after, leaves).map((node) => `    - ${node.toString('hex')}\n`);
+  const root = rootOf(leaves.slice(0, after)).toString('hex');
+  return `previous:\n  tree_size: ${after}\n  root: ${root}\n  proof:\n${proof.join('')}`;
 }
 
 function validRecord(name, rule, made, fields) {

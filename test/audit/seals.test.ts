@@ -152,7 +152,8 @@ describe('a session under a seal', () => {
   test('a number that stands there twice leaves none either', async () => {
     const here = place();
     const written = writeSealed(here, [START, NOTE, seal()]);
-    const [, fork] = writeSealed(here, [START, { kind: 'wip', key: 'k', state: 'closed' }]);
+    const other: Draft = { kind: 'decision', title: 'x', status: 'accepted', body: 'x\n' };
+    const [, fork] = writeSealed(here, [START, other]);
     expect(written[1]!.path).not.toBe(fork!.path);
     git(here.dir, 'add', '--all');
     expect(await codes(here, { staged: true })).toContain('chain_broken 0003-seal.yaml');

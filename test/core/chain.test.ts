@@ -218,7 +218,7 @@ describe('toLink', () => {
       kind: 'pickup',
       id: recordId(record.signedBytes, nodeSuite),
       prev: null,
-      clock: 15,
+      clock: 16,
       at: AT,
       sessionId: OTHER,
       inheritedFrom: SESSION,

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { utf8 } from '../../src/core/bytes.ts';
 import { growingTree } from '../../src/core/growing-tree.ts';
+import { matchHead } from '../../src/core/head.ts';
 import { leafHash } from '../../src/core/merkle.ts';
-import { parseRecord } from '../../src/core/record.ts';
+import { cutSignature, parseRecord } from '../../src/core/record.ts';
 import { type Seal, type SealClaim, sealFaults, toSeal } from '../../src/core/seal.ts';
+import type { YamlMap } from '../../src/core/yaml.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { errorOf, example, resultOf, signedFile } from './examples.ts';
 
@@ -201,6 +203,11 @@ describe('what a fault says', () => {
       [`chain_broken 6: previous: ${head(first)}, not tree_size 2, root ${zeros}`],
     ],
     [
+      'the same root under another size',
+      [first, claim(second, { previous: { ...second.claim!.previous!, treeSize: 3 } })],
+      [`chain_broken 6: previous: ${head(first)}, not tree_size 3, root ${first.claim!.root}`],
+    ],
+    [
       'another proof',
       [first, claim(second, { previous: { ...second.claim!.previous!, proof: [zeros] } })],
       ['chain_broken 6: a proof that the tree of 5 records extends that of 2, not 1 hashes that do not show it'],
@@ -248,6 +255,22 @@ describe('M78: a seal of', () => {
     });
     const note = signedFile({ ...example('note').fields, signature: undefined, text: 'x'.repeat(65_536) });
     expect(await resultOf(() => parseRecord(note))).toBe('valid');
+  });
+
+  test('65,536 bytes is not taken for well-formed by its head either', () => {
+    const make = (hashes: number, task: string): Uint8Array => {
+      const proof = new Array<string>(hashes).fill('a'.repeat(64));
+      const previous = { ...(fields.previous as object), proof };
+      return signedFile({ ...fields, signature: undefined, lock: { task, token: 3 }, previous } as YamlMap);
+    };
+    const line = make(2, 'a').length - make(1, 'a').length;
+    const isMatched = (length: number): boolean => {
+      const rest = length - make(1, 'a').length;
+      const bytes = make(1 + Math.floor(rest / line), 'a'.repeat(1 + (rest % line)));
+      expect(bytes.length).toBe(length);
+      return matchHead(bytes, cutSignature(bytes), 'seal') !== null;
+    };
+    expect([isMatched(65_535), isMatched(65_536)]).toEqual([true, false]);
   });
 
   test('any length says what it seals', () => {

@@ -8,6 +8,7 @@ import { attachSignatures, formatRecord } from '../../src/core/format.ts';
 import { DOCUMENT_KINDS, type Kind, namespaceOf, RECORD_KINDS } from '../../src/core/kinds.ts';
 import { inclusionProof, leafHash, merkleRoot, verifyConsistency, verifyInclusion } from '../../src/core/merkle.ts';
 import { parseRecord } from '../../src/core/record.ts';
+import { sealFaults, toSeal } from '../../src/core/seal.ts';
 import { armourSshsig, fingerprint, formatPublicKey } from '../../src/core/sshsig.ts';
 import {
   assertMaintainer,
@@ -59,6 +60,7 @@ const signatures = readVectors<SignatureCase>('signatures');
 const records = readVectors<RecordCase>('records');
 const documents = readVectors<DocumentCase>('documents');
 const chains = readVectors<ChainCase>('chains');
+const seals = readVectors<ChainCase>('seals');
 const suites = Object.entries(SUITES);
 
 describe('the published vectors', () => {
@@ -77,7 +79,7 @@ describe('the published vectors', () => {
     const total = readdirSync(join(ROOT, 'protocol/vectors')).reduce((sum, name) => sum + size(name), 0);
     expect(total).toBeLessThan(200_000);
     const spec = readFileSync(join(ROOT, 'SPEC.md'), 'utf8');
-    for (const { name, rule } of [...signatures, ...records, ...documents, ...chains]) {
+    for (const { name, rule } of [...signatures, ...records, ...documents, ...chains, ...seals]) {
       expect(rule.length, name).toBeGreaterThan(0);
       expect(
         rule.filter((number) => !spec.includes(`**${number}**`)),
@@ -155,6 +157,23 @@ test.each(chains)('chain: $name', async ({ key, files, faults }) => {
   expect(chainFaults(links, new Set()).map(({ code, seq }) => ({ code, seq }))).toEqual(faults);
 });
 
+test.each(seals)('seals: $name', async ({ key, files, faults }) => {
+  const links = [];
+  for (const file of files) {
+    const record = await verifyRecord(parseRecord(utf8(file)), [testKey(key)], nodeSuite);
+    links.push({ record, link: toLink(record, record.id, record.fingerprint) });
+  }
+  expect(
+    chainFaults(
+      links.map(({ link }) => link),
+      new Set(),
+    ),
+  ).toEqual([]);
+  const made = links.filter(({ record }) => record.kind === 'seal').map(({ record }) => toSeal(record));
+  const leaves = files.map((file) => leafHash(utf8(file)));
+  expect(sealFaults(made, leaves).map(({ code, seq }) => ({ code, seq }))).toEqual(faults);
+});
+
 test('the writer writes the valid files byte for byte', () => {
   const valid = [...records, ...documents].filter(
     ({ result, name }) => result === 'valid' && !name.startsWith('scalars'),
@@ -167,12 +186,20 @@ test('the writer writes the valid files byte for byte', () => {
   }
 });
 
-test('the seal is over the files before it, and proves each of them', () => {
-  const files = records.filter(({ kind, name }) => kind === name && kind !== 'pickup').map(bytesOf);
+test('the seals hold, and the last proves each file before it', () => {
+  const story = records.filter(({ kind, name }) => (kind === name && kind !== 'pickup') || name === 'the first seal');
+  const files = story.map(bytesOf);
+  const made = files.map(parseRecord).filter(({ kind }) => kind === 'seal');
+  expect(
+    sealFaults(
+      made.map(toSeal),
+      files.map((file) => leafHash(file)),
+    ),
+  ).toEqual([]);
   const seal = parseRecord(files.pop()!).fields as {
     root: string;
     tree_size: number;
-    previous: { proof: string[]; root: string };
+    previous: { tree_size: number; proof: string[]; root: string };
   };
   const root = fromHex(seal.root)!;
   expect(seal.tree_size).toBe(files.length);
@@ -181,7 +208,8 @@ test('the seal is over the files before it, and proves each of them', () => {
     expect(verifyInclusion(leafHash(file), index, files.length, inclusionProof(files, index), root)).toBe(true);
   }
   const proof = seal.previous.proof.map((hex) => fromHex(hex)!);
-  expect(verifyConsistency(1, files.length, proof, fromHex(seal.previous.root)!, root)).toBe(true);
+  const { tree_size, root: old } = seal.previous;
+  expect(verifyConsistency(tree_size, files.length, proof, fromHex(old)!, root)).toBe(true);
 });
 
 async function checkDocument(vector: DocumentCase, suite: Suite): Promise<void> {
