@@ -1,7 +1,8 @@
 import { sign as ed25519 } from 'node:crypto';
 import { parse } from 'yaml';
 import { REPO } from './documents.mjs';
-import { AT, con, DIGEST, donna, eve, hash, idOf, sign, TREE } from './signing.mjs';
+import { AT, con, DIGEST, donna, eve, idOf, sign, TREE } from './signing.mjs';
+import { consistency, leafOf, rootOf } from './tree.mjs';
 
 const SESSION = '7c1f09aa-5b1e-4c3d-9f2a-0123456789ab';
 export const SUCCESSOR = '1d9e44b2-0c0d-4e0f-8a1b-fedcba987654';
@@ -105,31 +106,13 @@ reason: to go on
 );
 
 function sealOf(records) {
-  const leaves = records.map(({ file }) => hash('sha256', Buffer.concat([Buffer.of(0), Buffer.from(file)])));
-  const previous = `previous:\n  tree_size: 1\n  root: ${leaves[0].toString('hex')}\n  proof:\n${consistency(leaves)
+  const leaves = records.map(({ file }) => leafOf(file));
+  const previous = `previous:\n  tree_size: 1\n  root: ${leaves[0].toString('hex')}\n  proof:\n${consistency(leaves, 1)
     .map((node) => `    - ${node.toString('hex')}\n`)
     .join('')}`;
   const own = `tree_size: ${leaves.length}\nroot: ${rootOf(leaves).toString('hex')}\n${previous}`;
   const prev = idOf(records.at(-1).signed);
   return record('seal', head('seal', { seq: records.length + 1, prev, more: LOCK }) + own);
-}
-
-/** RFC 6962 §2.1, as it is written there. */
-function rootOf(leaves) {
-  if (leaves.length === 1) return leaves[0];
-  const k = split(leaves.length);
-  return hash('sha256', Buffer.concat([Buffer.of(1), rootOf(leaves.slice(0, k)), rootOf(leaves.slice(k))]));
-}
-
-/** RFC 6962 §2.1.2, from the tree of the first leaf. */
-function consistency(leaves) {
-  if (leaves.length === 1) return [];
-  const k = split(leaves.length);
-  return [...consistency(leaves.slice(0, k)), rootOf(leaves.slice(k))];
-}
-
-function split(size) {
-  return 2 ** Math.floor(Math.log2(size - 1));
 }
 
 function validRecord(name, rule, made, fields) {
