@@ -4,7 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chains } from './vectors/chains.mjs';
+import { checkpoints } from './vectors/checkpoints.mjs';
 import { documents } from './vectors/documents.mjs';
+import { proofs } from './vectors/proofs.mjs';
 import { records } from './vectors/records.mjs';
 import { seals } from './vectors/seals.mjs';
 import { signatures } from './vectors/signatures.mjs';
@@ -18,6 +20,7 @@ const published = Object.values(keys).map(({ label, seed, bytes, line, fingerpri
 });
 
 mkdirSync(out, { recursive: true });
-for (const [name, cases] of Object.entries({ keys: published, signatures, records, documents, chains, seals })) {
+const files = { keys: published, signatures, records, documents, chains, seals, checkpoints, proofs };
+for (const [name, cases] of Object.entries(files)) {
   writeFileSync(join(out, `${name}.json`), `${JSON.stringify(cases, null, 1)}\n`);
 }

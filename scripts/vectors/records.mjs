@@ -116,7 +116,7 @@ function sealOf(records, after = null) {
 }
 
 function previousOf(leaves, after) {
-  const proof = consistency(after, leaves).map((node) => `    - ${node.toString('hex')}\n`);
+  const proof = consistency(leaves, after).map((node) => `    - ${node.toString('hex')}\n`);
   const root = rootOf(leaves.slice(0, after)).toString('hex');
   return `previous:\n  tree_size: ${after}\n  root: ${root}\n  proof:\n${proof.join('')}`;
 }

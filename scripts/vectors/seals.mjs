@@ -9,7 +9,7 @@ const OTHER = '5e'.repeat(32);
 function claim(files, after) {
   const leaves = files.map(leafOf);
   const old = after && { tree_size: after, root: hex(rootOf(leaves.slice(0, after))) };
-  const previous = after && { ...old, proof: consistency(after, leaves).map(hex) };
+  const previous = after && { ...old, proof: consistency(leaves, after).map(hex) };
   return { tree_size: leaves.length, root: hex(rootOf(leaves)), previous };
 }
 

@@ -1,8 +1,9 @@
 import { asHandoffError, HandoffError } from './error.ts';
+import { escapeInvisible } from './text.ts';
 
 /** One code for everything that a proof can have wrong; `part` says where. */
 export function proofError(part: string, expected: string, found: string): HandoffError {
-  return new HandoffError('proof_invalid', `${part}: expected ${expected}, found ${found}.`, {
+  return new HandoffError('proof_invalid', `${part}: expected ${oneLine(expected)}, found ${oneLine(found)}.`, {
     hint: HINT,
     data: { part, expected, found },
   });
@@ -14,6 +15,11 @@ export function asProofError(part: string, error: unknown): HandoffError {
   if (cause.code === 'proof_invalid') return cause;
   const message = `${part}: ${cause.message}`;
   return new HandoffError('proof_invalid', message, { hint: HINT, data: { ...cause.data, part }, cause });
+}
+
+/** The words are those of a file that anybody may have written. */
+function oneLine(text: string): string {
+  return escapeInvisible(text.length > 300 ? `${text.slice(0, 300)}…` : text).replaceAll('\n', '\\n');
 }
 
 const HINT =

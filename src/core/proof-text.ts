@@ -134,14 +134,13 @@ VKEY is the ledger's key, from somebody you trust: \`git handoff ledger key\` pr
 To follow it by hand, copy the texts below into files, without their indent (\`|-\`: without the last line end). Then
   printf '\\0' | cat - FILE | sha256sum                      is the hash of a leaf, and
   printf '01%s%s' LEFT RIGHT | xxd -r -p | sha256sum         is the hash of a node with these two below it.
-
 `;
 
-const ID = `Its id is the SHA-256 of the file without its line "signature: …"; the key signed it as ssh-keygen -Y sign
-does, in the namespace git-handoff/v1/ and its kind.`;
+const RECORD = `The record. Its id is the SHA-256 of the file without its line "signature: …"; the key signed it as
+ssh-keygen -Y sign does, in the namespace git-handoff/v1/ and its kind.`;
 
-const RECORD = `The record. ${ID}`;
-const SEAL_ITSELF = `The record. It is a seal: it stands in the ledger itself, for the records of its session before it. ${ID}`;
+const SEAL_ITSELF = `${RECORD}
+It is a seal, and stands in the ledger itself, for the records of its session before it.`;
 
 const SESSION = `
 From the record to the root of its session. The record is leaf number \`index\`, from 0, of \`size\`. Hashed with

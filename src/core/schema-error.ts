@@ -32,7 +32,9 @@ function expectation({ keyword, params }: SchemaError): string {
     case 'dependentRequired':
       return 'a value';
     case 'additionalProperties':
-      return 'no such key (only keys that begin with x_ may be added)';
+      return String(params.additionalProperty).startsWith('x_')
+        ? 'no such key here'
+        : 'no such key (only keys that begin with x_ may be added)';
     case 'const':
       return JSON.stringify(params.allowedValue);
     case 'enum':

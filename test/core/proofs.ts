@@ -23,7 +23,7 @@ export const REPO = 'ab'.repeat(32);
 export const ORIGIN = ledgerOrigin(REPO);
 export const LEDGER_KEY = testKey('ada');
 export const VKEY = formatVerifierKey(ORIGIN, LEDGER_KEY.bytes, nodeHashes);
-export const WITNESS = testKey('ben');
+const WITNESS = testKey('ben');
 export const WITNESS_KEY = formatVerifierKey('witness.example/w1', WITNESS.bytes, nodeHashes, 'cosignature');
 
 export interface Owner {

@@ -4,9 +4,13 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fromHex, toHex, utf8 } from '../../src/core/bytes.ts';
 import { chainFaults, toLink } from '../../src/core/chain.ts';
+import { parseCheckpoint } from '../../src/core/checkpoint.ts';
 import { attachSignatures, formatRecord } from '../../src/core/format.ts';
 import { DOCUMENT_KINDS, type Kind, namespaceOf, RECORD_KINDS } from '../../src/core/kinds.ts';
 import { inclusionProof, leafHash, merkleRoot, verifyConsistency, verifyInclusion } from '../../src/core/merkle.ts';
+import { openNote, parseNote, parseVerifierKey } from '../../src/core/note.ts';
+import { checkProof } from '../../src/core/proof.ts';
+import { formatProof, parseProof } from '../../src/core/proof-text.ts';
 import { parseRecord } from '../../src/core/record.ts';
 import { sealFaults, toSeal } from '../../src/core/seal.ts';
 import { armourSshsig, fingerprint, formatPublicKey } from '../../src/core/sshsig.ts';
@@ -55,12 +59,38 @@ interface ChainCase {
   faults: { code: string; seq: number }[];
 }
 
+interface CheckpointCase {
+  name: string;
+  rule: string[];
+  note: string;
+  vkeys: string[];
+  result: string;
+  origin?: string;
+  size?: number;
+  root?: string;
+  extensions?: string[];
+  verified?: string[];
+  time?: number;
+}
+interface ProofCase {
+  name: string;
+  rule: string[];
+  file: string;
+  vkeys: string[];
+  witnesses: string[];
+  result: string;
+  record?: string;
+  checked?: string[];
+}
+
 const ROOT = resolve(import.meta.dirname, '../..');
 const signatures = readVectors<SignatureCase>('signatures');
 const records = readVectors<RecordCase>('records');
 const documents = readVectors<DocumentCase>('documents');
 const chains = readVectors<ChainCase>('chains');
 const seals = readVectors<ChainCase>('seals');
+const checkpoints = readVectors<CheckpointCase>('checkpoints');
+const proofs = readVectors<ProofCase>('proofs');
 const suites = Object.entries(SUITES);
 
 describe('the published vectors', () => {
@@ -77,7 +107,7 @@ describe('the published vectors', () => {
   test('are small, and each names its rule', () => {
     const size = (name: string) => statSync(join(ROOT, 'protocol/vectors', name)).size;
     const total = readdirSync(join(ROOT, 'protocol/vectors')).reduce((sum, name) => sum + size(name), 0);
-    expect(total).toBeLessThan(200_000);
+    expect(total).toBeLessThan(300_000);
     const spec = readFileSync(join(ROOT, 'SPEC.md'), 'utf8');
     for (const { name, rule } of [...signatures, ...records, ...documents, ...chains, ...seals]) {
       expect(rule.length, name).toBeGreaterThan(0);
@@ -172,6 +202,43 @@ test.each(seals)('seals: $name', async ({ key, files, faults }) => {
   const made = links.filter(({ record }) => record.kind === 'seal').map(({ record }) => toSeal(record));
   const leaves = files.map((file) => leafHash(utf8(file)));
   expect(sealFaults(made, leaves).map(({ code, seq }) => ({ code, seq }))).toEqual(faults);
+});
+
+describe.each(suites)('checkpoints with %s', (_, suite) => {
+  test.each(checkpoints)('$name: $result', async (vector) => {
+    const verifiers = vector.vkeys.map((vkey) => parseVerifierKey(vkey, suite));
+    const open = async () => {
+      const note = parseNote(utf8(vector.note));
+      const { verified } = await openNote(note, verifiers, suite);
+      return { verified, checkpoint: parseCheckpoint(note.text) };
+    };
+    expect(await resultOf(open)).toBe(vector.result);
+    if (vector.result !== 'valid') return;
+    const { verified, checkpoint } = await open();
+    const { origin, size, root, extensions } = vector;
+    expect({ ...checkpoint, root: toHex(checkpoint.root) }).toEqual({ origin, size, root, extensions });
+    expect(verified.map(({ verifier }) => verifier.name)).toEqual(vector.verified);
+    expect(verified.find(({ time }) => time !== undefined)?.time).toBe(vector.time);
+  });
+});
+
+describe.each(suites)('proofs with %s', (_, suite) => {
+  test.each(proofs)('$name: $result', async ({ file, vkeys, witnesses, result, record, checked }) => {
+    const check = async () => await checkProof(parseProof(utf8(file)), { vkeys, witnesses }, suite);
+    expect(await resultOf(check)).toBe(result);
+    if (result !== 'valid') return;
+    expect(await check()).toMatchObject({ record, checked, trusted: true });
+    const proof = parseProof(utf8(file));
+    expect(parseProof(formatProof(proof))).toEqual(proof);
+  });
+});
+
+test('a checkpoint or a proof that is refused differs from a valid one', () => {
+  for (const cases of [checkpoints.map(({ note, ...rest }) => ({ ...rest, file: note })), proofs]) {
+    const key = ({ file, vkeys, ...rest }: { file: string; vkeys: string[]; witnesses?: string[] }) =>
+      JSON.stringify([file, vkeys, rest.witnesses]);
+    expect(new Set(cases.map(key)).size).toBe(cases.length);
+  }
 });
 
 test('the writer writes the valid files byte for byte', () => {
