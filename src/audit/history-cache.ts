@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { History } from '../core/history.ts';
 import { parseJson } from '../core/json.ts';
-import type { Role, Trust } from '../core/trust.ts';
+import type { IdentityKey, Role, Trust } from '../core/trust.ts';
 import { isOid, type Oid } from '../git/store.ts';
 import { dropCached, newestCached, readCached, writeCached } from './cache.ts';
 import { maxBytes } from './session.ts';
@@ -20,8 +20,13 @@ export interface HistoryState {
 export interface Owner {
   name: string;
   role: Role;
-  /** The keys its records are signed with. */
+  /** The keys its records are signed with, as `labelOf` has them. */
   fingerprints: string[];
+}
+
+/** A key that was revoked when the history was read is the same only as long as that says the same. */
+export function labelOf({ fingerprint, state, cutoff = 0 }: IdentityKey): string {
+  return state === 'revoked' ? `${fingerprint} ${cutoff}` : fingerprint;
 }
 
 /** Every key that signed anything must still be allowed to: revocations and entitlement are judged anew. SPEC §7.4 */
@@ -35,10 +40,7 @@ export function isStillTrusted(state: HistoryState, trust: Trust): boolean {
 
 function isStillOwner({ name, role, fingerprints }: Owner, trust: Trust): boolean {
   const identity = trust.identities.get(name);
-  return (
-    identity?.role === role &&
-    fingerprints.every((print) => identity.keys.some((key) => key.fingerprint === print && key.state !== 'revoked'))
-  );
+  return identity?.role === role && fingerprints.every((label) => identity.keys.some((key) => labelOf(key) === label));
 }
 
 export interface HistoryCache {

@@ -6,7 +6,14 @@ import type { Identity, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Report } from './finding.ts';
 import { readGrowth, type SessionFolder } from './growth.ts';
-import { type HistoryCache, type HistoryState, isStillTrusted, type Owner, openHistoryCache } from './history-cache.ts';
+import {
+  type HistoryCache,
+  type HistoryState,
+  isStillTrusted,
+  labelOf,
+  type Owner,
+  openHistoryCache,
+} from './history-cache.ts';
 import { isFolder, listUnique } from './layout.ts';
 import { maxBytes } from './session.ts';
 import { foldSessions, sidOf } from './session-records.ts';
@@ -104,9 +111,12 @@ function noting(state: HistoryState, trust: Trust): (folder: SessionFolder, reco
   };
 }
 
-function noteKeys(owners: Owner[], { name, role }: Identity, records: readonly PlacedRecord[]): void {
+function noteKeys(owners: Owner[], { name, role, keys }: Identity, records: readonly PlacedRecord[]): void {
+  const labels = new Map(keys.map((key) => [key.fingerprint, labelOf(key)]));
   const known = owners.find((owner) => owner.name === name);
   const owner = known ?? { name, role, fingerprints: [] };
   if (!known) owners.push(owner);
-  owner.fingerprints = [...new Set([...owner.fingerprints, ...records.map(({ record }) => record.fingerprint)])];
+  owner.fingerprints = [
+    ...new Set([...owner.fingerprints, ...records.map(({ record }) => labels.get(record.fingerprint)!)]),
+  ];
 }

@@ -1,6 +1,8 @@
+import { concatBytes, equalBytes, toHex } from '../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin, parseCheckpoint } from '../core/checkpoint.ts';
 import { HandoffError } from '../core/error.ts';
 import type { Hashes } from '../core/hash.ts';
+import { rootOfHashes } from '../core/merkle.ts';
 import {
   formatVerifierKey,
   type Note,
@@ -11,7 +13,7 @@ import {
   type Verifier,
 } from '../core/note.ts';
 import { LEDGER } from '../core/paths.ts';
-import { parseEntries, type ReadTile, TILE_WIDTH, type Tile, tilePath } from '../core/tiles.ts';
+import { HASH_SIZE, parseEntries, type ReadTile, TILE_WIDTH, type Tile, tilePath, tilesOf } from '../core/tiles.ts';
 import type { KeyState, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
@@ -99,6 +101,18 @@ export async function readEntriesFrom({ checkpoint: { size }, read }: Ledger, fr
     entries.push(...bundle.slice(Math.max(0, from - index * TILE_WIDTH)));
   }
   return entries;
+}
+
+/** The hashes of all entries in hex, if together they give the root. */
+export async function readLeafHashes(
+  { checkpoint: { size, root }, read }: Ledger,
+  { sha256 }: Hashes,
+): Promise<string[]> {
+  const tiles = tilesOf(size).filter(({ level }) => level === 0);
+  const hashes = concatBytes(...(await Promise.all(tiles.map(read))));
+  if (hashes.length !== size * HASH_SIZE || (size > 0 && !equalBytes(rootOfHashes(hashes, sha256), root)))
+    throw inconsistent('The tiles of the ledger do not give the root that was signed.');
+  return Array.from({ length: size }, (_, at) => toHex(hashes.subarray(at * HASH_SIZE, (at + 1) * HASH_SIZE)));
 }
 
 /** Where a seal stands in a ledger; null when it does not. The newest are looked at first. */

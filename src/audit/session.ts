@@ -17,6 +17,7 @@ import {
 import { attempt, finding, type Report, toFinding } from './finding.ts';
 import { addFile, faultsOf, type SealedFiles, sealedFiles } from './session-seals.ts';
 import { type Entry, FILE, type Source } from './source.ts';
+import { vouchedRecords } from './vouched.ts';
 
 /** What a session's folder is audited with. */
 export interface SessionContext {
@@ -56,10 +57,12 @@ export async function auditSession(
   };
   const entries = await attempt(folder.path, note, () => context.source.list(folder));
   const files = sortedFiles(entries ?? [], note);
+  const identity = context.trust.identities.get(owner);
   const session: Session = {
     owner,
     sid8: parseSessionFolder(folder.name)!.sid8,
-    identity: context.trust.identities.get(owner),
+    identity,
+    vouched: await vouchedRecords(files, identity, context),
     sealed: sealedFiles(files),
     report: note,
   };
@@ -82,6 +85,8 @@ interface Session {
   sid8: string;
   /** Undefined when nobody signed such an identity in. */
   identity: Identity | undefined;
+  /** By revoked key, up to which record the ledger vouches for it. */
+  vouched: ReadonlyMap<string, number>;
   /** Null when it has no seal. */
   sealed: SealedFiles | null;
   report: Report;
@@ -152,7 +157,7 @@ function auditRecord(
     assertPlace(head, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
     const key = assertSigned(head, check, session.identity.keys);
-    assertEntitled(kind, key, session.identity);
+    assertEntitled(kind, key, session.identity, seq <= (session.vouched.get(key.fingerprint) ?? 0));
     link = toLink(head, recordId(head.signedBytes, context.suite), key.fingerprint);
     verified = record && assertVerified(record, check, session.identity.keys, context.suite);
   } catch (error) {
@@ -165,9 +170,14 @@ function auditRecord(
   return link;
 }
 
-/** SPEC §6.1: by an identity that was signed in, with a key that may. */
-function assertEntitled(kind: RecordKind, { state, fingerprint }: IdentityKey, { name, role }: Identity): void {
-  if (state === 'revoked') throw keyRevoked(fingerprint);
+/** SPEC §6.1: by an identity that was signed in, with a key that may, or might then. */
+function assertEntitled(
+  kind: RecordKind,
+  { state, fingerprint }: IdentityKey,
+  { name, role }: Identity,
+  isVouched: boolean,
+): void {
+  if (state === 'revoked' && !isVouched) throw keyRevoked(fingerprint);
   if (kind === 'waiver' && role !== 'maintainer') throw notEntitled(name, kind);
 }
 

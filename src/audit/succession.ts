@@ -4,7 +4,7 @@ import { type ParsedRecord, parseRecord } from '../core/record.ts';
 import { type Identity, type KeyState, readIdentity } from '../core/trust.ts';
 import { recordId, type Suite } from '../core/verify.ts';
 import type { Step } from './differences.ts';
-import type { Entry } from './source.ts';
+import type { Entry, Source } from './source.ts';
 
 /**
  * SPEC §10.3: a document follows the one that stood there. The same words under other signatures are the same document. A key
@@ -16,7 +16,13 @@ export async function assertFollowsDocument(sources: Step, before: Entry, now: E
   const [oldId, id] = [old, next].map((document) => recordId(document.signedBytes, suite));
   if (oldId === id) return;
   assertNewer(old, next, oldId!);
-  if (next.kind === 'identity') assertKeepsKeys(readIdentity(old, suite), readIdentity(next, suite));
+  if (next.kind === 'identity')
+    assertKeepsKeys(readIdentity(old, suite), readIdentity(next, suite), await ledgerSize(sources.before));
+}
+
+async function ledgerSize(source: Source): Promise<number> {
+  const { readLedger } = await import('./ledger.ts');
+  return (await readLedger(source))?.checkpoint.size ?? 0;
 }
 
 function assertNewer(old: ParsedRecord, next: ParsedRecord, oldId: string): void {
@@ -27,11 +33,14 @@ function assertNewer(old: ParsedRecord, next: ParsedRecord, oldId: string): void
 
 const RANK: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, revoked: 2 };
 
-function assertKeepsKeys(old: Identity, next: Identity): void {
-  for (const { fingerprint, state } of old.keys) {
+/** A cutoff is what the ledger had, or less: what is sealed afterwards is not saved by it. It never moves. */
+function assertKeepsKeys(old: Identity, next: Identity, sealed: number): void {
+  for (const { fingerprint, state, cutoff = 0 } of old.keys) {
     const now = next.keys.find((key) => key.fingerprint === fingerprint);
     if (!now) throw wentBack(`the key ${fingerprint}, ${state}`, 'no such key');
     if (RANK[now.state] < RANK[state]) throw wentBack(`the key ${fingerprint} ${state}`, now.state);
+    const most = state === 'revoked' ? cutoff : sealed;
+    if ((now.cutoff ?? 0) > most) throw wentBack(`a cutoff of at most ${most} for ${fingerprint}`, `${now.cutoff}`);
   }
 }
 

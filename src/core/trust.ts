@@ -9,6 +9,8 @@ export type KeyState = 'active' | 'retired' | 'revoked';
 
 export interface IdentityKey extends PublicKey {
   state: KeyState;
+  /** Of a revoked key: how many seals the ledger had. What was sealed by then stands. */
+  cutoff?: number;
 }
 
 export interface Identity {
@@ -127,9 +129,9 @@ export function readIdentity(document: ParsedRecord, suite: Suite): Identity {
     version: number;
     prev: string | null;
     role: Role;
-    keys: { key: string; state: KeyState }[];
+    keys: { key: string; state: KeyState; cutoff?: number }[];
   };
-  const listed = keys.map(({ key, state }) => ({ ...readPublicKey(key, suite), state }));
+  const listed = keys.map(({ key, ...rest }) => ({ ...readPublicKey(key, suite), ...rest }));
   const prints = listed.map(({ fingerprint }) => fingerprint);
   const again = prints.find((print, index) => prints.indexOf(print) < index);
   if (again) throw listedTwice(name, again);

@@ -30,6 +30,10 @@ export function nextVersion(
     version: (fields.version as number) + 1,
     prev: recordId(signedBytes, suite),
     at,
-    keys: keys.map((key) => ({ key: keyLine(key), state: key.state })),
+    keys: keys.map(({ state, cutoff, ...key }) => ({
+      key: keyLine(key),
+      state,
+      ...(cutoff === undefined ? {} : { cutoff }),
+    })),
   };
 }

@@ -1,5 +1,6 @@
 import { readFile, rename } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { equalBytes } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
 import { assertIdentityName } from '../core/names.ts';
 import { identityPath } from '../core/paths.ts';
@@ -10,7 +11,7 @@ import { nodeSuite } from '../crypto.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import { generateKey, keyDirectory, keyPath, readKey, readKeys, toSigner, writeKey } from '../journal/keys.ts';
 import { type NamedSigner, signDocument } from '../journal/sign.ts';
-import { requireTrust } from './current.ts';
+import { currentSource, requireTrust } from './current.ts';
 import { type IdentityFields, identityFields, nextVersion } from './identity-document.ts';
 import { planRootKey } from './policy-change.ts';
 import { type PublishOptions, publish } from './publish.ts';
@@ -135,7 +136,9 @@ export async function identityRevoke(repository: Repository, options: IdentityOp
   assertNotRoot(identity, trust);
   const hit = identity.keys.filter((key) => (options.key ? key.fingerprint === options.key : key.state === 'active'));
   if (hit.length === 0) throw noSuchKey(identity, options.key);
-  const keys = identity.keys.map((key): IdentityKey => (hit.includes(key) ? { ...key, state: 'revoked' } : key));
+  const sealed = await sealedSoFar(repository, trust, hit);
+  const revoked = { state: 'revoked', ...(sealed > 0 ? { cutoff: sealed } : {}) } as const;
+  const keys = identity.keys.map((key): IdentityKey => (hit.includes(key) ? { ...key, ...revoked } : key));
   const fields = nextVersion(identity, keys, repository.now().toISOString(), nodeSuite);
   const prints = new Set(hit.map(({ fingerprint }) => fingerprint));
   // the keys that fall must not be the ones that vouch
@@ -145,6 +148,18 @@ export async function identityRevoke(repository: Repository, options: IdentityOp
   const message = `handoff: revoke a key of ${identity.name}`;
   const result = await publishIdentity(repository, trust, fields, hit[0]!.fingerprint, message, options, resigned);
   return { ...result, revoked: [...prints], signed_again: resigned.map(({ path }) => path) };
+}
+
+/** How many seals the ledger has: what they cover stands. Where one of the keys has signed the ledger, another has to. */
+async function sealedSoFar(repository: Repository, trust: Trust, hit: readonly IdentityKey[]): Promise<number> {
+  const { openCheckpoint, readLedger } = await import('../audit/ledger.ts');
+  const ledger = await readLedger(await currentSource(repository));
+  if (!ledger) return 0;
+  const { verified } = await openCheckpoint(ledger, trust, nodeSuite);
+  const signers = verified.map(({ verifier }) => verifier.publicKey);
+  if (hit.some(({ bytes }) => signers.some((key) => equalBytes(key, bytes))))
+    repository.warn('The ledger is signed by that key. Once this is merged, sign it anew: git handoff ledger append');
+  return ledger.checkpoint.size;
 }
 
 /** Maintainers need the root's threshold; until enough have signed, the file waits beside. */

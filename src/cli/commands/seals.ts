@@ -22,7 +22,7 @@ export const seal = defineVerb<SealOptions, SealResult>({
   flags: [...PUBLISH_FLAGS, { flags: '--local', about: 'go on without the remote that handoff.remote names' }],
   examples: [
     { run: 'git handoff seal', does: 'this session, up to here' },
-    { run: 'git handoff wrap baton.md --seal', does: 'wrap and seal in one commit' },
+    { run: 'git handoff seal 7c1f09aa', does: 'another one, such as one that is wrapped' },
   ],
   run: async (context, options) => (await import('../../verbs/seal.ts')).seal(await context.repository(), options),
   text: async (result, paint) => (await text()).formatSeal(result, paint),

@@ -25,9 +25,9 @@ const LIVE = 'a sign of life; end a session that hangs';
 const TASKS = 'what is to be done; take it, give it back';
 const READ = 'records, newest first; one of them';
 const CHECK = 'check all records, or a change; pin the root';
-const JUDGE = 'a verdict on it; reinstate what was reverted';
+const JUDGE = 'a verdict, an exception; what was reverted';
 const PROVE = 'what was sealed; proofs that need no repository';
-const SIGN = 'who may sign; what a merge carries; the log';
+const SIGN = 'who may sign; what a merge needs; the log of seals';
 const SETUP = 'set up a repository, its hooks, your shell';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
@@ -54,6 +54,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: READ, ...log },
   { audience: 'Agents', row: READ, ...show },
   { audience: 'Reviewers', row: JUDGE, ...review },
+  { audience: 'Reviewers', row: JUDGE, ...waiver },
   { audience: 'Reviewers', row: JUDGE, ...reconcile },
   { audience: 'Reviewers', row: CHECK, ...verify },
   { audience: 'Reviewers', row: CHECK, ...gate },
@@ -63,7 +64,6 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Reviewers', row: PROVE, ...root },
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
-  { audience: 'Maintainers', row: SIGN, ...waiver },
   { audience: 'Maintainers', row: SIGN, ...ledger },
   { audience: 'Setup', row: SETUP, ...init },
   { audience: 'Setup', row: SETUP, ...hooks },

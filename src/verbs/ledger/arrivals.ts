@@ -1,10 +1,9 @@
 import { readGrowth, type SessionFolder } from '../../audit/growth.ts';
-import type { Ledger } from '../../audit/ledger.ts';
+import { type Ledger, readLeafHashes } from '../../audit/ledger.ts';
 import { FOLDER, find, type Source } from '../../audit/source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { leafHash } from '../../core/merkle.ts';
 import { ROOT } from '../../core/paths.ts';
-import { TILE_WIDTH } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { Oid } from '../../git/store.ts';
@@ -68,14 +67,7 @@ async function knownIn({ store }: Repository, sessions: Oid): Promise<IsKnown> {
   return ({ path }) => store.has(`${sessions}:${path.slice(inside.length)}`);
 }
 
-/** All hashes of all entries. */
 async function knownHashes(ledger: Ledger | null): Promise<IsKnown> {
-  const known = new Set<string>();
-  const size = ledger?.checkpoint.size ?? 0;
-  for (let index = 0; index * TILE_WIDTH < size; index++) {
-    const tile = { level: 0, index, width: Math.min(TILE_WIDTH, size - index * TILE_WIDTH) };
-    const hashes = toHex(await ledger!.read(tile));
-    for (let at = 0; at < hashes.length; at += 64) known.add(hashes.slice(at, at + 64));
-  }
+  const known = new Set(ledger ? await readLeafHashes(ledger, nodeSuite) : []);
   return async ({ bytes }) => known.has(toHex(leafHash(bytes, nodeSuite.sha256)));
 }
