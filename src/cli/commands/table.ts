@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { audit } from './audit.ts';
 import { completion } from './completion.ts';
 import { gate } from './gate.ts';
 import { hooks } from './hooks.ts';
@@ -55,6 +56,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Reviewers', row: CHECK, ...verify },
   { audience: 'Reviewers', row: CHECK, ...gate },
   { audience: 'Reviewers', row: CHECK, ...trust },
+  { audience: 'Reviewers', row: CHECK, ...audit },
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
   { audience: 'Maintainers', row: SIGN, ...waiver },
