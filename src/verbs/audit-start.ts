@@ -8,7 +8,7 @@ import { chosenSession, withLiveness } from './session.ts';
 import { start } from './start.ts';
 import { readTask } from './task-definitions.ts';
 
-export interface AuditStartOptions extends RecordOptions {
+export interface AuditStartOptions extends Omit<RecordOptions, 'allowSecret'> {
   intent: string;
   task?: string;
 }
@@ -42,8 +42,8 @@ async function openId(repository: Repository, trust: Trust, options: AuditStartO
 
 /** One commit for both records: the second one brings the first along. */
 async function startedId(repository: Repository, options: AuditStartOptions): Promise<string> {
-  const { commit: _, intent, allowSecret, ...rest } = options;
-  return (await start(repository, { ...rest, ...(allowSecret ? {} : { intent }) })).session_id;
+  const { commit: _, ...rest } = options;
+  return (await start(repository, rest)).session_id;
 }
 
 function noIntent(): HandoffError {

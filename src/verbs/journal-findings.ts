@@ -1,7 +1,7 @@
 import { finding } from '../audit/finding.ts';
-import { find, type Source } from '../audit/source.ts';
+import { FILE, FOLDER, find, type Source } from '../audit/source.ts';
 import { equalBytes } from '../core/bytes.ts';
-import { asHandoffError, type Finding } from '../core/error.ts';
+import { asHandoffError, type Finding, type HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { recordName } from '../core/paths.ts';
 import { type Git, readGit } from '../git/run.ts';
@@ -52,20 +52,22 @@ async function compare(
   session: Session,
 ): Promise<{ changed: string[]; missing: string[] }> {
   const written = journalled(repository, session);
-  const entries = await Promise.all(written.map(({ path }) => find(source, path)));
-  const contents = await source.readAll(
-    entries.filter((entry) => entry !== null),
-    MAX_RECORD_BYTES,
-  );
-  const isSame = (bytes: Uint8Array): boolean => {
-    const content = contents.shift()!;
-    return content instanceof Uint8Array && equalBytes(content, bytes);
-  };
-  const there = written.filter((_, index) => entries[index] !== null);
+  const folder = written.length === 0 ? null : await find(source, session.folder);
+  const entries = folder?.mode === FOLDER ? await source.list(folder) : [];
+  const present = new Set(entries.map(pathOf));
+  const files = entries.filter(({ mode }) => mode === FILE); // what is none has a finding of its own
+  const contents = await source.readAll(files, MAX_RECORD_BYTES);
+  const found = new Map(files.map(({ path }, index) => [path, contents[index]!]));
+  const isSame = (content: Uint8Array | HandoffError, bytes: Uint8Array) =>
+    content instanceof Uint8Array && equalBytes(content, bytes);
   return {
-    changed: there.filter(({ bytes }) => !isSame(bytes)).map(({ path }) => path),
-    missing: written.filter((_, index) => entries[index] === null).map(({ path }) => path),
+    changed: written.filter(({ path, bytes }) => found.has(path) && !isSame(found.get(path)!, bytes)).map(pathOf),
+    missing: written.filter(({ path }) => !present.has(path)).map(pathOf),
   };
+}
+
+function pathOf({ path }: { path: string }): string {
+  return path;
 }
 
 /** A journal that is spoilt can show nothing; what is in the tree is judged all the same. */
@@ -90,9 +92,10 @@ async function withoutOtherBranches({ git }: Repository, gone: readonly Gone[]):
 }
 
 async function everCommitted(git: Git, paths: readonly string[]): Promise<Set<string>> {
-  const input = await readGit(git, ['rev-list', '--all', '--full-history', '--', ...paths]);
+  const folders = new Set(paths.map((path) => path.slice(0, path.lastIndexOf('/'))));
+  const input = await readGit(git, ['rev-list', '--all', '--full-history', '--', ...folders]);
   const args = ['diff-tree', '--stdin', '-r', '-m', '--root', '--no-commit-id', '--name-only', '--no-renames', '-z'];
-  const names = await readGit(git, [...args, '--', ...paths], { input });
+  const names = await readGit(git, [...args, '--', ...folders], { input });
   return new Set(names.toString('utf8').split('\0'));
 }
 

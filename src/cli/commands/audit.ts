@@ -13,7 +13,7 @@ const start = defineVerb<AuditStartOptions, AuditStartResult>({
   flags: [
     { flags: '--intent <text>', about: 'what is going to be done', required: true },
     { flags: '--task <id>', about: 'the task it is about' },
-    ...RECORD_FLAGS,
+    ...RECORD_FLAGS.filter(({ flags }) => flags !== '--allow-secret'),
   ],
   examples: [{ run: 'git handoff audit start --intent "move the keys" --task P0.1', does: 'before the work' }],
   run: async (context, options) =>
