@@ -211,6 +211,13 @@ describe('audit verify', () => {
     expect(await verified(here)).toMatchObject({ first: '0005-seal.yaml', codes: ['chain_broken 0005-seal.yaml'] });
   });
 
+  test('the first is the first by number, whatever was looked at first', async () => {
+    const here = fresh();
+    const wrong = seal(null, (honest) => ({ ...honest, tree_size: 1 }));
+    writeSealed(here, [START, NOTE, wrong, { ...NOTE, clock: 1 }]);
+    expect(await verified(here)).toMatchObject({ broken_count: 2, first: '0003-seal.yaml' });
+  });
+
   test('a key that was revoked', async () => {
     const here = fresh();
     writeSession(here, [START, NOTE]);
@@ -337,6 +344,16 @@ describe('audit verify elsewhere', () => {
     expect(await verified(here)).toMatchObject({ valid: true, record_count: 3 });
   });
 
+  test('what was committed on another branch that this one began from is missed here', async () => {
+    const here = fresh();
+    git(here.dir, 'switch', '--quiet', '--create', 'feature');
+    const session_id = await workAndWrap(here.handoff, 'donna');
+    git(here.dir, 'switch', '--quiet', '--create', 'next');
+    expect((await verified(here)).valid).toBe(true);
+    rmSync(join(here.dir, recordsOf(here, session_id).at(-1)!.path));
+    expect((await verified(here)).codes).toEqual(['record_deleted 0002-baton.md']);
+  });
+
   test('a branch without a commit', async () => {
     const here = emptyPlace();
     await here.handoff.init({ commit: false });
@@ -354,6 +371,7 @@ describe('audit verify elsewhere', () => {
     git(here.dir, 'update-index', '-q', '--refresh'); // what was copied looks changed, and would stay
     git(here.dir, 'sparse-checkout', 'set', '--no-cone', '/src/');
     expect(existsSync(join(here.dir, '.handoff'))).toBe(false);
+    await here.handoff.note({ as: 'donna', text: 'not committed' });
     expect(await verified(here)).toMatchObject({ codes: [], valid: true, record_count: 1 });
   });
 
