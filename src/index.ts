@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Role } from './core/trust.ts';
 import { nodeHost } from './host.ts';
+import type { AuditStartOptions, AuditStartResult } from './verbs/audit-start.ts';
+import type { AuditVerifyOptions, AuditVerifyResult } from './verbs/audit-verify.ts';
 import type { CheckProofOptions, CheckProofResult } from './verbs/check-proof.ts';
 import type { ClaimOptions, ClaimResult } from './verbs/claim.ts';
 import type { EscalateOptions, EscalateResult } from './verbs/escalate.ts';
@@ -72,6 +74,10 @@ export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs, SealVe
     install(options?: HooksOptions): Promise<HooksResult>;
     uninstall(): Promise<HooksResult>;
     status(): Promise<HooksResult>;
+  };
+  audit: {
+    start(options: AuditStartOptions): Promise<AuditStartResult>;
+    verify(options?: AuditVerifyOptions): Promise<AuditVerifyResult>;
   };
   trust(options?: { root?: string }): Promise<TrustResult>;
   verify(options?: VerifyOptions): Promise<VerifyResult>;
@@ -152,6 +158,7 @@ export function openRepository(directory = process.cwd(), options: Partial<Repos
     identity: identityVerbs(repository),
     policy: policyVerbs(repository),
     hooks: hookVerbs(repository),
+    audit: auditVerbs(repository),
     close: () => repository.close(),
   };
 }
@@ -277,5 +284,12 @@ function hookVerbs(repository: Repository): Handoff['hooks'] {
     install: async (options) => (await load()).hooksInstall(repository, options),
     uninstall: async () => (await load()).hooksUninstall(repository),
     status: async () => (await load()).hooksStatus(repository),
+  };
+}
+
+function auditVerbs(repository: Repository): Handoff['audit'] {
+  return {
+    start: async (options) => (await import('./verbs/audit-start.ts')).auditStart(repository, options),
+    verify: async (options) => (await import('./verbs/audit-verify.ts')).auditVerify(repository, options),
   };
 }

@@ -50,7 +50,7 @@ export async function readHistory(
   return { history: state.history, findings };
 }
 
-async function findSessions(source: Source, report: Report): Promise<Entry | null> {
+export async function findSessions(source: Source, report: Report): Promise<Entry | null> {
   const top = (await source.root()).find(({ name }) => name === ROOT);
   const rooms = top && isFolder(top, report) ? await listUnique(source, top, report) : [];
   const sessions = rooms.find(({ name }) => name === 'sessions');

@@ -189,7 +189,7 @@ export function isSessionFolder(entry: Entry, report: Report): boolean {
 }
 
 /** SPEC §6.6: a session has one folder; a lock's token has one holder. */
-function compareSessions(audits: readonly { path: string; audit: SessionAudit }[], report: Report): void {
+export function compareSessions(audits: readonly { path: string; audit: SessionAudit }[], report: Report): void {
   const folders = new Map<string, string>();
   const holders = new Map<string, string>();
   for (const { path, audit } of [...audits].sort((a, b) => (a.path < b.path ? -1 : 1))) {

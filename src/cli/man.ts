@@ -76,6 +76,10 @@ const CONFIGURATION: readonly [string, string][] = [
     "A remote on which locks are taken too, so that sessions on several machines keep out of each other's way. " +
       'Without it locks hold on this machine. --local goes on without it once.',
   ],
+  [
+    'handoff.witness',
+    'Public keys of witnesses, with spaces between: ledger verify checks their cosignatures where the ledger has any.',
+  ],
 ];
 
 function audienceSection(audience: string): string[] {

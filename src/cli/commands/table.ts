@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { audit } from './audit.ts';
 import { completion } from './completion.ts';
 import { gate } from './gate.ts';
 import { hooks } from './hooks.ts';
@@ -59,6 +60,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Reviewers', row: CHECK, ...verify },
   { audience: 'Reviewers', row: CHECK, ...gate },
   { audience: 'Reviewers', row: CHECK, ...trust },
+  { audience: 'Reviewers', row: CHECK, ...audit },
   { audience: 'Reviewers', row: PROVE, ...prove },
   { audience: 'Reviewers', row: PROVE, ...checkProof },
   { audience: 'Reviewers', row: PROVE, ...root },

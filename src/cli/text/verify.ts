@@ -12,7 +12,7 @@ export function formatVerify(result: VerifyResult, paint: Paint): string {
   );
 }
 
-function formatFinding(finding: Finding, paint: Paint): string[] {
+export function formatFinding(finding: Finding, paint: Paint): string[] {
   const { severity, code, path, record, commit, message, expected, found, hint } = finding;
   const head = `${paint('bold', placeOf(finding) ?? '.handoff')}: ${paint(severity === 'error' ? 'red' : 'yellow', severity)} ${code}`;
   const rows: [string, string | undefined][] = [

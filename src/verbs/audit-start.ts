@@ -1,0 +1,51 @@
+import { HandoffError } from '../core/error.ts';
+import type { Trust } from '../core/trust.ts';
+import { isOpen } from '../journal/liveness.ts';
+import { requireTrust } from './current.ts';
+import { openWriter, type RecordOptions, type RecordResult, writeRecord } from './record-verbs.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { chosenSession, withLiveness } from './session.ts';
+import { start } from './start.ts';
+import { readTask } from './task-definitions.ts';
+
+export interface AuditStartOptions extends Omit<RecordOptions, 'allowSecret'> {
+  intent: string;
+  task?: string;
+}
+
+export interface AuditStartResult extends RecordResult {
+  session_id: string;
+}
+
+/** Records that an auditable stretch of work begins, in the session that is open here or else in a new one. */
+export async function auditStart(repository: Repository, options: AuditStartOptions): Promise<AuditStartResult> {
+  requireWorkTree(repository);
+  const { intent, task } = options;
+  if (intent.trim() === '') throw noIntent();
+  const trust = await requireTrust(repository);
+  if (task !== undefined) await readTask(repository, trust, task);
+  const session = (await openId(repository, trust, options)) ?? (await startedId(repository, options));
+  const writer = await openWriter(repository, { ...options, session }, null);
+  const fields = { intent, ...(task === undefined ? {} : { task_id: task }) };
+  const message = `handoff: ${writer.session.identity}, audit`;
+  return { ...(await writeRecord(writer, { kind: 'audit', fields }, message, options)), session_id: session };
+}
+
+/** The session to write to: whichever was named, or that of this work tree unless it has ended. */
+async function openId(repository: Repository, trust: Trust, options: AuditStartOptions): Promise<string | null> {
+  const session = await chosenSession(repository, trust, options);
+  if (!session) return null;
+  const isNamed = options.session !== undefined || Boolean(repository.env.HANDOFF_SESSION);
+  const { liveness } = withLiveness(repository, trust, session);
+  return isNamed || (liveness.opened && isOpen(liveness)) ? session.session_id : null;
+}
+
+/** One commit for both records: the second one brings the first along. */
+async function startedId(repository: Repository, options: AuditStartOptions): Promise<string> {
+  const { commit: _, ...rest } = options;
+  return (await start(repository, rest)).session_id;
+}
+
+function noIntent(): HandoffError {
+  return new HandoffError('usage', 'An audit needs an intent: what is going to be done.', { hint: '--intent TEXT' });
+}
