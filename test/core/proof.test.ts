@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { toHex, utf8 } from '../../src/core/bytes.ts';
 import { parseCheckpoint } from '../../src/core/checkpoint.ts';
 import { HandoffError } from '../../src/core/error.ts';
+import { validate } from '../../src/core/generated/proof.js';
 import { merkleRoot } from '../../src/core/merkle.ts';
 import { formatVerifierKey, parseNote } from '../../src/core/note.ts';
 import { checkProof, type Proof, type ProofKeys, type ProofLeaf } from '../../src/core/proof.ts';
@@ -185,11 +187,29 @@ describe('the file of a proof', () => {
     expect(errorOf(() => parseProof(typeof file === 'string' ? utf8(file) : file)).code).toBe('proof_invalid');
   });
 
+  test('is what the published schema says, as far as a schema can say it', () => {
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
+    for (const name of ['common', 'proof'])
+      ajv.addSchema(JSON.parse(readFileSync(`protocol/schemas/${name}.json`, 'utf8')));
+    const published = ajv.getSchema('proof.json')!;
+    const fields = parse(FILE);
+    expect([published(fields), validate(fields)]).toEqual([true, true]);
+    const changed = [...changes(fields)];
+    expect(changed.length).toBeGreaterThan(60);
+    for (const value of changed) expect(validate(value), JSON.stringify(value)).toBe(published(value));
+  });
+
   test('an error says the line of the file', () => {
     const { message, data } = errorOf(() => parseProof(utf8(FILE.replace('vkey: ', 'vkey:  '))));
     const line = FILE.split('\n').findIndex((found) => found.startsWith('vkey')) + 1;
     expect(message).toContain(`line ${line}:`);
     expect(data).toMatchObject({ part: 'file', line });
+  });
+
+  test('an error shows nothing that the file could not show', async () => {
+    const path = `${PROOF.record.path.slice(0, 60)}\u202e\n\u001b[2J`;
+    const error = await checkProof({ ...PROOF, record: { ...PROOF.record, path } }, TRUSTED, nodeSuite).catch((e) => e);
+    expect(error.message).toMatch(/^[ -~]*$/);
   });
 
   test('a record too large for a proof is not written', () => {
@@ -277,6 +297,14 @@ describe('a proof is refused', () => {
     ['no note', { note: new Uint8Array(0) }],
   ])('with %s', async (_, change) => {
     expect(await codeOf({ ...PROOF, ...change })).toBe('proof_invalid');
+  });
+
+  test('with record and seal in a folder of another session, or in none', async () => {
+    for (const folder of ['20260220T143025-00000002', '00000001', '', 'a/20260220T143025-00000001']) {
+      const moved = (from: ProofLeaf) => ({ ...from, path: from.path.replace('20260220T143025-00000001', folder) });
+      expect(await partOf({ ...PROOF, record: moved(PROOF.record), seal: moved(PROOF.seal) })).toBe('record path');
+      expect(await partOf({ ...SEAL_PROOF, record: moved(PROOF.seal) })).toBe('record path');
+    }
   });
 
   test('with the root of another session, even where it is signed and in the ledger', async () => {
@@ -454,6 +482,18 @@ function flip(bytes: Uint8Array, bit: number): Uint8Array {
 function flipHex(file: string, at: number, bit: number): string {
   const digit = (Number.parseInt(file[at]!, 16) ^ (1 << bit)).toString(16);
   return file.slice(0, at) + digit + file.slice(at + 1);
+}
+
+/** Each key left out, null, negative, a text, a list, and one key more; at every level. */
+function* changes(value: Record<string, unknown>): Generator<Record<string, unknown>> {
+  yield { ...value, x_more: 1 };
+  for (const [key, inner] of Object.entries(value)) {
+    const { [key]: _, ...rest } = value;
+    yield rest;
+    for (const other of [null, -1, '', 'a text', [], [''], {}]) yield { ...value, [key]: other };
+    if (typeof inner === 'object' && !Array.isArray(inner))
+      for (const change of changes(inner as Record<string, unknown>)) yield { ...value, [key]: change };
+  }
 }
 
 function leafFields({ path, id, key, bytes }: ProofLeaf) {
