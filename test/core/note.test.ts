@@ -176,6 +176,24 @@ describe('a note', () => {
       expect(errorOf(() => formatNote(note)).code, JSON.stringify(note.text)).toBe('ledger_inconsistent');
   });
 
+  test('of a key that signed twice the first signature counts', async () => {
+    const verifiers = [parseVerifierKey(LOG_KEY, nodeSuite)];
+    const wrong = { ...logSignature(), bytes: new Uint8Array(64) };
+    const open = (...signatures: NoteSignature[]) =>
+      resultOf(async () => await openNote({ text: TEXT, signatures }, verifiers, nodeSuite));
+    expect(await open(logSignature(), wrong)).toBe('valid');
+    expect(await open(wrong, logSignature())).toBe('ledger_inconsistent');
+  });
+
+  test('two keys of one name and hash are an error where one of them signed, and only there', async () => {
+    const log = parseVerifierKey(LOG_KEY, nodeSuite);
+    const twin = { ...log, publicKey: ben.bytes };
+    const other = parseVerifierKey(formatVerifierKey('other', ben.bytes, nodeSuite), nodeSuite);
+    const note = { text: TEXT, signatures: [logSignature()] };
+    expect(await resultOf(async () => await openNote(note, [log, twin], nodeSuite))).toBe('ledger_inconsistent');
+    expect(await resultOf(async () => await openNote(note, [other, log, other], nodeSuite))).toBe('valid');
+  });
+
   test('every single-bit change is refused', async () => {
     const bytes = formatNote({ text: TEXT, signatures: [logSignature()] });
     const verifiers = [parseVerifierKey(LOG_KEY, nodeSuite)];
@@ -220,6 +238,8 @@ describe.each(Object.entries(SUITES))('a witness, with %s', (_, suite) => {
     ['no time', (bytes) => bytes.slice(8)],
     ['a byte too many', (bytes) => Uint8Array.of(...bytes, 0)],
     ['the signature of a log', () => signedBy(ben.privateKey, noteMessage(TEXT))],
+    ['a time that a number cannot hold', () => cosignature(2n ** 60n).bytes],
+    ['half a time', (bytes) => bytes.slice(0, 4)],
     ['nothing but a time', (bytes) => bytes.slice(0, 8)],
   ])('with %s is refused', async (_, change) => {
     const { bytes, ...label } = cosignature(1_679_315_147);
@@ -240,10 +260,10 @@ function logSignature(): NoteSignature {
   return noteSignature(LOG, ada.bytes, signedBy(ada.privateKey, noteMessage(TEXT)), nodeSuite);
 }
 
-function cosignature(time: number): NoteSignature {
+function cosignature(time: number | bigint): NoteSignature {
   const bytes = Buffer.alloc(72);
   bytes.writeBigUInt64BE(BigInt(time));
-  bytes.set(signedBy(ben.privateKey, cosignatureMessage(TEXT, time)), 8);
+  bytes.set(signedBy(ben.privateKey, cosignatureMessage(TEXT, Number(time))), 8);
   return noteSignature('witness.example/w1', ben.bytes, new Uint8Array(bytes), nodeSuite, 'cosignature');
 }
 

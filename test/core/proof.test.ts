@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { toHex, utf8 } from '../../src/core/bytes.ts';
 import { parseCheckpoint } from '../../src/core/checkpoint.ts';
 import { HandoffError } from '../../src/core/error.ts';
+import { validate } from '../../src/core/generated/proof.js';
 import { merkleRoot } from '../../src/core/merkle.ts';
 import { formatVerifierKey, parseNote } from '../../src/core/note.ts';
 import { checkProof, type Proof, type ProofKeys, type ProofLeaf } from '../../src/core/proof.ts';
@@ -185,11 +187,29 @@ describe('the file of a proof', () => {
     expect(errorOf(() => parseProof(typeof file === 'string' ? utf8(file) : file)).code).toBe('proof_invalid');
   });
 
+  test('is what the published schema says, as far as a schema can say it', () => {
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
+    for (const name of ['common', 'proof'])
+      ajv.addSchema(JSON.parse(readFileSync(`protocol/schemas/${name}.json`, 'utf8')));
+    const published = ajv.getSchema('proof.json')!;
+    const fields = parse(FILE);
+    expect([published(fields), validate(fields)]).toEqual([true, true]);
+    const changed = [...changes(fields)];
+    expect(changed.length).toBeGreaterThan(60);
+    for (const value of changed) expect(validate(value), JSON.stringify(value)).toBe(published(value));
+  });
+
   test('an error says the line of the file', () => {
     const { message, data } = errorOf(() => parseProof(utf8(FILE.replace('vkey: ', 'vkey:  '))));
     const line = FILE.split('\n').findIndex((found) => found.startsWith('vkey')) + 1;
     expect(message).toContain(`line ${line}:`);
     expect(data).toMatchObject({ part: 'file', line });
+  });
+
+  test('an error shows nothing that the file could not show', async () => {
+    const path = `${PROOF.record.path.slice(0, 60)}\u202e\n\u001b[2J`;
+    const error = await checkProof({ ...PROOF, record: { ...PROOF.record, path } }, TRUSTED, nodeSuite).catch((e) => e);
+    expect(error.message).toMatch(/^[ -~]*$/);
   });
 
   test('a record too large for a proof is not written', () => {
@@ -206,14 +226,7 @@ describe('every single-bit change', () => {
     expect(await acceptedOf(changed.map(utf8), TRUSTED)).toEqual([]);
   });
 
-  test('of the checkpoint is refused', async () => {
-    const { note } = proofOf(SESSIONS, 1);
-    const notes = bits(note.length * 8).map((bit) => flip(note, bit));
-    const accepted = await Promise.all(notes.map((changed) => codeOf({ ...PROOF, note: changed })));
-    expect(accepted.filter((code) => code !== 'proof_invalid')).toEqual([]);
-  });
-
-  test('of a checkpoint with a witness is refused by whoever asks for the witness', async () => {
+  test('of the checkpoint, with a witness who is asked for, is refused', async () => {
     const notes = bits(PROOF.note.length * 8).map((bit) => flip(PROOF.note, bit));
     const accepted = await Promise.all(notes.map((changed) => codeOf({ ...PROOF, note: changed }, WITNESSED)));
     expect(accepted.filter((code) => code !== 'proof_invalid')).toEqual([]);
@@ -279,10 +292,26 @@ describe('a proof is refused', () => {
     expect(await codeOf({ ...PROOF, ...change })).toBe('proof_invalid');
   });
 
+  test('with record and seal in a folder of another session, or in none', async () => {
+    for (const folder of ['20260220T143025-00000002', '00000001', '', 'a/20260220T143025-00000001']) {
+      const moved = (from: ProofLeaf) => ({ ...from, path: from.path.replace('20260220T143025-00000001', folder) });
+      expect(await partOf({ ...PROOF, record: moved(PROOF.record), seal: moved(PROOF.seal) })).toBe('record path');
+      expect(await partOf({ ...SEAL_PROOF, record: moved(PROOF.seal) })).toBe('record path');
+    }
+  });
+
   test('with the root of another session, even where it is signed and in the ledger', async () => {
     const root = /^root: (.*)$/m.exec(text(other.at(-1)!.bytes))![1]!;
     const forged = sealedSession(1, [START, NOTE, NOTE, BATON], { seal: { root } });
     expect(await codeOf(proofOf([forged, ...SESSIONS.slice(1)], 1))).toBe('proof_invalid');
+  });
+
+  test('with a record at another place in the tree than its number says', async () => {
+    const ours = SESSIONS[0]!.slice(0, -1);
+    const turned = ours.toReversed().map(({ bytes }) => bytes);
+    const forged = sealedSession(1, [START, NOTE, NOTE, BATON], { seal: { root: toHex(merkleRoot(turned)) } });
+    const proof = proofOf([forged, ...SESSIONS.slice(1)], 1);
+    expect(await partOf({ ...proof, session: pathTo(turned, 2) })).toBe('session index');
   });
 
   test('with a seal of another identity over the same tree', async () => {
@@ -381,6 +410,22 @@ describe('keys that are given', () => {
     expect(await codeOf(PROOF, keys)).toBe(code);
   });
 
+  test('the key of one repository does not vouch for the records of another', async () => {
+    const origin = `git-handoff/${'cd'.repeat(32)}`;
+    const vkey = formatVerifierKey(origin, LEDGER_KEY.bytes, nodeHashes);
+    const moved = { ...PROOF, vkey, note: checkpoint({ origin }) };
+    expect(await partOf(moved, { vkeys: [vkey] })).toBe('checkpoint origin');
+  });
+
+  test('a key vouches under the name of the ledger alone, and as a log alone', async () => {
+    const named = formatVerifierKey('log', LEDGER_KEY.bytes, nodeHashes);
+    const witness = formatVerifierKey(ORIGIN, LEDGER_KEY.bytes, nodeHashes, 'cosignature');
+    const byName = { ...PROOF, vkey: named, note: checkpoint({ name: 'log' }) };
+    const byWitness = { ...PROOF, vkey: witness, note: checkpoint({ asWitness: true }) };
+    expect(await partOf(byName, { vkeys: [named] })).toBe('checkpoint');
+    expect(await partOf(byWitness, { vkeys: [witness] })).toBe('checkpoint');
+  });
+
   test('a proof cannot bring its own key along: whoever has another key refuses it', async () => {
     const seals = SESSIONS.map((leaves) => leaves.at(-1)!.bytes);
     const vkey = formatVerifierKey(ORIGIN, eve.bytes, nodeHashes);
@@ -417,8 +462,8 @@ async function codeOf(proof: Proof, keys = TRUSTED): Promise<string> {
   return checkProof(proof, keys, nodeSuite).then(() => 'valid', codeOfError);
 }
 
-async function partOf(proof: Proof): Promise<unknown> {
-  return checkProof(proof, TRUSTED, nodeSuite).then(
+async function partOf(proof: Proof, keys = TRUSTED): Promise<unknown> {
+  return checkProof(proof, keys, nodeSuite).then(
     () => 'valid',
     (error) => (codeOfError(error) === 'proof_invalid' ? error.data.part : error),
   );
@@ -454,6 +499,18 @@ function flip(bytes: Uint8Array, bit: number): Uint8Array {
 function flipHex(file: string, at: number, bit: number): string {
   const digit = (Number.parseInt(file[at]!, 16) ^ (1 << bit)).toString(16);
   return file.slice(0, at) + digit + file.slice(at + 1);
+}
+
+/** Each key left out, null, negative, a text, a list, and one key more; at every level. */
+function* changes(value: Record<string, unknown>): Generator<Record<string, unknown>> {
+  yield { ...value, x_more: 1 };
+  for (const [key, inner] of Object.entries(value)) {
+    const { [key]: _, ...rest } = value;
+    yield rest;
+    for (const other of [null, -1, '', 'a text', [], [''], {}]) yield { ...value, [key]: other };
+    if (typeof inner === 'object' && !Array.isArray(inner))
+      for (const change of changes(inner as Record<string, unknown>)) yield { ...value, [key]: change };
+  }
 }
 
 function leafFields({ path, id, key, bytes }: ProofLeaf) {

@@ -63,16 +63,18 @@ export interface Signing {
   key?: TestKey;
   name?: string;
   witness?: boolean;
+  /** Whether the log signs as a witness would. */
+  asWitness?: boolean;
 }
 
 /** The checkpoint of a ledger with these leaves, signed. */
 export function signedCheckpoint(leaves: readonly Uint8Array[], signing: Signing = {}): Uint8Array {
-  const { origin = ORIGIN, key = LEDGER_KEY, name = origin, witness = false } = signing;
+  const { origin = ORIGIN, key = LEDGER_KEY, name = origin, witness = false, asWitness = false } = signing;
   const extensions = [`sessions ${'4b'.repeat(20)}`];
   const text = formatCheckpoint({ origin, size: leaves.length, root: merkleRoot(leaves), extensions });
   const bytes = new Uint8Array(sign(null, noteMessage(text), key.privateKey));
-  const log = noteSignature(name, key.bytes, bytes, nodeHashes);
-  return formatNote({ text, signatures: witness ? [log, cosign(text)] : [log] });
+  const log = asWitness ? cosign(text, name, key) : noteSignature(name, key.bytes, bytes, nodeHashes);
+  return formatNote({ text, signatures: witness ? [log, cosign(text, 'witness.example/w1', WITNESS)] : [log] });
 }
 
 /** A proof of record `index` of the first session in a ledger of the seals of all sessions. */
@@ -102,9 +104,9 @@ export function pathTo(leaves: readonly Uint8Array[], index: number): ProofPath 
   return { index, size: leaves.length, siblings: inclusionProof(leaves, index) };
 }
 
-function cosign(text: string, time = 1_679_315_147): NoteSignature {
+function cosign(text: string, name: string, key: TestKey, time = 1_679_315_147): NoteSignature {
   const bytes = Buffer.alloc(72);
   bytes.writeBigUInt64BE(BigInt(time));
-  bytes.set(sign(null, cosignatureMessage(text, time), WITNESS.privateKey), 8);
-  return noteSignature('witness.example/w1', WITNESS.bytes, new Uint8Array(bytes), nodeHashes, 'cosignature');
+  bytes.set(sign(null, cosignatureMessage(text, time), key.privateKey), 8);
+  return noteSignature(name, key.bytes, new Uint8Array(bytes), nodeHashes, 'cosignature');
 }
