@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addBranch, generate, generateTasks } from './generate.mjs';
+import { rootOverFloor } from './merkle.mjs';
 import { inTotoLinks, signedCommits } from './peers.mjs';
 import { writePlan } from './plan.mjs';
 
@@ -41,6 +42,8 @@ try {
     2.5,
     21,
   );
+
+  row('root of 100,000 leaves / hashing the same nodes', rootOverFloor(), 1.3);
 
   const medium = await generate(base, 10_000);
   const plan = join(base, 'plan.json');

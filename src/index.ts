@@ -47,7 +47,7 @@ import type { WaiverOptions, WaiverResult } from './verbs/waiver.ts';
 import type { WrapOptions, WrapResult } from './verbs/wrap.ts';
 
 export { type ErrorCode, type Finding, HandoffError } from './core/error.ts';
-export { verifyEd25519 } from './crypto.ts';
+export { nodeHashes, verifyEd25519 } from './crypto.ts';
 export { openIsomorphicStore } from './git/isomorphic-store.ts';
 export { openNativeStore } from './git/native-store.ts';
 export type { GitStore } from './git/store.ts';

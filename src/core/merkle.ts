@@ -1,6 +1,6 @@
 import { equalBytes } from './bytes.ts';
 import { HandoffError } from './error.ts';
-import { type Hash, sha256 as nobleSha256 } from './hash.ts';
+import { type Hash, type HashInto, hashInto, sha256 as nobleSha256 } from './hash.ts';
 
 // RFC 6962 §2.1. A level is paired from the left and an odd last node moves up unchanged, which is the same tree as the
 // RFC's split at the largest power of two. `leaves` are leaf data, D[n] in the RFC; each is hashed once.
@@ -8,6 +8,7 @@ import { type Hash, sha256 as nobleSha256 } from './hash.ts';
 const LEAF = 0;
 const NODE = 1;
 const SIZE = 32;
+const PAIR = 1 + 2 * SIZE;
 
 export function leafHash(data: Uint8Array, sha256: Hash = nobleSha256): Uint8Array {
   if (!(data instanceof Uint8Array)) throw notLeaves('a leaf as Uint8Array');
@@ -18,7 +19,7 @@ export function leafHash(data: Uint8Array, sha256: Hash = nobleSha256): Uint8Arr
 }
 
 export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Hash = nobleSha256): Uint8Array {
-  const bytes = new Uint8Array(1 + 2 * SIZE);
+  const bytes = new Uint8Array(PAIR);
   bytes[0] = NODE;
   bytes.set(left, 1);
   bytes.set(right, 1 + SIZE);
@@ -28,7 +29,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Hash = nob
 /** `leaves` are leaf data, not hashes. */
 export function merkleRoot(leaves: readonly Uint8Array[], sha256: Hash = nobleSha256): Uint8Array {
   assertLeaves(leaves);
-  return leaves.length === 0 ? sha256(new Uint8Array(0)) : climb(leafHashes(leaves, sha256), sha256, () => {});
+  return leaves.length === 0 ? sha256(new Uint8Array(0)) : climb(leafLevel(leaves, sha256), sha256, () => {});
 }
 
 /** RFC 6962 §2.1.1. `leaves` are leaf data, not hashes. */
@@ -109,19 +110,36 @@ export function verifyConsistency(
 
 /** The root over nodes of one height, whose hashes are given one after another. */
 export function rootOfHashes(hashes: Uint8Array, sha256: Hash): Uint8Array {
-  return climb(hashes.slice(), sha256, () => {});
+  const level = newLevel(hashes.length / SIZE);
+  level.set(hashes);
+  return climb(level, sha256, () => {});
 }
 
 /** Leaf hashes one after another. */
 export function leafHashes(leaves: readonly Uint8Array[], sha256: Hash): Uint8Array {
-  const hashes = new Uint8Array(leaves.length * SIZE);
-  for (let i = 0; i < leaves.length; i++) hashes.set(leafHash(leaves[i]!, sha256), i * SIZE);
-  return hashes;
+  return leafLevel(leaves, sha256).subarray(0, leaves.length * SIZE);
+}
+
+function leafLevel(leaves: readonly Uint8Array[], sha256: Hash): Uint8Array {
+  const into = hashInto(sha256);
+  const level = newLevel(leaves.length);
+  // One input for all of them, and one view of it for each length: an array for each leaf takes as long as its hash.
+  const input = new Uint8Array(1 + leaves.reduce((longest, { length }) => Math.max(longest, length), 0));
+  const views = new Array<Uint8Array | undefined>(input.length);
+  input[0] = LEAF;
+  for (let i = 0; i < leaves.length; i++) {
+    const { length } = leaves[i]!;
+    const view = views[length] ?? input.subarray(0, 1 + length);
+    views[length] = view;
+    view.set(leaves[i]!, 1);
+    into(view, level, i * SIZE);
+  }
+  return level;
 }
 
 function pick(nodes: readonly TreeNode[], leaves: readonly Uint8Array[], sha256: Hash): Uint8Array[] {
   const proof: Uint8Array[] = [];
-  climb(leafHashes(leaves, sha256), sha256, (level, height) => {
+  climb(leafLevel(leaves, sha256), sha256, (level, height) => {
     while (nodes[proof.length]?.height === height) proof.push(nodeAt(level, nodes[proof.length]!.index));
   });
   return proof;
@@ -129,24 +147,31 @@ function pick(nodes: readonly TreeNode[], leaves: readonly Uint8Array[], sha256:
 
 /** From one level to the root, each level in the place of the one below; `visit` sees each level that has siblings. */
 function climb(level: Uint8Array, sha256: Hash, visit: (level: Uint8Array, height: number) => void): Uint8Array {
-  let count = level.length / SIZE;
+  const into = hashInto(sha256);
+  let count = (level.length - PAIR) / SIZE;
   for (let height = 0; count > 1; height++) {
     visit(level, height);
-    count = pairUp(level, count, sha256);
+    count = pairUp(level, count, into);
   }
   return nodeAt(level, 0);
 }
 
-function pairUp(level: Uint8Array, count: number, sha256: Hash): number {
+function pairUp(level: Uint8Array, count: number, into: HashInto): number {
   const pairs = half(count);
-  const input = new Uint8Array(1 + 2 * SIZE);
+  const input = level.subarray(-PAIR);
+  const end = level.length - 2 * SIZE;
   input[0] = NODE;
   for (let i = 0; i < pairs; i++) {
-    input.set(level.subarray(2 * i * SIZE, 2 * (i + 1) * SIZE), 1);
-    level.set(sha256(input), i * SIZE);
+    level.copyWithin(end, 2 * i * SIZE, 2 * (i + 1) * SIZE);
+    into(input, level, i * SIZE);
   }
   if (isOdd(count)) level.copyWithin(pairs * SIZE, (count - 1) * SIZE, count * SIZE);
   return pairs + (count % 2);
+}
+
+/** Hashes one after another, and room for the pair that is being hashed: in the same buffer no view is made for each. */
+function newLevel(count: number): Uint8Array {
+  return new Uint8Array(count * SIZE + PAIR);
 }
 
 function nodeAt(level: Uint8Array, index: number): Uint8Array {

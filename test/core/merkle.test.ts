@@ -3,10 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fromBase64, fromHex, toHex } from '../../src/core/bytes.ts';
 import {
+  consistencyNodes,
   consistencyProof,
+  inclusionNodes,
   inclusionProof,
   leafHash,
   merkleRoot,
+  type TreeNode,
   verifyConsistency,
   verifyInclusion,
 } from '../../src/core/merkle.ts';
@@ -86,25 +89,42 @@ describe.skipIf(!referencePath)('published reference tree', () => {
   });
 });
 
-describe('against the recursion of RFC 6962 §2.1, every size up to 130', () => {
-  const data = Array.from({ length: 130 }, (_, i) => Uint8Array.of(i));
+describe('against the recursion of RFC 6962 §2.1, every size up to 300', () => {
+  const data = Array.from({ length: 300 }, (_, i) => Uint8Array.of(i, i >> 8));
+  const sizes = Array.from({ length: 300 }, (_, i) => i + 1);
   const reference = memo(
     (start, end) => rangeHash(data, start, end, reference),
     (start, end) => `${start}-${end}`,
   );
+  const ends: Range = (start, end) => Uint8Array.of(start, start >> 8, end, end >> 8);
 
   test('every root, with either hash library', () => {
-    for (let size = 0; size <= 130; size++) {
+    for (const size of [0, ...sizes]) {
       const leaves = data.slice(0, size);
       expect(toHex(merkleRoot(leaves, sha256))).toBe(toHex(reference(0, size)));
       expect(toHex(merkleRoot(leaves))).toBe(toHex(reference(0, size)));
     }
   });
 
-  test('every inclusion proof', () => {
-    for (let size = 1; size <= 130; size++) {
+  test('the nodes of every inclusion and every consistency proof', () => {
+    const wrong: string[] = [];
+    for (const size of sizes) {
+      const range = ({ height, index }: TreeNode) =>
+        ends(index * 2 ** height, Math.min(size, (index + 1) * 2 ** height));
+      for (let at = 0; at < size; at++) {
+        if (hexes(inclusionNodes(at, size).map(range)) !== hexes(pathOf(at, 0, size, ends)))
+          wrong.push(`inclusion of ${at} in ${size}`);
+        if (hexes(consistencyNodes(at + 1, size).map(range)) !== hexes(subproof(at + 1, 0, size, true, ends)))
+          wrong.push(`consistency of ${at + 1} and ${size}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('inclusion proofs', () => {
+    for (const size of sizes) {
       const leaves = data.slice(0, size);
-      for (let index = 0; index < size; index++) {
+      for (const index of places(size)) {
         const proof = inclusionProof(leaves, index, sha256);
         expect(hexes(proof)).toEqual(hexes(pathOf(index, 0, size, reference)));
         expect(verifyInclusion(leafHash(data[index]!), index, size, proof, reference(0, size), sha256)).toBe(true);
@@ -112,16 +132,22 @@ describe('against the recursion of RFC 6962 §2.1, every size up to 130', () => 
     }
   });
 
-  test('every consistency proof', () => {
-    for (let size = 1; size <= 130; size++) {
+  test('consistency proofs', () => {
+    for (const size of sizes) {
       const leaves = data.slice(0, size);
-      for (let size1 = 1; size1 <= size; size1++) {
+      for (const size1 of places(size).map((at) => at + 1)) {
         const proof = consistencyProof(leaves, size1, sha256);
         expect(hexes(proof)).toEqual(hexes(subproof(size1, 0, size, true, reference)));
         expect(verifyConsistency(size1, size, proof, reference(0, size1), reference(0, size), sha256)).toBe(true);
       }
     }
   });
+
+  /** All places of small trees; of others both ends and every 67th place, each time from another. */
+  function places(size: number): number[] {
+    const all = Array.from({ length: size }, (_, at) => at);
+    return all.filter((at) => size <= 20 || at < 2 || at > size - 3 || (at + size) % 67 === 0);
+  }
 });
 
 describe('any change is refused', () => {
