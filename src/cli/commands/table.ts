@@ -21,14 +21,13 @@ const END = 'end it with a baton; sign what it holds';
 const RECORD = 'a record in the session';
 const WRITEBACK = 'write back what was done, or have a person do it';
 const MORE = 'what is open, who is told what';
-const WHERE = 'where you stand, and who else works';
+const WHERE = 'where you stand, who works, what was recorded';
 const LIVE = 'a sign of life; end a session that hangs';
 const TASKS = 'what is to be done; take it, give it back';
-const READ = 'records, newest first; one of them';
 const CHECK = 'check all records, or a change; pin the root';
 const JUDGE = 'a verdict, an exception; what was reverted';
 const PROVE = 'what was sealed; proofs that need no repository';
-const SIGN = 'who may sign; what a merge needs; the log of seals';
+const SIGN = 'who may sign; what a merge needs; all seals';
 const SETUP = 'set up a repository, its hooks, your shell';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
@@ -46,14 +45,14 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: MORE, ...signal },
   { audience: 'Agents', row: WHERE, ...status },
   { audience: 'Agents', row: WHERE, ...sessions },
+  { audience: 'Agents', row: WHERE, ...log },
+  { audience: 'Agents', row: WHERE, ...show },
   { audience: 'Agents', row: LIVE, ...heartbeat },
   { audience: 'Agents', row: LIVE, ...release },
   { audience: 'Agents', row: TASKS, ...task },
   { audience: 'Agents', row: TASKS, ...next },
   { audience: 'Agents', row: TASKS, ...claim },
   { audience: 'Agents', row: TASKS, ...unclaim },
-  { audience: 'Agents', row: READ, ...log },
-  { audience: 'Agents', row: READ, ...show },
   { audience: 'Reviewers', row: JUDGE, ...review },
   { audience: 'Reviewers', row: JUDGE, ...waiver },
   { audience: 'Reviewers', row: JUDGE, ...reconcile },
