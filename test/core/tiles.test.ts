@@ -144,7 +144,6 @@ describe('against the formula of the specification', () => {
     [[511, 65_024, 1, 1]],
     [randomSteps(1)],
     [randomSteps(2)],
-    [randomSteps(3)],
   ])('growth in steps, as %j', async (steps) => {
     const files = new Map<string, Uint8Array>();
     let log = { size: 0, root: merkleRoot([]) };
