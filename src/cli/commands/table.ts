@@ -19,7 +19,7 @@ import { escalate, reconcile, review, thought, waiver } from './writeback.ts';
 const OPEN = 'open a session, or continue what one left';
 const END = 'end it with a baton; sign what it holds';
 const RECORD = 'a record in the session';
-const WRITEBACK = 'write back what was done, or have a person do it';
+const WRITEBACK = 'write back what was done; have a person do it';
 const MORE = 'what is open, who is told what';
 const WHERE = 'where you stand, who works, what was recorded';
 const LIVE = 'a sign of life; end a session that hangs';
