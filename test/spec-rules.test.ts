@@ -11,11 +11,13 @@ import { fenceText, makeFence } from '../src/core/fence.ts';
 import { attachSignatures, formatRecord } from '../src/core/format.ts';
 import { taskStatus } from '../src/core/history-queries.ts';
 import { isIdentityName, isLookalike, isTaskId } from '../src/core/names.ts';
+import { formatNote, noteSignature, parseNote } from '../src/core/note.ts';
 import { parseRecord } from '../src/core/record.ts';
 import { recordId, signedMessage } from '../src/core/verify.ts';
 import { nodeHashes, nodeSuite, verifyEd25519 } from '../src/crypto.ts';
 import { openNativeStore } from '../src/git/native-store.ts';
 import { heartbeatAge } from '../src/journal/heartbeat.ts';
+import { toSigner } from '../src/journal/keys.ts';
 import { readHold, takeHold } from '../src/journal/locks.ts';
 import { stateDirs } from '../src/journal/registry.ts';
 import { takeRemoteHold } from '../src/journal/remote-locks.ts';
@@ -46,7 +48,7 @@ import {
 } from './handoff.ts';
 import { type Step, seal, writeSealed } from './sealing.ts';
 import { git, temporaryDirectory } from './temporary.ts';
-import { reopen, template } from './threats/forge.ts';
+import { findings, reopen, template } from './threats/forge.ts';
 
 // One test for each numbered rule of SPEC.md; other files go deeper. test/spec.test.ts counts them.
 
@@ -630,6 +632,111 @@ describe('seals', () => {
     const here = place();
     writeSealed(here, [...STORY.slice(0, 2), seal(), seal()]);
     expect(await verdict(here)).toBe('chain_broken');
+  });
+});
+
+describe('the ledger', () => {
+  /** Main has one sealed session. */
+  const place = template(async (here) => {
+    await here.handoff.task.add({ id: 'P0.1', title: 'Set up the package' });
+    writeSealed(here, [...STORY, seal()]);
+    commitAll(here, 'a sealed session');
+    await here.handoff.ledger.append();
+  });
+  const checkpoint = '.handoff/ledger/checkpoint';
+  const read = (here: Place, path: string) => readFileSync(join(here.dir, path));
+  const refusal = (work: Promise<unknown>) =>
+    work.then(
+      () => 'accepted',
+      (error: HandoffError) => error.code,
+    );
+
+  it('M79: code that nobody has accounted for', async () => {
+    const { handoff, dir } = place();
+    await handoff.start({ as: 'donna' });
+    writeBytes(dir, 'src/a.ts', 'code\n');
+    git(dir, 'add', 'src');
+    git(dir, 'commit', '--quiet', '--message=code');
+    expect(await refusal(handoff.seal())).toBe('seal_too_early');
+    await handoff.thought({ id: 'P0.1', summary: 'It is done.' });
+    expect(await handoff.seal()).toMatchObject({ tree_size: 2, already_sealed: false });
+    expect(await handoff.seal()).toMatchObject({ tree_size: 2, already_sealed: true });
+  });
+
+  it('M30: what the ledger had sealed stands, and nothing else', async () => {
+    const here = place();
+    writeSession(here, STORY.slice(0, 2), { at: '2026-02-21T14:30:25.123Z', clock: 50 });
+    commitAll(here);
+    await here.handoff.identity.revoke({ name: 'donna' });
+    expect((await findings(here)).map((found) => found.replace(/ .*-/, ' '))).toEqual([
+      'key_revoked start.yaml',
+      'key_revoked note.yaml',
+    ]);
+  });
+
+  it('M83: a checkpoint that no maintainer signed', async () => {
+    const here = place();
+    const note = parseNote(read(here, checkpoint));
+    const key = privateKey(here, 'donna');
+    const bytes = new Uint8Array(sign(null, utf8(note.text), key));
+    const name = note.signatures[0]!.name;
+    const signature = noteSignature(name, toSigner(key).publicKey.bytes, bytes, nodeHashes);
+    writeBytes(here.dir, checkpoint, formatNote({ ...note, signatures: [signature] }));
+    commitAll(here);
+    expect(await findings(here)).toEqual(['ledger_inconsistent ledger']);
+  });
+
+  it('M84: a tile that is not of the entries, and a file that is no tile', async () => {
+    const here = place();
+    writeBytes(here.dir, '.handoff/ledger/tile/0/000.p/1', new Uint8Array(32));
+    commitAll(here);
+    expect(await findings(here)).toEqual(['ledger_inconsistent ledger']);
+    const other = place();
+    writeBytes(other.dir, '.handoff/ledger/tile/1/000', new Uint8Array(32));
+    commitAll(other);
+    expect(await findings(other)).toEqual(['path_mismatch ledger/tile/1/000']);
+  });
+
+  it('M85 M86: it only grows, and only on the protected branch', async () => {
+    const here = place();
+    const before = git(here.dir, 'rev-parse', 'HEAD');
+    writeSealed(here, [...STORY, seal()], { sessionId: SESSION, clock: 50 });
+    commitAll(here);
+    await here.handoff.ledger.append();
+    const gate = (base: string, head: string) => reopen(here).handoff.gate({ base, head });
+    expect(await gate(before, 'main')).toMatchObject({ pass: true, findings: [] });
+    expect((await gate('main', before)).findings.map(({ code: found }) => found)).toEqual([]); // nothing is lost by merging
+    git(here.dir, 'switch', '--quiet', '--create', 'feature', before);
+    git(here.dir, 'restore', '--source=main', '--staged', '--worktree', '--', '.handoff');
+    commitAll(here);
+    expect((await gate(before, 'feature')).findings.map(({ code: found }) => found)).toEqual(['ledger_rewritten']);
+    git(here.dir, 'switch', '--quiet', 'main');
+    git(here.dir, 'restore', `--source=${before}`, '--staged', '--worktree', '--', '.handoff/ledger');
+    commitAll(here, 'back');
+    const shrunk = await gate('HEAD~1', 'main');
+    expect(shrunk.findings.map(({ code: found }) => found)).toEqual(['ledger_rewritten']);
+  });
+
+  it('M87: a ledger that went back', async () => {
+    const here = place();
+    expect(await here.handoff.ledger.verify()).toMatchObject({ valid: true, size: 1, unsealed: 0 });
+    git(here.dir, 'reset', '--quiet', '--hard', 'HEAD~1');
+    expect(await refusal(reopen(here).handoff.ledger.verify())).toBe('ledger_inconsistent');
+  });
+
+  it('M80 M81 M82 M88 M89 M90 M91 M92: the published vectors show each, kept and broken', async () => {
+    const cases = ['checkpoints', 'proofs'].flatMap(
+      (name) =>
+        JSON.parse(readFileSync(`protocol/vectors/${name}.json`, 'utf8')) as { rule: string[]; result: string }[],
+    );
+    for (const rule of ['M80', 'M81', 'M82', 'M88', 'M89', 'M90', 'M91', 'M92']) {
+      const results = cases.filter((each) => each.rule.includes(rule)).map(({ result }) => result);
+      expect([rule, results.includes('valid'), results.some((result) => result !== 'valid')]).toEqual([
+        rule,
+        true,
+        true,
+      ]);
+    }
   });
 });
 

@@ -96,7 +96,7 @@ const SEAL_CHECKED = ['record', 'record_signature', 'ledger', 'checkpoint'];
 function valid(name, rule, parts, { checked = CHECKED, ...keys } = {}) {
   return {
     name,
-    rule: [RULES[rule]],
+    rule: [rule].flat().map((each) => RULES[each]),
     file: write(parts),
     ...KEYS,
     ...keys,
@@ -124,7 +124,7 @@ const ourRoot = rootOf(OURS.slice(0, 3).map(({ file }) => leafOf(file))).toStrin
 const otherRoot = /root: (.*)/.exec(OTHERS[0].at(-1).file)[1];
 
 export const proofs = [
-  valid('a note', 'binding', NOTE),
+  valid('a note', ['binding', 'session', 'ledger', 'keys'], NOTE),
   valid('a baton, and a text that ends in a blank line', 'file', partsOf(OURS, 2)),
   valid('a text without a line end', 'file', ofBody('no line end')),
   valid('a text with hidden characters', 'file', ofBody('a tab:\t and a right-to-left override: \u202e\n')),

@@ -1,11 +1,11 @@
 /** The numbers in SPEC.md of the rules that ledgers and proofs show. */
 export const RULES = {
-  note: 'note',
-  cosignature: 'cosignature',
-  checkpoint: 'checkpoint',
-  file: 'proof file',
-  binding: 'proof binding',
-  session: 'proof session',
-  ledger: 'proof ledger',
-  keys: 'proof keys',
+  note: 'M80',
+  cosignature: 'M81',
+  checkpoint: 'M82',
+  file: 'M88',
+  binding: 'M89',
+  session: 'M90',
+  ledger: 'M91',
+  keys: 'M92',
 };

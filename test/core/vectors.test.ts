@@ -109,7 +109,15 @@ describe('the published vectors', () => {
     const total = readdirSync(join(ROOT, 'protocol/vectors')).reduce((sum, name) => sum + size(name), 0);
     expect(total).toBeLessThan(300_000);
     const spec = readFileSync(join(ROOT, 'SPEC.md'), 'utf8');
-    for (const { name, rule } of [...signatures, ...records, ...documents, ...chains, ...seals]) {
+    for (const { name, rule } of [
+      ...signatures,
+      ...records,
+      ...documents,
+      ...chains,
+      ...seals,
+      ...checkpoints,
+      ...proofs,
+    ]) {
       expect(rule.length, name).toBeGreaterThan(0);
       expect(
         rule.filter((number) => !spec.includes(`**${number}**`)),
