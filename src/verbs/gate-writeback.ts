@@ -3,7 +3,7 @@ import type { Finding } from '../core/error.ts';
 import { listSome } from '../core/some.ts';
 import type { Change, Changes, Comparison } from '../git/changes.ts';
 import type { Range, RangeCommit } from '../git/range.ts';
-import { remerge } from '../git/remerge.ts';
+import { remergeAll } from '../git/remerge.ts';
 import type { Oid } from '../git/store.ts';
 import { type Covers, coverByAncestry, coverByPatch, isCovered } from './gate-coverage.ts';
 import type { Repository } from './repository.ts';
@@ -96,8 +96,10 @@ const MOST_MERGES = 256;
 async function readOwn(repository: Repository, changes: Changes, commits: readonly RangeCommit[]): Promise<Change[]> {
   const merges = commits.filter(({ parents }) => parents.length > 1);
   const compared = new Map<Oid, Comparison>();
-  for (const merge of merges) {
-    const tree = merges.length > MOST_MERGES ? null : await remerge(repository.git, repository.store, merge.parents);
+  const parents = merges.length > MOST_MERGES ? [] : merges.map((merge) => merge.parents);
+  const trees = await remergeAll(repository.git, repository.store, parents);
+  for (const [at, merge] of merges.entries()) {
+    const tree = trees[at] ?? null;
     const after = (await repository.store.readCommit(merge.oid)).tree;
     compared.set(merge.oid, tree ? { before: tree, after } : { commit: merge.oid, parent: merge.parents[0]! });
   }

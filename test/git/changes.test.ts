@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Change, readChanges } from '../../src/git/changes.ts';
 import { openNativeStore } from '../../src/git/native-store.ts';
 import { ancestorsIn, readNearRange, readRange } from '../../src/git/range.ts';
-import { remerge } from '../../src/git/remerge.ts';
+import { remerge, remergeAll } from '../../src/git/remerge.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt } from './fixture.ts';
 
@@ -169,6 +169,32 @@ describe('what git makes of a merge alone', () => {
     commit(dir, { 'a.txt': edit(4, 'main\n') });
     git(dir, 'merge', '--quiet', '--no-ff', '--no-edit', 'side');
     expect(await own(dir)).toEqual([]);
+  });
+
+  test('is the same for many merges at once, whatever is among them', async () => {
+    const dir = diverged();
+    const [main, side] = git(dir, 'rev-parse', 'HEAD^1', 'HEAD^2').split('\n') as [string, string];
+    git(dir, 'checkout', '--quiet', '-b', 'conflict', side);
+    commit(dir, { 'a.txt': edit(4, 'other\n'), '0\n1': 'a name like an answer\n' });
+    const other = git(dir, 'rev-parse', 'HEAD');
+    git(dir, 'checkout', '--quiet', '--orphan', 'alone');
+    commit(dir, { 'b.txt': 'another history\n' });
+    const alone = git(dir, 'rev-parse', 'HEAD');
+    const pairs = [
+      [main, side],
+      [main, other],
+      [side, other],
+      [main, side, other],
+    ];
+    const store = openNativeStore(gitAt(dir));
+    const one = async (parents: string[]) => remerge(gitAt(dir), store, parents);
+    const expected = await Promise.all(pairs.map(one));
+    expect(await remergeAll(gitAt(dir), store, pairs)).toEqual(expected);
+    expect(new Set(expected.slice(0, 3)).size).toBe(3);
+    // at histories that never met git gives up; what comes after them is asked for one by one
+    const mixed = [pairs[0]!, [main, alone], ...pairs.slice(1)];
+    expect(await remergeAll(gitAt(dir), store, mixed)).toEqual([expected[0], null, ...expected.slice(1)]);
+    await store.close();
   });
 
   test('can have more than two sides', async () => {
