@@ -4,7 +4,7 @@ import { ROOT } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
 import { readChanges } from '../git/changes.ts';
-import { type Range, readNearRange, readRange } from '../git/range.ts';
+import { type Range, type RangeCommit, readNearRange, readRange } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
 import type { Session } from '../journal/registry.ts';
 import type { Writer } from './append.ts';
@@ -27,7 +27,9 @@ export async function assertWrittenBack(
   const range = await workOf(repository, trust, head, (records[0]?.record.fields.head ?? null) as Oid | null);
   const accounts = records.filter(({ record }) => record.kind === 'thought').map(toAccount);
   const covers = coverByAncestry(range, accounts);
-  const open = range.commits.filter(({ oid, parents }) => parents.length < 2 && !isCovered(covers, oid));
+  const single = range.commits.filter(({ oid, parents }) => parents.length < 2 && !isCovered(covers, oid));
+  const isCode = await Promise.all(single.map((commit) => touchesCode(repository, commit)));
+  const open = single.filter((_, at) => isCode[at]);
   if (open.length === 0) return;
   const missing = await uncovered(repository, trust, { ...range, commits: open }, accounts, covers);
   const others: Covers<unknown> = missing.length === 0 ? covers : await coveredByOthers(repository, trust, range);
@@ -54,6 +56,16 @@ async function workOf(repository: Repository, trust: Trust, head: Oid, began: Oi
   const start = began !== null && (await store.has(`${began}^{commit}`)) ? [began] : [];
   const near = start[0] && tracked.length === 0 ? await readNearRange(store, head, start[0]) : null;
   return near ?? readRange(git, head, [...start, ...tracked]);
+}
+
+/** Whether anything but .handoff is another, as the topmost trees tell: most commits of a session hold records alone. */
+async function touchesCode({ store }: Repository, { oid, parents: [parent] }: RangeCommit): Promise<boolean> {
+  const code = async (rev: Oid | undefined) => {
+    const entries = rev === undefined ? [] : (await store.readTree(rev))!.entries;
+    return entries.filter(({ name }) => name !== ROOT).map((entry) => `${entry.mode} ${entry.oid} ${entry.name}`);
+  };
+  const [before, after] = await Promise.all([code(parent), code(oid)]);
+  return before.join('\0') !== after.join('\0');
 }
 
 /** The newest first. */

@@ -2,12 +2,18 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Handoff } from '../../src/index.ts';
+import { git } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
 import { open } from './agents.ts';
 
 const fresh = template(({ handoff }) => handoff.task.add({ id: 'T1', title: 'count' }));
 
 type Verb = (handoff: Handoff) => Promise<unknown>;
+
+/** The path of the last one that erin wrote. */
+function baton({ dir }: { dir: string }): string {
+  return git(dir, 'ls-files', '.handoff/sessions/erin/*-baton.md');
+}
 
 it('no verb of a session starts more than three git processes, and most start one', async () => {
   const place = fresh();
@@ -36,6 +42,16 @@ it('no verb of a session starts more than three git processes, and most start on
     ['pickup', (handoff) => handoff.pickup({ as: 'erin' }), COMMITS],
     ['log', (handoff) => handoff.log({}), ['ls-files', 'cat-file']],
     ['verify', (handoff) => handoff.verify(), READS],
+    ['audit start', (handoff) => handoff.audit.start({ intent: 'nine' }), READS],
+    ['audit verify', (handoff) => handoff.audit.verify(), READS],
+    ['seal', (handoff) => handoff.seal(), COMMITS],
+    ['seal, once more', (handoff) => handoff.seal(), READS],
+    ['root', (handoff) => handoff.root(), READS],
+    ['ledger append', (handoff) => handoff.ledger.append(), COMMITS],
+    ['wrap --seal', (handoff) => handoff.wrap({ message: 'ten', seal: true }), COMMITS],
+    ['ledger append, once more', (handoff) => handoff.ledger.append(), [...COMMITS, 'update-index']],
+    ['ledger verify', (handoff) => handoff.ledger.verify(), READS],
+    ['prove', (handoff) => handoff.prove({ record: baton(place) }), READS],
   ];
   for (const [name, verb, processes] of verbs) {
     rmSync(trace, { force: true });
