@@ -1,5 +1,5 @@
 // A story in a throwaway repository: one agent hands over to another across two work trees, a third comes too late, somebody
-// forges a record, a task is done and written back, and stock OpenSSH has the last word.
+// forges a record, a task is done, written back, sealed and proved, and stock OpenSSH has the last word.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -90,13 +90,28 @@ try {
 
   tell('max writes back what he did, and what ran. Then the gate says yes');
   const summary = 'The writer gives back what it is given.';
-  handoff('thought', 'P0.1', summary, '--run', '--', 'node', '--check', 'writer.js', { in: worktree });
+  const thought = JSON.parse(
+    handoff('thought', 'P0.1', summary, '--json', '--run', '--', 'node', '--check', 'writer.js', {
+      in: worktree,
+      quiet: true,
+    }),
+  );
   handoff('task', 'update', 'P0.1', '--status', 'done', { in: worktree, quiet: true });
-  handoff('wrap', '--message', 'P0.1 is done', { in: worktree, quiet: true });
+  handoff('wrap', '--message', 'P0.1 is done', '--seal', { in: worktree });
   handoff('gate', '--base', 'main', '--head', 'HEAD', { in: worktree });
 
+  tell('It is merged, and the seal of his session goes into the ledger');
+  const branch = git('branch', '--show-current', { in: worktree }).trim();
+  git('merge', '-q', '--no-edit', branch);
+  handoff('ledger', 'append');
+
+  tell('A proof of what he wrote: one file, checked where there is no repository, with the public key of the ledger');
+  handoff('prove', thought.path, '-o', join(base, 'proof.yaml'), { quiet: true });
+  const vkey = handoff('ledger', 'key', { quiet: true }).trim();
+  handoff('check-proof', 'proof.yaml', '--vkey', vkey, { in: base });
+
   tell('And nobody has to take our word: stock OpenSSH says the same');
-  handoff('show', note.delta_id, '--sshsig', join(base, 'proof'), { quiet: true });
+  handoff('show', note.delta_id, '--sshsig', join(base, 'openssh'), { quiet: true });
   opensshVerify();
   console.log('\nThe repository was temporary and is gone.');
 } finally {
@@ -116,7 +131,7 @@ function opensshVerify() {
     '-s',
     'payload.sig',
   ];
-  const cwd = join(base, 'proof');
+  const cwd = join(base, 'openssh');
   console.log(`$ ssh-keygen ${args.join(' ')} < payload`);
   const { error, status, stdout } = spawnSync('ssh-keygen', args, { cwd, input: readFileSync(join(cwd, 'payload')) });
   if (error) return console.log('  (skipped: ssh-keygen is not installed here)');

@@ -5,7 +5,7 @@ import type { ProveResult } from '../../verbs/prove.ts';
 import type { LedgerRoot, RootResult } from '../../verbs/root.ts';
 import type { SealResult } from '../../verbs/seal.ts';
 import type { Paint } from '../terminal.ts';
-import { committed, fields, lines, shortId } from './layout.ts';
+import { committed, count, fields, lines, shortId } from './layout.ts';
 
 export function formatSeal(result: SealResult, paint: Paint): string {
   const { session_id, tree_size, root, delta_id, path, already_sealed, commit } = result;
@@ -15,7 +15,7 @@ export function formatSeal(result: SealResult, paint: Paint): string {
     fields(
       [
         ['root', root],
-        ['over', `${tree_size} record${tree_size === 1 ? '' : 's'}`],
+        ['over', count(tree_size, 'record')],
         ['seal', shortId(delta_id)],
         ['path', path],
       ],
@@ -26,7 +26,8 @@ export function formatSeal(result: SealResult, paint: Paint): string {
 }
 
 export function formatRoot(result: RootResult | LedgerRoot, paint: Paint): string {
-  const what = 'origin' in result ? `${result.size} seals  ${result.origin}` : `${result.tree_size} records`;
+  const what =
+    'origin' in result ? `${count(result.size, 'seal')}  ${result.origin}` : count(result.tree_size, 'record');
   return lines(`${result.root}  ${paint('dim', what)}`);
 }
 
@@ -40,7 +41,7 @@ export function formatProve(
     fields(
       [
         ['session', session_root],
-        ['ledger', `${ledger_size} seals`],
+        ['ledger', count(ledger_size, 'seal')],
         ['check it', `git handoff check-proof ${file} --vkey '${vkey}'`],
       ],
       paint,
@@ -53,7 +54,7 @@ const STEPS: Record<string, string> = {
   record: 'the record is whole, and is what its path says',
   record_signature: 'it bears the signature of the key named beside it',
   session: "it is under the root of its session's seal",
-  seal_signature: 'so does the seal',
+  seal_signature: 'the seal bears the signature of the key named beside it',
   ledger: 'the seal is under the root of the ledger',
   checkpoint: 'the root of the ledger is signed',
 };
@@ -70,7 +71,7 @@ export function formatCheck(result: CheckProofResult, paint: Paint): string {
       [
         ['path', path],
         ['session', session_id],
-        ['ledger', `${origin}, ${ledger_size} seals`],
+        ['ledger', `${origin}, ${count(ledger_size, 'seal')}`],
       ],
       paint,
       '  ',
@@ -80,20 +81,24 @@ export function formatCheck(result: CheckProofResult, paint: Paint): string {
 
 export function formatAppend({ size, root, appended, commit }: LedgerAppendResult, paint: Paint): string {
   const did = appended === 0 && commit === null ? 'nothing new' : `${appended} appended, ${committed(commit)}`;
-  return lines(`${paint('green', '✓')} the ledger has ${size} seals: ${did}`, fields([['root', root]], paint, '  '));
+  return lines(
+    `${paint('green', '✓')} the ledger has ${count(size, 'seal')}: ${did}`,
+    fields([['root', root]], paint, '  '),
+  );
 }
 
 export function formatLedger(result: LedgerVerifyResult, paint: Paint): string {
   const { size, root, origin, unsealed, pending, witnesses, seen_at } = result;
-  const open = (count: number, what: string) => (count === 0 ? 'none' : `${count} ${what}`);
+  const open = (number: number, what: string, then: string) =>
+    number === 0 ? 'none' : `${count(number, what)} ${then}`;
   return lines(
-    `${paint('green', '✓')} the ledger holds: ${size} seals`,
+    `${paint('green', '✓')} the ledger holds: ${count(size, 'seal')}`,
     fields(
       [
         ['root', root],
         ['origin', origin],
-        ['unsealed', open(unsealed, 'sessions that it does not cover yet')],
-        ['pending', open(pending, 'seals that wait for git handoff ledger append')],
+        ['unsealed', open(unsealed, 'session', 'that it does not cover yet')],
+        ['pending', open(pending, 'seal', 'to append: git handoff ledger append')],
         ['witnesses', witnesses.map(({ name, at }) => `${name} (${at})`).join(', ') || 'none'],
         ['first seen', seen_at ?? 'never'],
       ],

@@ -11,7 +11,7 @@ import type { StartResult } from '../../verbs/start.ts';
 import type { StatusResult } from '../../verbs/status.ts';
 import type { WrapResult } from '../../verbs/wrap.ts';
 import type { Paint } from '../terminal.ts';
-import { committed, fields, headedTable, lines, shortId } from './layout.ts';
+import { committed, count, fields, headedTable, lines, shortId } from './layout.ts';
 
 export function formatRecord({ delta_id, path }: RecordResult, paint: Paint): string {
   return lines(`${paint('green', '✓')} ${shortId(delta_id)}  ${paint('dim', path)}`);
@@ -64,7 +64,7 @@ function fenced(baton: NonNullable<PickupResult['baton']>): string[] {
 }
 
 export function formatWrap({ session_id, baton, seal, commit, warnings: found }: WrapResult, paint: Paint): string {
-  const sealed: [string, string][] = seal ? [['root', `${seal.root} over ${seal.tree_size} records`]] : [];
+  const sealed: [string, string][] = seal ? [['root', `${seal.root} over ${count(seal.tree_size, 'record')}`]] : [];
   return lines(
     `${paint('green', '✓')} session ${session_id.slice(0, 8)} is wrapped, ${committed(commit)}`,
     fields(
