@@ -150,16 +150,22 @@ export async function identityRevoke(repository: Repository, options: IdentityOp
   return { ...result, revoked: [...prints], signed_again: resigned.map(({ path }) => path) };
 }
 
-/** How many seals the ledger has: what they cover stands. Where one of the keys has signed the ledger, another has to. */
+/** How many seals the ledger has: what they cover stands. Nothing keeps a key from being revoked, not even a ledger that does not hold. */
 async function sealedSoFar(repository: Repository, trust: Trust, hit: readonly IdentityKey[]): Promise<number> {
   const { openCheckpoint, readLedger } = await import('../audit/ledger.ts');
-  const ledger = await readLedger(await currentSource(repository));
-  if (!ledger) return 0;
-  const { verified } = await openCheckpoint(ledger, trust, nodeSuite);
-  const signers = verified.map(({ verifier }) => verifier.publicKey);
-  if (hit.some(({ bytes }) => signers.some((key) => equalBytes(key, bytes))))
-    repository.warn('The ledger is signed by that key. Once this is merged, sign it anew: git handoff ledger append');
-  return ledger.checkpoint.size;
+  try {
+    const ledger = await readLedger(await currentSource(repository));
+    if (!ledger) return 0;
+    const { verified } = await openCheckpoint(ledger, trust, nodeSuite);
+    const signers = verified.map(({ verifier }) => verifier.publicKey);
+    if (hit.some(({ bytes }) => signers.some((key) => equalBytes(key, bytes))))
+      repository.warn('The ledger is signed by that key. Once this is merged, sign it anew: git handoff ledger append');
+    return ledger.checkpoint.size;
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.code !== 'ledger_inconsistent') throw error;
+    repository.warn(`Nothing that the key signed will stand, since the ledger does not hold: ${error.message}`);
+    return 0;
+  }
 }
 
 /** Maintainers need the root's threshold; until enough have signed, the file waits beside. */
