@@ -8,6 +8,7 @@ import { documents } from './vectors/documents.mjs';
 import { records } from './vectors/records.mjs';
 import { signatures } from './vectors/signatures.mjs';
 import { keys } from './vectors/signing.mjs';
+import { tiles } from './vectors/tiles.mjs';
 
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
 const out = values.out ?? join(import.meta.dirname, '../protocol/vectors');
@@ -17,6 +18,6 @@ const published = Object.values(keys).map(({ label, seed, bytes, line, fingerpri
 });
 
 mkdirSync(out, { recursive: true });
-for (const [name, cases] of Object.entries({ keys: published, signatures, records, documents, chains })) {
+for (const [name, cases] of Object.entries({ keys: published, signatures, records, documents, chains, tiles })) {
   writeFileSync(join(out, `${name}.json`), `${JSON.stringify(cases, null, 1)}\n`);
 }
