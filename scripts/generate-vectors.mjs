@@ -11,6 +11,7 @@ import { records } from './vectors/records.mjs';
 import { seals } from './vectors/seals.mjs';
 import { signatures } from './vectors/signatures.mjs';
 import { keys } from './vectors/signing.mjs';
+import { tiles } from './vectors/tiles.mjs';
 
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
 const out = values.out ?? join(import.meta.dirname, '../protocol/vectors');
@@ -20,7 +21,7 @@ const published = Object.values(keys).map(({ label, seed, bytes, line, fingerpri
 });
 
 mkdirSync(out, { recursive: true });
-const files = { keys: published, signatures, records, documents, chains, seals, checkpoints, proofs };
+const files = { keys: published, signatures, records, documents, chains, seals, checkpoints, tiles, proofs };
 for (const [name, cases] of Object.entries(files)) {
   writeFileSync(join(out, `${name}.json`), `${JSON.stringify(cases, null, 1)}\n`);
 }

@@ -3,6 +3,7 @@ export const RULES = {
   note: 'M80',
   cosignature: 'M81',
   checkpoint: 'M82',
+  tiles: 'M84',
   file: 'M88',
   binding: 'M89',
   session: 'M90',

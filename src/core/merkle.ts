@@ -148,7 +148,7 @@ function pick(nodes: readonly TreeNode[], leaves: readonly Uint8Array[], sha256:
 /** From one level to the root, each level in the place of the one below; `visit` sees each level that has siblings. */
 function climb(level: Uint8Array, sha256: Hash, visit: (level: Uint8Array, height: number) => void): Uint8Array {
   const into = hashInto(sha256);
-  let count = (level.length - PAIR) / SIZE;
+  let count = Math.floor((level.length - PAIR) / SIZE);
   for (let height = 0; count > 1; height++) {
     visit(level, height);
     count = pairUp(level, count, into);

@@ -7,6 +7,7 @@ import { chainFaults, toLink } from '../../src/core/chain.ts';
 import { parseCheckpoint } from '../../src/core/checkpoint.ts';
 import { attachSignatures, formatRecord } from '../../src/core/format.ts';
 import { DOCUMENT_KINDS, type Kind, namespaceOf, RECORD_KINDS } from '../../src/core/kinds.ts';
+import { planGrowth } from '../../src/core/log-growth.ts';
 import { inclusionProof, leafHash, merkleRoot, verifyConsistency, verifyInclusion } from '../../src/core/merkle.ts';
 import { openNote, parseNote, parseVerifierKey } from '../../src/core/note.ts';
 import { checkProof } from '../../src/core/proof.ts';
@@ -14,6 +15,14 @@ import { formatProof, parseProof } from '../../src/core/proof-text.ts';
 import { parseRecord } from '../../src/core/record.ts';
 import { sealFaults, toSeal } from '../../src/core/seal.ts';
 import { armourSshsig, fingerprint, formatPublicKey } from '../../src/core/sshsig.ts';
+import {
+  formatEntries,
+  parseEntries,
+  parseTilePath,
+  rootFromTiles,
+  type Tile,
+  tilePath,
+} from '../../src/core/tiles.ts';
 import {
   assertMaintainer,
   assertSignedByMaintainer,
@@ -82,6 +91,26 @@ interface ProofCase {
   record?: string;
   checked?: string[];
 }
+interface TileCase {
+  name: string;
+  rule: string[];
+  check: 'path' | 'log' | 'growth' | 'bundle';
+  result?: string;
+  path?: string;
+  tile?: Tile;
+  size?: number;
+  root?: string;
+  count?: number;
+  listing?: string;
+  files?: Record<string, string>;
+  from?: number;
+  to?: number;
+  written?: string[];
+  removed?: string[];
+  width?: number;
+  bundle?: string;
+  entries?: string[];
+}
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const signatures = readVectors<SignatureCase>('signatures');
@@ -91,6 +120,7 @@ const chains = readVectors<ChainCase>('chains');
 const seals = readVectors<ChainCase>('seals');
 const checkpoints = readVectors<CheckpointCase>('checkpoints');
 const proofs = readVectors<ProofCase>('proofs');
+const tiles = readVectors<TileCase>('tiles');
 const suites = Object.entries(SUITES);
 
 describe('the published vectors', () => {
@@ -116,6 +146,7 @@ describe('the published vectors', () => {
       ...chains,
       ...seals,
       ...checkpoints,
+      ...tiles,
       ...proofs,
     ]) {
       expect(rule.length, name).toBeGreaterThan(0);
@@ -285,6 +316,48 @@ test('the seals hold, and the last proves each file before it', () => {
   const proof = seal.previous.proof.map((hex) => fromHex(hex)!);
   const { tree_size, root: old } = seal.previous;
   expect(verifyConsistency(tree_size, files.length, proof, fromHex(old)!, root)).toBe(true);
+});
+
+describe('tiles', () => {
+  const entries = Array.from({ length: 66_000 }, (_, i) => utf8(`entry ${i}\n`));
+  const { sha256 } = nodeSuite;
+  const grow = (from: number, to: number, files: Map<string, Uint8Array>) =>
+    planGrowth(
+      { size: from, root: merkleRoot(entries.slice(0, from), sha256) },
+      entries.slice(from, to),
+      async (tile) => files.get(tilePath(tile))!,
+      sha256,
+    );
+  const filesOf = async (size: number) =>
+    new Map((await grow(0, size, new Map())).written.map(({ path, bytes }) => [path, bytes]));
+
+  test.each(tiles.filter(({ check }) => check === 'path'))('path: $name', ({ path, tile }) => {
+    expect(parseTilePath(path!)).toEqual(tile ?? null);
+    if (tile) expect(tilePath(tile)).toBe(path);
+  });
+
+  test.each(tiles.filter(({ check }) => check === 'log'))('$name', async ({ size, root, count, listing, files }) => {
+    const written = await filesOf(size!);
+    const digests = [...written].map(([path, bytes]) => [path, toHex(sha256(bytes))]).sort();
+    expect(toHex(await rootFromTiles(size!, async (tile) => written.get(tilePath(tile))!, sha256))).toBe(root);
+    expect(digests).toHaveLength(count!);
+    expect(toHex(sha256(utf8(digests.map(([path, digest]) => `${path} ${digest}\n`).join(''))))).toBe(listing);
+    if (files) expect(Object.fromEntries(digests)).toEqual(files);
+  });
+
+  test.each(tiles.filter(({ check }) => check === 'growth'))('$name', async ({ from, to, written, removed }) => {
+    const growth = await grow(from!, to!, await filesOf(from!));
+    expect(growth.written.map(({ path }) => path).sort()).toEqual(written);
+    expect(growth.removed.sort()).toEqual(removed);
+  });
+
+  test.each(tiles.filter(({ check }) => check === 'bundle'))('bundle: $name', async (vector) => {
+    const bytes = fromHex(vector.bundle!)!;
+    expect(await resultOf(async () => parseEntries(bytes, vector.width!))).toBe(vector.result);
+    if (vector.result !== 'valid') return;
+    expect(parseEntries(bytes, vector.width!).map(toHex)).toEqual(vector.entries);
+    expect(toHex(formatEntries(vector.entries!.map((hex) => fromHex(hex)!)))).toBe(vector.bundle);
+  });
 });
 
 async function checkDocument(vector: DocumentCase, suite: Suite): Promise<void> {
