@@ -22,6 +22,17 @@ describe('SPEC.md', () => {
     expect(rules.filter((rule) => !new RegExp(`'(?:M\\d+ )*${rule}[ ':]`).test(titles))).toEqual([]);
   });
 
+  it('says which vectors show which rules', () => {
+    const said = [...spec.matchAll(/^\| ((?:M\d+ ?)+) \| `(\w+)\.json` \|$/gm)].map(([, shown, name]) => [name, shown]);
+    const files = readdirSync('protocol/vectors').filter((name) => name.endsWith('.json') && name !== 'keys.json');
+    const made = files.map((file) => {
+      const cases: { rule: string[] }[] = JSON.parse(readFileSync(`protocol/vectors/${file}`, 'utf8'));
+      const shown = new Set(cases.flatMap(({ rule }) => rule));
+      return [file.replace('.json', ''), rules.filter((rule) => shown.has(rule)).join(' ')];
+    });
+    expect(said.sort()).toEqual(made.sort());
+  });
+
   it('is cited by section numbers that exist', () => {
     const sections = new Set([...spec.matchAll(/^(?:## |\*\*)(\d+(?:\.\d+)?)[. ]/gm)].map(([, section]) => section));
     const cited = readdirSync('src', { recursive: true, encoding: 'utf8' })
