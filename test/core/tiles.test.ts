@@ -235,6 +235,29 @@ describe('a plan of growth', () => {
 });
 
 describe('proofs from tiles', () => {
+  test('ask for all tiles at once, and for each once', async () => {
+    const files = await grown(65_900);
+    const seen: string[] = [];
+    const read: ReadTile = (tile) => {
+      seen.push(tilePath(tile));
+      return reader(files)(tile);
+    };
+    const ask = [
+      () => inclusionFromTiles(300, 65_900, read, sha256),
+      () => consistencyFromTiles(300, 65_900, read, sha256),
+      () => rootFromTiles(65_900, read, sha256),
+    ];
+    for (const start of ask) {
+      seen.length = 0;
+      const answer = start();
+      const asked = [...seen];
+      await answer;
+      expect(seen).toEqual(asked);
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.length).toBeLessThan(7);
+    }
+  });
+
   test('say which tile has a wrong length', async () => {
     const files = await grown(600);
     files.set('tile/0/000', files.get('tile/0/000')!.slice(0, 8_191));
