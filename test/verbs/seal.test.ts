@@ -288,6 +288,23 @@ describe('which session', () => {
     expect([head(place), changes(place)]).toEqual([before, []]);
   });
 
+  test('a wrapped one that is sealed from another branch comes there whole', async () => {
+    const place = fresh();
+    git(place.dir, 'switch', '--quiet', '--create', 'feature');
+    const session = await workAndWrap(place.handoff, 'donna');
+    git(place.dir, 'switch', '--quiet', 'main');
+    const { commit } = await open(place).handoff.seal({ session });
+    expect(pathsOf(place, commit!).map((path) => path.split('/').at(-1))).toEqual([
+      '0001-start.yaml',
+      '0002-baton.md',
+      '0003-seal.yaml',
+    ]);
+    expect(changes(place)).toEqual([]);
+    expect(await findings(place)).toEqual([]);
+    git(place.dir, 'merge', '--quiet', '--no-edit', 'feature');
+    expect(await findings(place)).toEqual([]);
+  });
+
   test('one whose key is not here: no_key, and nothing is written', async () => {
     const place = await atWork();
     rmSync(join(place.keys, place.root.slice(0, 12), 'donna.pem'));
