@@ -10,6 +10,7 @@ import {
   check,
   filesBelow,
   handoff,
+  journal,
   missing,
   newPlace,
   snapshot,
@@ -34,7 +35,20 @@ export const VERBS = {
   wrap: {
     args: ['wrap', '--message', BATON],
     prepare: async (place) => [start(place), note(place)],
-    next: async (place) => [await wrapAgain(place), received(place)].flat(),
+    answers: true,
+    next: async (place) => [await again(place, VERBS.wrap), received(place)].flat(),
+  },
+  seal: {
+    args: ['seal'],
+    prepare: async (place) => [start(place), note(place)],
+    answers: true,
+    next: async (place) => [await again(place, VERBS.seal), await oneSeal(place)].flat(),
+  },
+  'wrap-seal': {
+    args: ['wrap', '--message', BATON, '--seal'],
+    prepare: async (place) => [start(place), note(place)],
+    answers: true,
+    next: async (place) => [await again(place, VERBS['wrap-seal']), await oneSeal(place), received(place)].flat(),
   },
   pickup: {
     args: ['pickup', '--as', 'rick'],
@@ -124,8 +138,8 @@ async function survive(place, verb, run, before, counts) {
   const ids = await verb.next(place);
   assertTreeIsClean(place);
   await assertVerified(place, [...before, ...ids, ...(answered ? [answered] : [])]);
-  // A wrap that is repeated answers with the baton itself.
-  if (lost.length > 0 && verb !== VERBS.wrap)
+  // A wrap or a seal that is repeated answers with the record itself.
+  if (lost.length > 0 && !verb.answers)
     check(/Restored from the journal/.test(place.said.join('')), 'Nobody said what was restored', lost);
 }
 
@@ -158,12 +172,24 @@ async function wrap(place) {
 }
 
 /** Finishes what was cut off; what was finished has ended. */
-async function wrapAgain(place) {
-  const run = await attempt(place, VERBS.wrap.args);
+async function again(place, verb) {
+  const run = await attempt(place, verb.args);
   place.said.push(run.stderr);
-  if (run.code === 0) return [run.json.baton.delta_id];
-  check(run.json?.error.code === 'session_ended', 'wrap does not go on', run);
+  if (run.code === 0) return [idOf(run.json)];
+  check(run.json?.error.code === 'session_ended', `${verb.args[0]} does not go on`, run);
   return [];
+}
+
+/** Over everything, and none beside it; a note that came after the first has a seal of its own. */
+async function oneSeal(place) {
+  const { session_id, root, delta_id, already_sealed } = await call(place, (verbs) => verbs.seal());
+  check(already_sealed, 'The same command did not finish the seal');
+  check((await call(place, (verbs) => verbs.root())).root === root, 'root says otherwise');
+  const records = journal(place, session_id);
+  const seals = records.filter(({ kind }) => kind === 'seal');
+  const late = records.filter(({ text }) => text === 'locked').length;
+  check(records.at(-1).kind === 'seal' && seals.length <= 1 + late, 'There is more than one seal', records);
+  return delta_id;
 }
 
 function received(place) {

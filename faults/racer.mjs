@@ -5,8 +5,14 @@ const [dir] = process.argv.slice(2);
 const handoff = openRepository(dir);
 process.on('message', async ({ verb, options }) => {
   const answer = await handoff[verb](options).then(
-    ({ session_id, resumed }) => ({ session_id, resumed }),
-    ({ code, message }) => ({ code: code ?? message }),
+    ({ session_id, resumed, root, already_sealed, delta_id }) => ({
+      session_id,
+      resumed,
+      root,
+      already_sealed,
+      delta_id,
+    }),
+    ({ code, message }) => ({ code: code ?? message, message }),
   );
   process.send(answer);
 });

@@ -64,13 +64,15 @@ function contenders(place) {
   return Array.from({ length: CONTENDERS }, (_, i) => worktree(place, `tree-${i}`));
 }
 
-async function withRacers(places, body) {
+/** `race` lets all of them go with the same, or each with what a function says for its number. */
+export async function withRacers(places, body) {
   const children = places.map(({ dir, env }) => fork(RACER, [dir], { env }));
   try {
     await Promise.all(children.map((child) => once(child, 'message')));
     await body(async (verb, options) => {
       const answers = children.map((child) => once(child, 'message'));
-      for (const child of children) child.send({ verb, options });
+      for (const [index, child] of children.entries())
+        child.send(typeof verb === 'function' ? verb(index) : { verb, options });
       return (await Promise.all(answers)).map(([answer]) => answer);
     });
   } finally {

@@ -11,12 +11,15 @@ import { notesAgainstPickup, parallelNotes } from './notes.mjs';
 import { pausedAtSteps, pausedWhileSigning } from './pause.mjs';
 import { staleRace, startRace } from './races.mjs';
 import { remoteRace, remoteVerbs } from './remote.mjs';
+import { sealRace, sealsAgainstNotes } from './seals.mjs';
 
 const SCENARIOS = {
   'start-race': startRace,
   'stale-race': staleRace,
   'parallel-notes': parallelNotes,
   'notes-against-pickup': notesAgainstPickup,
+  'seal-race': sealRace,
+  'seals-against-notes': sealsAgainstNotes,
   'paused-signing': pausedWhileSigning,
   'paused-steps': pausedAtSteps,
   'moved-clock': movedClock,

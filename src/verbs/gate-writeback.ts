@@ -93,7 +93,11 @@ const MOST_MERGES = 256;
  * What each commit does by itself. Of a merge that is what git would not have made of its parents alone: a conflict that was
  * resolved, and anything that was slipped in or left out.
  */
-async function readOwn(repository: Repository, changes: Changes, commits: readonly RangeCommit[]): Promise<Change[]> {
+export async function readOwn(
+  repository: Repository,
+  changes: Changes,
+  commits: readonly RangeCommit[],
+): Promise<Change[]> {
   const merges = commits.filter(({ parents }) => parents.length > 1);
   const compared = new Map<Oid, Comparison>();
   const parents = merges.length > MOST_MERGES ? [] : merges.map((merge) => merge.parents);

@@ -69,7 +69,8 @@ export async function leftBehind(repository: Repository, own: Session): Promise<
   return over.filter((_, index) => !held[index]);
 }
 
-async function isHeld(repository: Repository, { session_id, folder }: Session): Promise<boolean> {
+/** Whether HEAD holds all of it, or another branch that it was committed on. */
+export async function isHeld(repository: Repository, { session_id, folder }: Session): Promise<boolean> {
   const dirs = dirsOf(repository);
   const committed = readCommitted(dirs, session_id);
   if (committed && (committed.branch === null || committed.branch !== readBranch(repository))) return true;

@@ -49,8 +49,10 @@ function noLedger(): HandoffError {
 }
 
 /** The tree head of a session's newest seal: of this machine's sessions from the journal, of others' from the tree. */
-async function sessionRoot(repository: Repository, choice: SessionChoice): Promise<RootResult> {
+async function sessionRoot(repository: Repository, options: SessionChoice): Promise<RootResult> {
   const trust = await requireTrust(repository);
+  const named = options.session ?? (repository.env.HANDOFF_SESSION || undefined);
+  const choice = named === undefined ? options : { session: named };
   const own = await ownSession(repository, trust, choice);
   if (own) return answer(own.session_id, journalledSeal(repository, own));
   const { session_id, files } = await findTreeSession(await currentSource(repository), trust, choice.session!);

@@ -1,24 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { toHex } from '../core/bytes.ts';
-import { chainFaults, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
 import { consistencyProof, merkleRoot } from '../core/merkle.ts';
 import { recordName } from '../core/paths.ts';
 import { parseRecord } from '../core/record.ts';
-import type { PlacedRecord } from '../core/record-summary.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
-import { ifThere } from '../journal/if-there.ts';
 import { readEntry, readTip, recordNumbers } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { sealInProgress } from '../journal/sealing.ts';
-import type { Writer } from './append.ts';
-import { journalled } from './known.ts';
-import { isHere } from './recover-records.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
-import { assertWrittenBack } from './seal-writeback.ts';
+import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
 
 /** A seal that is in the chain. */
@@ -69,41 +60,4 @@ export function planSeal(repository: Repository, { session_id }: Session, seq: n
   const { tree_size, root } = parseRecord(before.bytes).fields as { tree_size: number; root: string };
   const proof = consistencyProof(leaves, tree_size, nodeSuite.sha256).map(toHex);
   return { ...head, previous: { tree_size, root, proof } };
-}
-
-/** SPEC §11.1: what is sealed holds, and the last word about the code was said before. */
-export async function assertSealable(writer: Writer): Promise<void> {
-  const { repository, trust, session } = writer;
-  const records = await journalled(repository, trust, session);
-  assertChain(records);
-  if (isHere(repository, session)) assertAsWritten(repository, session, records);
-  await assertWrittenBack(writer, records);
-}
-
-function assertChain(records: readonly PlacedRecord[]): void {
-  const links = records.map(({ record }) => toLink(record, record.id, record.fingerprint));
-  const [fault] = chainFaults(links, new Set());
-  if (fault) throw chainBroken(records[fault.seq - 1]?.path ?? '', fault.expected, fault.found);
-}
-
-/** The work tree is what gets committed. A record that it lacks is put back; one that it has otherwise is not ours to overwrite. */
-function assertAsWritten(repository: Repository, session: Session, records: readonly PlacedRecord[]): void {
-  const topLevel = requireWorkTree(repository);
-  for (const { path, record } of records) {
-    const found = ifThere(() => readFileSync(join(topLevel, path)));
-    const entry = readEntry(dirsOf(repository), session.session_id, record.fields.seq as number);
-    if (found && 'bytes' in entry && !found.equals(entry.bytes))
-      throw chainBroken(path, 'the bytes that were signed', 'others');
-  }
-}
-
-function chainBroken(path: string, expected: string, found: string): HandoffError {
-  return new HandoffError(
-    'chain_broken',
-    `${path}: expected ${expected}, found ${found}. What is broken is not sealed.`,
-    {
-      hint: `git handoff audit verify shows all of it; git restore --staged --worktree -- ${path} brings back what was committed.`,
-      data: { path, expected, found },
-    },
-  );
 }

@@ -3,12 +3,13 @@ import { HandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
-import { readChanges } from '../git/changes.ts';
+import { type Change, openChanges } from '../git/changes.ts';
 import { type Range, type RangeCommit, readNearRange, readRange } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
 import type { Session } from '../journal/registry.ts';
 import type { Writer } from './append.ts';
 import { type Covers, coverByAncestry, coverByPatch, isCovered } from './gate-coverage.ts';
+import { readOwn } from './gate-writeback.ts';
 import { readKnown } from './known.ts';
 import { isHere } from './recover-records.ts';
 import type { Repository } from './repository.ts';
@@ -27,13 +28,13 @@ export async function assertWrittenBack(
   const range = await workOf(repository, trust, head, (records[0]?.record.fields.head ?? null) as Oid | null);
   const accounts = records.filter(({ record }) => record.kind === 'thought').map(toAccount);
   const covers = coverByAncestry(range, accounts);
-  const single = range.commits.filter(({ oid, parents }) => parents.length < 2 && !isCovered(covers, oid));
-  const isCode = await Promise.all(single.map((commit) => touchesCode(repository, commit)));
-  const open = single.filter((_, at) => isCode[at]);
+  const uncounted = range.commits.filter(({ oid }) => !isCovered(covers, oid));
+  const isCode = await Promise.all(uncounted.map((commit) => mayBeCode(repository, commit)));
+  const open = uncounted.filter((_, at) => isCode[at]);
   if (open.length === 0) return;
   const missing = await uncovered(repository, trust, { ...range, commits: open }, accounts, covers);
-  const others: Covers<unknown> = missing.length === 0 ? covers : await coveredByOthers(repository, trust, range);
-  const commit = missing.find((oid) => !isCovered(others, oid));
+  const others = missing.length === 0 ? () => true : await coveredByOthers(repository, trust, range);
+  const commit = missing.find((oid) => !others(oid));
   if (commit !== undefined) throw tooEarly(session, commit);
 }
 
@@ -58,8 +59,10 @@ async function workOf(repository: Repository, trust: Trust, head: Oid, began: Oi
   return near ?? readRange(git, head, [...start, ...tracked]);
 }
 
-/** Whether anything but .handoff is another, as the topmost trees tell: most commits of a session hold records alone. */
-async function touchesCode({ store }: Repository, { oid, parents: [parent] }: RangeCommit): Promise<boolean> {
+/** A merge, or a commit after which something but .handoff is another, as the topmost trees tell: most of a session's hold records alone. */
+async function mayBeCode({ store }: Repository, { oid, parents }: RangeCommit): Promise<boolean> {
+  const [parent, second] = parents;
+  if (second !== undefined) return true;
   const code = async (rev: Oid | undefined) => {
     const entries = rev === undefined ? [] : (await store.readTree(rev))!.entries;
     return entries.filter(({ name }) => name !== ROOT).map((entry) => `${entry.mode} ${entry.oid} ${entry.name}`);
@@ -70,33 +73,40 @@ async function touchesCode({ store }: Repository, { oid, parents: [parent] }: Ra
 
 /** The newest first. */
 async function uncovered(
-  { git }: Repository,
+  repository: Repository,
   { policy }: Trust,
   range: Range,
   accounts: readonly Account[],
   covers: Covers,
 ): Promise<Oid[]> {
   const isExempt = exemption(policy.document.fields.exempt as string[]);
-  const changes = await readChanges(
-    git,
-    range.commits.map(({ oid }) => ({ commit: oid })),
-    ROOT,
-  );
+  const changes = await readCommits(repository, range.commits);
   const byCommit = new Map(range.commits.map(({ oid }, at) => [oid, changes[at]!]));
   coverByPatch(range, byCommit, accounts, covers);
   const code = range.commits.filter(({ oid }) => byCommit.get(oid)!.paths.some((path) => !isExempt(path)));
   return code.map(({ oid }) => oid).filter((oid) => !isCovered(covers, oid));
 }
 
-/** A person may have written the thought, or somebody else's commits came with a pull. */
-async function coveredByOthers(repository: Repository, trust: Trust, range: Range): Promise<Covers<unknown>> {
+async function readCommits(repository: Repository, commits: readonly RangeCommit[]): Promise<Change[]> {
+  const changes = openChanges(repository.git, ROOT);
+  try {
+    return await readOwn(repository, changes, commits);
+  } finally {
+    await changes.close();
+  }
+}
+
+/** A person may have written the thought or waived it, or somebody else's commits came with a pull. */
+async function coveredByOthers(repository: Repository, trust: Trust, range: Range): Promise<(oid: Oid) => boolean> {
   const { history } = await readKnown(repository, trust);
   const known = new Set(range.commits.map(({ oid }) => oid));
   const thoughts = Object.values(history.tasks).flatMap((trail) => trail.thoughts);
-  return coverByAncestry(
+  const covers = coverByAncestry(
     range,
     thoughts.filter(({ commit }) => known.has(commit)),
   );
+  const waived = new Set(history.waivers.map(({ commit }) => commit));
+  return (oid) => waived.has(oid) || isCovered(covers, oid);
 }
 
 function tooEarly({ session_id }: Session, commit: Oid): HandoffError {

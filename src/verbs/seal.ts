@@ -9,8 +9,10 @@ import { requireTrust } from './current.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
+import { isHeld } from './recover-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
-import { assertSealable, newestSeal, planSeal, type Sealed } from './seal-plan.ts';
+import { newestSeal, planSeal, type Sealed } from './seal-plan.ts';
+import { assertSealable } from './sealable.ts';
 import { dirsOf, requireSession, type SessionChoice } from './session.ts';
 
 export interface SealOptions extends SessionChoice, PublishOptions, HoldOptions {}
@@ -33,8 +35,8 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
     const { session_id } = session;
     const known = newestSeal(repository, session);
     if (known) {
-      const isHeld = await repository.store.has(`HEAD:${known.path}`);
-      const commit = isHeld ? null : await settle(repository, session, known, options); // the first attempt was cut off
+      // the first attempt was cut off, or its commit taken back
+      const commit = (await isHeld(repository, session)) ? null : await settle(repository, session, known, options);
       return { session_id, ...known, already_sealed: true, commit };
     }
     const signer = await requireSigner(repository, trust, session.identity);

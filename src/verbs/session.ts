@@ -126,8 +126,12 @@ export function liveSessions(repository: Repository, trust: Trust): LiveSession[
 }
 
 /** SPEC §8.4: a session that was taken over stops, and never comes back by itself. */
-export function assertWritable({ session, liveness }: LiveSession): void {
-  if (liveness.state === 'wrapped') throw ended(session);
+export function assertWritable(live: LiveSession): void {
+  if (live.liveness.state === 'wrapped') throw ended(live.session);
+  assertNotReleased(live);
+}
+
+export function assertNotReleased({ session, liveness }: LiveSession): void {
   if (liveness.state === 'released') throw released(session, liveness.end!);
 }
 

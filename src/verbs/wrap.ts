@@ -16,9 +16,10 @@ import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { appendSeal } from './seal.ts';
-import { assertSealable, newestSeal, type Sealed } from './seal-plan.ts';
+import { newestSeal, type Sealed } from './seal-plan.ts';
+import { assertSealable } from './sealable.ts';
 import { sectionWarning } from './section-warning.ts';
-import { dirsOf } from './session.ts';
+import { assertWritable, dirsOf, withLiveness } from './session.ts';
 import { releaseClaims } from './task-lock.ts';
 import { removeTrailers } from './trailers.ts';
 
@@ -44,8 +45,9 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
   const writer = await openWriter(repository, options, fields.next_agent ?? null);
   const { session } = writer;
   const left = unfinishedBaton(repository, session, body);
-  if (left) return finish(repository, writer, left, body, options);
+  if (!left) assertWritable(withLiveness(repository, writer.trust, session));
   if (options.seal) await assertSealable(writer);
+  if (left) return finish(repository, writer, left, body, options);
   const { summary = firstLine(body), reason, next_agent, focus } = fields;
   const position = positionFields(await readPosition(repository));
   const { delta_id, path } = await append(writer, {

@@ -10,6 +10,7 @@ import { defineVerb, type Family, type Flag, PUBLISH_FLAGS } from '../command.ts
 
 const text = () => import('../text/seals.ts');
 const SESSION = { name: 'SESSION', about: "its id, or the beginning; default: this work tree's", optional: true };
+const SESSION_FLAG: Flag = { flags: '--session <id>', about: 'the same, as other verbs take it' };
 
 export const seal = defineVerb<SealOptions, SealResult>({
   name: 'seal',
@@ -19,7 +20,11 @@ export const seal = defineVerb<SealOptions, SealResult>({
     'unnoticed. The final thought comes first: refused while a commit of code has none. With nothing new it gives the same ' +
     'root again. A wrapped session can be sealed too.',
   args: [SESSION],
-  flags: [...PUBLISH_FLAGS, { flags: '--local', about: 'go on without the remote that handoff.remote names' }],
+  flags: [
+    SESSION_FLAG,
+    ...PUBLISH_FLAGS,
+    { flags: '--local', about: 'go on without the remote that handoff.remote names' },
+  ],
   examples: [
     { run: 'git handoff seal', does: 'this session, up to here' },
     { run: 'git handoff seal 7c1f09aa', does: 'another one, such as one that is wrapped' },
@@ -33,7 +38,7 @@ export const root = defineVerb<RootOptions, RootResult | LedgerRoot>({
   summary: 'the root that a session was sealed with',
   purpose: "Prints the root of a session's newest seal, or with --ledger that of the ledger as it is here.",
   args: [SESSION],
-  flags: [{ flags: '--ledger', about: "the ledger's root, size and origin" }],
+  flags: [SESSION_FLAG, { flags: '--ledger', about: "the ledger's root, size and origin" }],
   examples: [
     { run: 'git handoff root 7c1f09aa', does: 'of that session' },
     { run: 'git handoff root --ledger', does: 'of all seals' },

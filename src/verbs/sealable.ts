@@ -1,0 +1,91 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { equalBytes } from '../core/bytes.ts';
+import { chainFaults, toLink } from '../core/chain.ts';
+import { HandoffError } from '../core/error.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import type { PlacedRecord } from '../core/record-summary.ts';
+import { readEntry } from '../journal/records.ts';
+import type { Session } from '../journal/registry.ts';
+import type { Writer } from './append.ts';
+import { journalled } from './known.ts';
+import { isHere } from './recover-records.ts';
+import { type Repository, requireWorkTree } from './repository.ts';
+import { assertWrittenBack } from './seal-writeback.ts';
+import { assertNotReleased, dirsOf, withLiveness } from './session.ts';
+
+/** SPEC §11.1: what is sealed holds, and the last word about the code was said before. */
+export async function assertSealable(writer: Writer): Promise<void> {
+  const { repository, trust, session } = writer;
+  assertNotReleased(withLiveness(repository, trust, session));
+  const records = await journalled(repository, trust, session);
+  assertChain(records);
+  if (isHere(repository, session)) {
+    const written = writtenRecords(repository, session, records);
+    assertInWorkTree(requireWorkTree(repository), written);
+    await assertInHead(repository, session, written);
+  }
+  await assertWrittenBack(writer, records);
+}
+
+function assertChain(records: readonly PlacedRecord[]): void {
+  const links = records.map(({ record }) => toLink(record, record.id, record.fingerprint));
+  const [fault] = chainFaults(links, new Set());
+  if (fault) throw chainBroken(records[fault.seq - 1]?.path ?? '', fault.expected, fault.found, LOOK);
+}
+
+/** Path and bytes of each record. */
+type Written = Map<string, Uint8Array>;
+
+function writtenRecords(repository: Repository, { session_id }: Session, records: readonly PlacedRecord[]): Written {
+  const read = ({ path, record }: PlacedRecord): [string, Uint8Array][] => {
+    const entry = readEntry(dirsOf(repository), session_id, record.fields.seq as number);
+    return 'bytes' in entry ? [[path, entry.bytes]] : [];
+  };
+  return new Map(records.flatMap(read));
+}
+
+/** A record that it lacks is put back; one that it has otherwise is not ours to overwrite. */
+function assertInWorkTree(topLevel: string, written: Written): void {
+  for (const [path, bytes] of written) {
+    const file = join(topLevel, path);
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    if (stats && !(stats.isFile() && equalBytes(readFileSync(file), bytes)))
+      throw chainBroken(
+        path,
+        'the bytes that were signed',
+        'others',
+        `Move ${path} away: seal puts the signed one back. ${LOOK}`,
+      );
+  }
+}
+
+/** The commit of a seal only adds: what HEAD has otherwise would stay so, under a root that is not its own. */
+async function assertInHead({ store }: Repository, { folder }: Session, written: Written): Promise<void> {
+  const there = `HEAD:${folder}`;
+  const tree = (await store.has(there)) ? await store.readTree((await store.resolve(there))!) : null;
+  const entries = tree?.entries ?? [];
+  const known = entries.filter(({ name }) => written.has(`${folder}/${name}`));
+  const contents = await store.readBlobs(
+    known.map(({ oid }) => oid),
+    MAX_RECORD_BYTES,
+  );
+  for (const [at, { name }] of known.entries()) {
+    const path = `${folder}/${name}`;
+    const content = contents[at]!;
+    if (content instanceof HandoffError || !equalBytes(content, written.get(path)!))
+      throw chainBroken(
+        path,
+        'the bytes that were signed',
+        'others in HEAD',
+        `git commit -- ${path} takes the signed ones. ${LOOK}`,
+      );
+  }
+}
+
+const LOOK = 'git handoff audit verify shows all of it.';
+
+function chainBroken(path: string, expected: string, found: string, hint: string): HandoffError {
+  const message = `${path}: expected ${expected}, found ${found}. What is broken is not sealed.`;
+  return new HandoffError('chain_broken', message, { hint, data: { path, expected, found } });
+}
