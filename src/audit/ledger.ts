@@ -35,7 +35,8 @@ const MAX_TILE_BYTES = TILE_WIDTH * (2 + 0xffff);
 /** Null where there is none. */
 export async function readLedger(source: Source): Promise<Ledger | null> {
   const folder = await find(source, LEDGER);
-  if (folder?.mode !== FOLDER) return null;
+  if (!folder) return null;
+  if (folder.mode !== FOLDER) throw inconsistent(`${LEDGER} is no folder.`);
   const findFile = finder(source, folder);
   const entry = await findFile(CHECKPOINT);
   if (!entry) throw inconsistent('The ledger has no checkpoint.');
