@@ -1,11 +1,10 @@
-import { openCheckpoint, readLedger } from '../../audit/ledger.ts';
+import { inconsistent, openCheckpoint, readLedger } from '../../audit/ledger.ts';
 import { assertTiles, reportStrays } from '../../audit/ledger-audit.ts';
 import { toHex } from '../../core/bytes.ts';
 import { ledgerOrigin } from '../../core/checkpoint.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { currentSource, requireTrust } from '../current.ts';
 import type { Repository } from '../repository.ts';
-import { throwFinding } from '../tree-session.ts';
 import { assertAge, checkLedgerPin, EMPTY_LOG } from './pin.ts';
 import { openSealedSessions } from './sealed-sessions.ts';
 import { readWitnesses } from './witnesses.ts';
@@ -49,7 +48,9 @@ export async function ledgerVerify(
     return { valid: true, size, root: toHex(root), origin, ...sessions.counts(), witnesses: [], seen_at: null };
   }
   const { verified } = await openCheckpoint(ledger, trust, nodeSuite, witnesses);
-  await reportStrays(source, ledger, throwFinding);
+  await reportStrays(source, ledger, ({ path, message }) => {
+    throw inconsistent(`${path}: ${message}`, { path });
+  });
   await assertTiles(ledger, trust.repoId, nodeSuite, sessions.assertThere);
   const pin = (await checkLedgerPin(repository, ledger, trust))!;
   assertAge(pin, options.maxAge, repository.now());
