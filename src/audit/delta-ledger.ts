@@ -82,20 +82,28 @@ async function assertArrives(
 ): Promise<void> {
   const { identity, session_id, seq } = record.fields as { identity: string; session_id: string; seq: number };
   const what = `Entry ${index} of the ledger, seal ${seq} of session ${session_id},`;
-  const file = await findSeal(step.now, identity, session_id, seq);
-  if (!file || !(await holds(step.now, file, bytes))) throw rewritten(`${what} is not in the tree.`);
+  const file = await findSeal(step.now, { identity, session_id, seq }, bytes);
+  if (!file) throw rewritten(`${what} is not in the tree.`);
   const isOld = await find(step.before, file.path);
   const known = isOld && before ? await findLeaf(before, leafHash(bytes, suite.sha256)) : null;
   if (known !== null || earlier.some((other) => equalBytes(other.bytes, bytes)))
     throw rewritten(`${what} was in it already.`);
 }
 
-async function findSeal(source: Source, identity: string, id: string, seq: number): Promise<Entry | null> {
+/** Of the sessions of an identity whose ids begin alike, any may have it. */
+async function findSeal(
+  source: Source,
+  { identity, session_id, seq }: { identity: string; session_id: string; seq: number },
+  bytes: Uint8Array,
+): Promise<Entry | null> {
   const owner = await find(source, `${ROOT}/sessions/${identity}`);
   const folders = owner?.mode === FOLDER ? await source.list(owner) : [];
-  const folder = folders.find(({ name, mode }) => mode === FOLDER && parseSessionFolder(name)?.sid8 === id.slice(0, 8));
-  const files = folder ? await source.list(folder) : [];
-  return files.find(({ name }) => name === recordName(seq, 'seal')) ?? null;
+  for (const folder of folders) {
+    if (folder.mode !== FOLDER || parseSessionFolder(folder.name)?.sid8 !== session_id.slice(0, 8)) continue;
+    const file = (await source.list(folder)).find(({ name }) => name === recordName(seq, 'seal'));
+    if (file && (await holds(source, file, bytes))) return file;
+  }
+  return null;
 }
 
 async function nothingThere(): Promise<never> {

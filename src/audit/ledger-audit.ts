@@ -1,4 +1,5 @@
 import { concatBytes, equalBytes, toHex } from '../core/bytes.ts';
+import { asHandoffError } from '../core/error.ts';
 import { leafHashes, rootOfHashes } from '../core/merkle.ts';
 import { formatVerifierKey } from '../core/note.ts';
 import { LEDGER, proofPath } from '../core/paths.ts';
@@ -103,9 +104,18 @@ async function assertLevel(
 
 /** An entry of a ledger as what it must be. */
 export function toSeal(index: number, bytes: Uint8Array, repo: string): LedgerSeal {
-  const record = parseRecord(bytes);
-  if (record.kind === 'seal' && record.fields.repo === repo) return { index, bytes, record };
+  const record = parseOrNull(bytes);
+  if (record?.kind === 'seal' && record.fields.repo === repo) return { index, bytes, record };
   throw inconsistent(`Entry ${index} of the ledger is no seal of this repository.`);
+}
+
+function parseOrNull(bytes: Uint8Array): ParsedRecord | null {
+  try {
+    return parseRecord(bytes);
+  } catch (error) {
+    asHandoffError(error);
+    return null;
+  }
 }
 
 /** Nothing in the folder but the checkpoint and the tiles of its size. */

@@ -35,18 +35,28 @@ const MAX_TILE_BYTES = TILE_WIDTH * (2 + 0xffff);
 /** Null where there is none. */
 export async function readLedger(source: Source): Promise<Ledger | null> {
   const folder = await find(source, LEDGER);
-  if (folder?.mode !== FOLDER) return null;
+  if (!folder) return null;
+  if (folder.mode !== FOLDER) throw inconsistent(`${LEDGER} is no folder.`);
   const findFile = finder(source, folder);
   const entry = await findFile(CHECKPOINT);
   if (!entry) throw inconsistent('The ledger has no checkpoint.');
-  const bytes = await source.read(entry, MAX_CHECKPOINT_BYTES);
+  const bytes = await readAtMost(source, entry, MAX_CHECKPOINT_BYTES);
   const note = parseNote(bytes);
   const read = async (tile: Tile): Promise<Uint8Array> => {
     const file = await findFile(tilePath(tile));
     if (!file) throw inconsistent(`The ledger has no ${tilePath(tile)}.`);
-    return source.read(file, MAX_TILE_BYTES);
+    return readAtMost(source, file, MAX_TILE_BYTES);
   };
   return { bytes, note, checkpoint: parseCheckpoint(note.text), read };
+}
+
+async function readAtMost(source: Source, file: Entry, limit: number): Promise<Uint8Array> {
+  try {
+    return await source.read(file, limit);
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.code !== 'too_large') throw error;
+    throw inconsistent(`${file.path}: ${error.message}`);
+  }
 }
 
 /** Each folder is listed once. */

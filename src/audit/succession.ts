@@ -17,7 +17,7 @@ export async function assertFollowsDocument(sources: Step, before: Entry, now: E
   if (oldId === id) return;
   assertNewer(old, next, oldId!);
   if (next.kind === 'identity')
-    assertKeepsKeys(readIdentity(old, suite), readIdentity(next, suite), await ledgerSize(sources.before));
+    assertKeepsKeys(readIdentity(old, suite), readIdentity(next, suite), await ledgerSize(sources.now));
 }
 
 async function ledgerSize(source: Source): Promise<number> {
@@ -33,7 +33,7 @@ function assertNewer(old: ParsedRecord, next: ParsedRecord, oldId: string): void
 
 const RANK: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, revoked: 2 };
 
-/** A cutoff is what the ledger had, or less: what is sealed afterwards is not saved by it. It never moves. */
+/** A cutoff is what the ledger has by then, or less: what is sealed afterwards is not saved by it. It never moves. */
 function assertKeepsKeys(old: Identity, next: Identity, sealed: number): void {
   for (const { fingerprint, state, cutoff = 0 } of old.keys) {
     const now = next.keys.find((key) => key.fingerprint === fingerprint);

@@ -1,4 +1,3 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { tilePath } from '../../src/core/tiles.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { temporaryDirectory } from '../temporary.ts';
 import { openLog } from './client.ts';
+import { makeKey, signLine } from './note-key.ts';
 import { serveFolder } from './static-server.ts';
 
 const { sha256 } = nodeHashes;
@@ -200,14 +200,6 @@ interface Place {
   root: Uint8Array;
 }
 
-interface Key {
-  name: string;
-  type: number;
-  id: Buffer;
-  vkey: string;
-  privateKey: KeyObject;
-}
-
 function entryAt(index: number): Buffer {
   return Buffer.from(`kind: seal\nnumber: ${index}\n`);
 }
@@ -237,21 +229,6 @@ function textOf({ size, root }: Place): string {
 
 function writeCheckpoint(place: Place, signatures: string[]): void {
   writeFileSync(join(place.folder, 'checkpoint'), `${textOf(place)}\n${signatures.join('')}`);
-}
-
-function makeKey(name: string, type: number): Key {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const bytes = Buffer.concat([Buffer.of(type), Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url')]);
-  const id = createHash('sha256').update(`${name}\n`).update(bytes).digest().subarray(0, 4);
-  return { name, type, id, vkey: `${name}+${id.toString('hex')}+${bytes.toString('base64')}`, privateKey };
-}
-
-function signLine({ name, type, id, privateKey }: Key, text: string): string {
-  const time = Buffer.alloc(type === 4 ? 8 : 0);
-  if (type === 4) time.writeBigUInt64BE(1_771_597_825n);
-  const message = type === 4 ? `cosignature/v1\ntime 1771597825\n${text}` : text;
-  const signature = sign(null, Buffer.from(message), privateKey);
-  return `— ${name} ${Buffer.concat([id, time, signature]).toString('base64')}\n`;
 }
 
 function flip(bytes: Buffer, at: number, bit = 1): Buffer {

@@ -4,7 +4,6 @@ import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, formatCheckpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
-import { merkleRoot } from '../../core/merkle.ts';
 import { formatNote, noteSignature, openNote } from '../../core/note.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
@@ -16,8 +15,8 @@ import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
 import { protectedRefs } from '../tracking.ts';
 import { type Arrival, arrivedSeals, SESSIONS_LINE } from './arrivals.ts';
-import { checkLedgerPin } from './pin.ts';
-import { catchUp, pushLedger } from './race.ts';
+import { checkLedgerPin, EMPTY_LOG, rememberOwn } from './pin.ts';
+import { catchUp, isShared, pushLedger } from './race.ts';
 import { writeLedger } from './write.ts';
 
 export interface LedgerAppendOptions extends Actor, PublishOptions {
@@ -42,11 +41,13 @@ export async function ledgerAppend(
   options: LedgerAppendOptions = {},
 ): Promise<LedgerAppendResult> {
   requireWorkTree(repository);
+  if (options.push && (options.commit === false || options.stage === false)) throw nothingToPush();
   for (let attempt = 1; ; attempt++) {
-    const trust = await requireTrust(repository);
-    const branch = requireProtectedBranch(repository, trust);
-    await catchUp(repository, branch);
-    const result = await appendHere(repository, trust, options);
+    const known = await requireTrust(repository);
+    const branch = requireProtectedBranch(repository, known);
+    // what won may have changed who is trusted
+    const trust = (await catchUp(repository, branch)) ? await requireTrust(repository) : known;
+    const result = await appendHere(repository, trust, branch, options);
     if (!options.push || (await pushLedger(repository, branch))) return result;
     if (attempt === ATTEMPTS) throw lostAgain(branch);
   }
@@ -71,13 +72,15 @@ function requireProtectedBranch(repository: Repository, trust: Trust): string {
 async function appendHere(
   repository: Repository,
   trust: Trust,
+  branch: string,
   options: LedgerAppendOptions,
 ): Promise<LedgerAppendResult> {
-  const source = await openTree(repository.store, 'HEAD');
+  const head = (await repository.store.readCommit('HEAD')).oid;
+  const source = await openTree(repository.store, head);
   const ledger = await readLedger(source);
-  const before = ledger?.checkpoint ?? { ...EMPTY, origin: ledgerOrigin(trust.repoId) };
+  const before = ledger?.checkpoint ?? { ...EMPTY_LOG, extensions: [], origin: ledgerOrigin(trust.repoId) };
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
-  if (ledger) await checkLedgerPin(repository, ledger, trust);
+  await checkLedgerPin(repository, ledger, trust);
   const { seals, sessions } = await arrivedSeals(repository, source, trust, ledger);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
@@ -90,11 +93,9 @@ async function appendHere(
   const change = { identity: named.identity, message: messageOf(named, seals, growth) };
   const commit = await writeLedger(repository, { ...growth, written: files }, change, options);
   if (commit !== null)
-    await checkLedgerPin(repository, (await readLedger(await openTree(repository.store, commit)))!, trust);
+    rememberOwn(repository, checkpoint, { commit, isOnShared: await isShared(repository, branch, head) });
   return { ...headOf(checkpoint), appended: seals.length, commit };
 }
-
-const EMPTY = { size: 0, root: merkleRoot([], nodeSuite.sha256), extensions: [] };
 
 function headOf({ size, root, origin }: Checkpoint): Pick<LedgerAppendResult, 'size' | 'root' | 'origin'> {
   return { size, root: toHex(root), origin };
@@ -128,6 +129,12 @@ function messageOf({ identity }: NamedSigner, seals: readonly Arrival[], { size,
 
 async function nothingThere(): Promise<never> {
   throw inconsistent('A ledger that has no checkpoint has no tiles either.');
+}
+
+function nothingToPush(): HandoffError {
+  return new HandoffError('usage', 'A push takes commits, and with --no-commit or --no-stage there is none.', {
+    hint: 'git handoff ledger append --push, or commit and push by hand.',
+  });
 }
 
 function nothingSealed(): HandoffError {

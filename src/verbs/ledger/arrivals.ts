@@ -2,6 +2,7 @@ import { readGrowth, type SessionFolder } from '../../audit/growth.ts';
 import { type Ledger, readLeafHashes } from '../../audit/ledger.ts';
 import { FOLDER, find, type Source } from '../../audit/source.ts';
 import { toHex } from '../../core/bytes.ts';
+import { HandoffError } from '../../core/error.ts';
 import { leafHash } from '../../core/merkle.ts';
 import { ROOT } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust.ts';
@@ -35,7 +36,8 @@ export async function arrivedSeals(
   const isKnown = grown ? await knownIn(repository, seen!) : await knownHashes(ledger);
   const seals: Arrival[] = [];
   for (const folder of folders) {
-    for (const seal of await sealsOf(source, trust, folder)) if (!(await isKnown(seal))) seals.push(seal);
+    const sealed = await sealsOf(repository, source, trust, folder);
+    for (const seal of sealed) if (!(await isKnown(seal))) seals.push(seal);
     repository.progress(seals.length);
   }
   return { seals: seals.sort((a, b) => (a.id < b.id ? -1 : 1)), sessions: now.oid };
@@ -50,13 +52,24 @@ async function seenSessions({ store }: Repository, { checkpoint }: Ledger): Prom
   return isThere ? oid : null;
 }
 
-/** A folder without a seal need not be read. */
-async function sealsOf(source: Source, trust: Trust, { owner, entry }: SessionFolder): Promise<Arrival[]> {
+/** A folder without a seal need not be read. What a revoked key signed comes too late for ever, and must not hold up the others. */
+async function sealsOf(
+  repository: Repository,
+  source: Source,
+  trust: Trust,
+  { owner, entry }: SessionFolder,
+): Promise<Arrival[]> {
   const names = (await source.list(entry)).map(({ name }) => name);
   if (!names.some((name) => name.endsWith('-seal.yaml'))) return [];
-  const { files } = await readTreeSession(source, trust, owner, entry);
-  const seals = files.filter(({ record }) => record.kind === 'seal');
-  return seals.map(({ path, bytes, record }) => ({ id: record.id, path, bytes }));
+  try {
+    const { files } = await readTreeSession(source, trust, owner, entry);
+    const seals = files.filter(({ record }) => record.kind === 'seal');
+    return seals.map(({ path, bytes, record }) => ({ id: record.id, path, bytes }));
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.code !== 'key_revoked') throw error;
+    repository.warn(`Not appended: ${error.message}`);
+    return [];
+  }
 }
 
 type IsKnown = (seal: Arrival) => Promise<boolean>;

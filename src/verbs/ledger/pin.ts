@@ -2,43 +2,88 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inconsistent, type Ledger } from '../../audit/ledger.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
+import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
 import { parseJson } from '../../core/json.ts';
-import { verifyConsistency } from '../../core/merkle.ts';
+import { merkleRoot, verifyConsistency } from '../../core/merkle.ts';
 import { consistencyFromTiles } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { isOid, type Oid } from '../../git/store.ts';
 import { ifThere } from '../../journal/if-there.ts';
 import { tryRemember } from '../pins.ts';
 import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
 import { protectedRefs } from '../tracking.ts';
+import { wasInVain } from './race.ts';
 
 /** The largest checkpoint that this clone has seen, and when it first did. */
-export interface LedgerPin {
+interface LedgerPin {
   origin: string;
   size: number;
   root: string;
   at: string;
+  /** Where this clone made it: others may yet append something else first. */
+  own?: { commit: Oid; before: LedgerPin | null };
 }
 
 /**
  * SPEC §11.5: a ledger that is older than what was seen was rolled back; one that does not extend it is another ledger. What holds
- * is remembered.
+ * is remembered. No ledger is one without seals.
  */
-export async function checkLedgerPin(repository: Repository, ledger: Ledger, trust: Trust): Promise<LedgerPin> {
-  const pin = readLedgerPin(repository);
-  const { origin, size, root } = ledger.checkpoint;
-  const found = { origin, size, root: toHex(root), at: repository.now().toISOString() };
-  if (pin?.origin !== origin) return remember(repository, found);
-  if (size < pin.size) {
-    if (!isSideBranch(repository, trust)) throw rolledBack(pin, found);
-    repository.warn(`The ledger of this branch has ${size} seals; ${pin.size} were seen on the protected one.`);
-    return pin;
+export async function checkLedgerPin(
+  repository: Repository,
+  ledger: Ledger | null,
+  trust: Trust,
+): Promise<LedgerPin | null> {
+  const found = toPin(ledger, trust, repository.now());
+  const known = readLedgerPin(repository);
+  for (let pin = known; ; pin = pin.own!.before) {
+    if (pin?.origin !== found.origin) return remember(repository, found);
+    const fault = await faultOf(pin, found, ledger);
+    if (fault === null) return pin === known && pin.size === found.size ? pin : remember(repository, newer(pin, found));
+    if (found.size < pin.size && isSideBranch(repository, trust)) {
+      repository.warn(`The ledger of this branch has ${found.size} seals; ${pin.size} were seen on the protected one.`);
+      return pin;
+    }
+    if (!pin.own || !(await wasInVain(repository, pin.own.commit))) throw fault;
   }
-  const proof = await consistencyFromTiles(pin.size, size, ledger.read, nodeSuite.sha256);
-  if (!verifyConsistency(pin.size, size, proof, fromHex(pin.root)!, root, nodeSuite.sha256)) throw forked(pin, found);
-  return size === pin.size ? pin : remember(repository, found);
+}
+
+/** Remembers what this clone has appended, and what was known before, in case that nobody gets to see it. */
+export function rememberOwn(
+  repository: Repository,
+  { origin, size, root }: Checkpoint,
+  own: { commit: Oid; isOnShared: boolean },
+): void {
+  const pin = readLedgerPin(repository);
+  if (pin?.origin === origin && pin.size === size) return;
+  const before = pin && own.isOnShared ? withoutOwn(pin) : pin;
+  const at = repository.now().toISOString();
+  remember(repository, { origin, size, root: toHex(root), at, own: { commit: own.commit, before } });
+}
+
+function withoutOwn({ origin, size, root, at }: LedgerPin): LedgerPin {
+  return { origin, size, root, at };
+}
+
+function toPin(ledger: Ledger | null, { repoId }: Trust, now: Date): LedgerPin {
+  const { origin, size, root } = ledger?.checkpoint ?? { origin: ledgerOrigin(repoId), ...EMPTY_LOG };
+  return { origin, size, root: toHex(root), at: now.toISOString() };
+}
+
+export const EMPTY_LOG = { size: 0, root: merkleRoot([], nodeSuite.sha256) };
+
+async function faultOf(pin: LedgerPin, found: LedgerPin, ledger: Ledger | null): Promise<HandoffError | null> {
+  if (found.size < pin.size || !ledger) return rolledBack(pin, found);
+  const proof = await consistencyFromTiles(pin.size, found.size, ledger.read, nodeSuite.sha256);
+  const [before, now] = [fromHex(pin.root)!, ledger.checkpoint.root];
+  return verifyConsistency(pin.size, found.size, proof, before, now, nodeSuite.sha256) ? null : forked(pin, found);
+}
+
+/** When a size was first seen is kept. */
+function newer(pin: LedgerPin, found: LedgerPin): LedgerPin {
+  return pin.size === found.size ? pin : found;
 }
 
 /** A branch that left before the ledger grew has an older one, and may. */
@@ -69,7 +114,7 @@ function parseAge(text: string): number {
   });
 }
 
-export function readLedgerPin(repository: Repository): LedgerPin | null {
+function readLedgerPin(repository: Repository): LedgerPin | null {
   const path = pinPath(repository);
   const text = ifThere(() => readFileSync(path, 'utf8'));
   const pin = parseJson<LedgerPin>(text ?? '');
@@ -81,9 +126,13 @@ export function readLedgerPin(repository: Repository): LedgerPin | null {
 }
 
 function isPin(pin: LedgerPin | null): boolean {
-  return (
-    typeof pin?.origin === 'string' && Number.isSafeInteger(pin.size) && pin.size > 0 && /^[0-9a-f]{64}$/.test(pin.root)
-  );
+  const isHead =
+    typeof pin?.origin === 'string' &&
+    Number.isSafeInteger(pin.size) &&
+    pin.size > 0 &&
+    /^[0-9a-f]{64}$/.test(pin.root);
+  if (!isHead || Number.isNaN(Date.parse(pin.at)) || !pin.own) return isHead && !Number.isNaN(Date.parse(pin.at));
+  return isOid(pin.own.commit) && (pin.own.before === null || isPin(pin.own.before));
 }
 
 function remember(repository: Repository, pin: LedgerPin): LedgerPin {
@@ -97,7 +146,7 @@ function pinPath({ stateDir }: Repository): string {
 
 type Head = Pick<LedgerPin, 'size' | 'root'>;
 
-export function rolledBack(seen: Head, found: Head): HandoffError {
+function rolledBack(seen: Head, found: Head): HandoffError {
   return differs('The ledger went back', seen, found);
 }
 

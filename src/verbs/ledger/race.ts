@@ -3,23 +3,31 @@ import { readRange } from '../../git/range.ts';
 import { fetchBranch, pushBranch } from '../../git/remote.ts';
 import { readGit } from '../../git/run.ts';
 import type { Oid } from '../../git/store.ts';
+import { withoutOwnHooks } from '../../journal/own-hooks.ts';
+import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
 import { remoteOf, trackingRef } from '../tracking.ts';
 
 /**
  * A branch whose own commits do nothing but append, and that has parted from the remote's, has lost a race: those commits are
- * dropped and made again on top of what won. Anything else is for a person to merge.
+ * dropped and made again on top of what won. Anything else is for a person to merge. Whether it was so.
  */
-export async function catchUp(repository: Repository, branch: string): Promise<void> {
+export async function catchUp(repository: Repository, branch: string): Promise<boolean> {
   const { store, git } = repository;
-  const tracking = trackingRef(await repository.config(), `refs/heads/${branch}`);
-  if (tracking === null || !(await store.has(tracking))) return;
+  const tracking = await trackingOf(repository, branch);
+  if (tracking === null) return false;
   const [head, theirs] = await Promise.all([store.readCommit('HEAD'), store.readCommit(tracking)]);
-  if (head.oid === theirs.oid || head.parents.includes(theirs.oid)) return;
-  if (!(await onlyAppends(repository, head.oid, theirs.oid))) return;
-  await readGit(git, ['reset', '--quiet', '--keep', theirs.oid]);
+  if (head.oid === theirs.oid || head.parents.includes(theirs.oid)) return false;
+  if (!(await onlyAppends(repository, head.oid, theirs.oid))) return false;
+  const config = withoutOwnHooks(repository.dirs, await repository.config(), RUN_BY_CHECKOUT);
+  // unlike a reset it takes along what is staged, and stops where that is in the way
+  await readGit(git, ['checkout', '--quiet', '--no-track', '-B', branch, theirs.oid, '--'], { config });
   repository.warn(`${branch} had lost a race and is at ${theirs.oid.slice(0, 12)} now, as ${tracking} is.`);
+  return true;
 }
+
+/** Ours would take it for a ledger that shrinks; what the remote has was judged there. */
+const RUN_BY_CHECKOUT = ['reference-transaction', 'post-checkout', 'post-index-change'];
 
 /** Whether the branch has commits that the remote lacks, all of which only append, and lacks some that the remote has. */
 async function onlyAppends({ git }: Repository, head: Oid, theirs: Oid): Promise<boolean> {
@@ -32,6 +40,35 @@ async function onlyAppends({ git }: Repository, head: Oid, theirs: Oid): Promise
     .split('\0')
     .slice(0, -1)
     .every((path) => path.startsWith(`${LEDGER}/`));
+}
+
+/**
+ * Whether a commit of this branch was in vain: the remote has moved on without it, and never had it. What a remote did have, and
+ * has no longer, was taken back.
+ */
+export async function wasInVain(repository: Repository, commit: Oid): Promise<boolean> {
+  const { store, git } = repository;
+  const branch = readBranch(repository);
+  const tracking = branch === null ? null : await trackingOf(repository, branch);
+  if (tracking === null || !(await store.has(commit))) return false;
+  const args = ['log', '--walk-reflogs', '--format=%H', tracking, '--'];
+  const seen = (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
+  const theirs = (await store.readCommit(tracking)).oid;
+  if (await store.isAncestor(theirs, commit)) return false;
+  for (const tip of new Set([theirs, ...seen])) if (await store.isAncestor(commit, tip)) return false;
+  return true;
+}
+
+/** Null where this clone has nothing of it. */
+async function trackingOf(repository: Repository, branch: string): Promise<string | null> {
+  const tracking = trackingRef(await repository.config(), `refs/heads/${branch}`);
+  return tracking !== null && (await repository.store.has(tracking)) ? tracking : null;
+}
+
+/** Whether a commit is the remote's as well, as it was last heard of. Without a remote there is nobody to race with. */
+export async function isShared(repository: Repository, branch: string, commit: Oid): Promise<boolean> {
+  const tracking = await trackingOf(repository, branch);
+  return tracking === null || (await repository.store.readCommit(tracking)).oid === commit;
 }
 
 /** False when somebody else was faster; then it is known here what they pushed. */

@@ -20,31 +20,37 @@ interface SessionFiles {
 }
 
 export async function openSealedSessions(source: Source, onProgress: (count: number) => void): Promise<SealedSessions> {
-  const sessions = new Map<string, SessionFiles>();
+  const all: SessionFiles[] = [];
+  // ids may begin alike
+  const sessions = new Map<string, SessionFiles[]>();
   for (const { owner, entry } of await foldersOf(source, '')) {
-    const sid8 = parseSessionFolder(entry.name)!.sid8;
-    sessions.set(`${owner} ${sid8}`, { files: inOrder(await source.list(entry)), sealed: new Set() });
-    onProgress(sessions.size);
+    const label = labelOf(owner, parseSessionFolder(entry.name)!.sid8);
+    const session = { files: inOrder(await source.list(entry)), sealed: new Set<string>() };
+    sessions.set(label, [...(sessions.get(label) ?? []), session]);
+    onProgress(all.push(session));
   }
   return {
     async assertThere({ index, bytes, record }) {
       const { identity, session_id, seq } = record.fields as { identity: string; session_id: string; seq: number };
-      const session = sessions.get(`${identity} ${session_id.slice(0, 8)}`);
-      const file = session?.files.find(({ name }) => name === recordName(seq, 'seal'));
-      if (!session || !file || !equalBytes(await source.read(file, MAX_RECORD_BYTES), bytes))
-        throw inconsistent(
-          `Entry ${index} of the ledger is seal ${seq} of session ${session_id}, which is not in the tree.`,
-        );
-      session.sealed.add(file.path);
+      for (const { files, sealed } of sessions.get(labelOf(identity, session_id.slice(0, 8))) ?? []) {
+        const file = files.find(({ name }) => name === recordName(seq, 'seal'));
+        if (file && equalBytes(await source.read(file, MAX_RECORD_BYTES), bytes)) return void sealed.add(file.path);
+      }
+      throw inconsistent(
+        `Entry ${index} of the ledger is seal ${seq} of session ${session_id}, which is not in the tree.`,
+      );
     },
     counts() {
-      const all = [...sessions.values()];
       return {
         unsealed: all.filter(({ files, sealed }) => !sealed.has(files.at(-1)?.path ?? '')).length,
         pending: all.reduce((sum, { files, sealed }) => sum + files.filter(isSeal).length - sealed.size, 0),
       };
     },
   };
+}
+
+function labelOf(owner: string, sid8: string): string {
+  return `${owner} ${sid8}`;
 }
 
 function inOrder(entries: readonly Entry[]): Entry[] {

@@ -1,13 +1,11 @@
-import { openCheckpoint, readLedger } from '../../audit/ledger.ts';
+import { inconsistent, openCheckpoint, readLedger } from '../../audit/ledger.ts';
 import { assertTiles, reportStrays } from '../../audit/ledger-audit.ts';
 import { toHex } from '../../core/bytes.ts';
 import { ledgerOrigin } from '../../core/checkpoint.ts';
-import { merkleRoot } from '../../core/merkle.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { currentSource, requireTrust } from '../current.ts';
 import type { Repository } from '../repository.ts';
-import { throwFinding } from '../tree-session.ts';
-import { assertAge, checkLedgerPin, readLedgerPin, rolledBack } from './pin.ts';
+import { assertAge, checkLedgerPin, EMPTY_LOG } from './pin.ts';
 import { openSealedSessions } from './sealed-sessions.ts';
 import { readWitnesses } from './witnesses.ts';
 
@@ -45,14 +43,16 @@ export async function ledgerVerify(
   const ledger = await readLedger(source);
   const origin = ledgerOrigin(trust.repoId);
   if (!ledger) {
-    const pin = readLedgerPin(repository);
-    if (pin?.origin === origin) throw rolledBack(pin, EMPTY);
-    return { valid: true, ...EMPTY, origin, ...sessions.counts(), witnesses: [], seen_at: null };
+    await checkLedgerPin(repository, null, trust);
+    const { size, root } = EMPTY_LOG;
+    return { valid: true, size, root: toHex(root), origin, ...sessions.counts(), witnesses: [], seen_at: null };
   }
   const { verified } = await openCheckpoint(ledger, trust, nodeSuite, witnesses);
-  await reportStrays(source, ledger, throwFinding);
+  await reportStrays(source, ledger, ({ path, message }) => {
+    throw inconsistent(`${path}: ${message}`, { path });
+  });
   await assertTiles(ledger, trust.repoId, nodeSuite, sessions.assertThere);
-  const pin = await checkLedgerPin(repository, ledger, trust);
+  const pin = (await checkLedgerPin(repository, ledger, trust))!;
   assertAge(pin, options.maxAge, repository.now());
   const { size, root } = ledger.checkpoint;
   const cosigned = verified.flatMap(({ verifier, time }) =>
@@ -68,5 +68,3 @@ export async function ledgerVerify(
     seen_at: pin.at,
   };
 }
-
-const EMPTY = { size: 0, root: toHex(merkleRoot([], nodeSuite.sha256)) };

@@ -1,7 +1,8 @@
-import { readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { lstatSync, readdirSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import type { LogGrowth } from '../../core/log-growth.ts';
 import { LEDGER } from '../../core/paths.ts';
+import { parseTilePath, tilePath, tilesOf } from '../../core/tiles.ts';
 import { removeFile, writeFiles } from '../../journal/files.ts';
 import { ifThere } from '../../journal/if-there.ts';
 import { stateDirs } from '../../journal/registry.ts';
@@ -10,7 +11,7 @@ import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 
 /** What becomes of the files of the ledger; paths are seen from its folder. The checkpoint comes last. */
-type LedgerChange = Pick<LogGrowth, 'written' | 'removed'>;
+type LedgerChange = Pick<LogGrowth, 'size' | 'written' | 'removed'>;
 
 /** Files, index, commit. Everything in it can be made again from HEAD, so what was cut off is done anew. */
 export async function writeLedger(
@@ -22,7 +23,7 @@ export async function writeLedger(
   const topLevel = requireWorkTree(repository);
   const files = change.written.map(({ path, bytes }) => ({ path: `${LEDGER}/${path}`, bytes, replaces: true }));
   const paths = files.map(({ path }) => path);
-  const removed = new Set([...change.removed.map((path) => `${LEDGER}/${path}`), ...strays(topLevel, paths)]);
+  const removed = new Set([...change.removed.map((path) => `${LEDGER}/${path}`), ...strays(topLevel, change.size)]);
   writeFiles(topLevel, files, stateDirs(repository.stateDir).scratch);
   for (const path of removed) removeFile(topLevel, path);
   if (options.stage === false) return null;
@@ -37,11 +38,13 @@ export async function writeLedger(
   return null;
 }
 
-/** Partial tiles that an attempt which was cut off has left: only one of each is wanted. */
-function strays(topLevel: string, paths: readonly string[]): string[] {
-  const folders = new Set(paths.map((path) => (path.includes('.p/') ? dirname(path) : `${path}.p`)));
-  const present = [...folders].flatMap((folder) =>
-    (ifThere(() => readdirSync(join(topLevel, folder))) ?? []).map((name) => `${folder}/${name}`),
-  );
-  return present.filter((path) => !paths.includes(path));
+/** Tiles that an attempt which was cut off has left. */
+function strays(topLevel: string, size: number): string[] {
+  const wanted = new Set(tilesOf(size).map(tilePath));
+  const folder = join(topLevel, LEDGER, 'tile');
+  const names = ifThere(() => readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? [];
+  const paths = names.map((name) => `tile/${name.replaceAll(sep, '/')}`);
+  return paths
+    .filter((path) => parseTilePath(path) && !wanted.has(path) && lstatSync(join(topLevel, LEDGER, path)).isFile())
+    .map((path) => `${LEDGER}/${path}`);
 }
