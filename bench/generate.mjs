@@ -16,8 +16,8 @@ import {
 import { openRepository } from '../dist/index.js';
 
 const PER_SESSION = 10;
-const AGENTS = ['ada', 'bea', 'cleo', 'dora'];
-const hashes = { sha256: (b) => hash('sha256', b, 'buffer'), sha512: (b) => hash('sha512', b, 'buffer') };
+export const AGENTS = ['ada', 'bea', 'cleo', 'dora'];
+export const hashes = { sha256: (b) => hash('sha256', b, 'buffer'), sha512: (b) => hash('sha512', b, 'buffer') };
 
 /** Makes the repository and returns what is needed to work in it. */
 export async function generate(base, records) {
@@ -32,7 +32,7 @@ export async function generateTasks(base, tasks) {
   return place;
 }
 
-async function makeRepository(base, name, files) {
+export async function makeRepository(base, name, files) {
   const dir = join(base, `work-${name}`);
   const env = { ...process.env, HANDOFF_KEYS: join(base, `keys-${name}`), ...ISOLATED };
   mkdirSync(base, { recursive: true });
@@ -64,17 +64,14 @@ export async function addBranch({ dir, env, root }, name, lock) {
   const key = createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${AGENTS[0]}.pem`)));
   const records = sessionFiles(root, 1_000_000, AGENTS[0], key, (session, seq) => {
     const record = storyOf(session, seq);
-    return record.kind === 'thought' ? { ...record, ...thought } : record;
+    return record?.kind === 'thought' ? { ...record, ...thought } : record;
   });
   await importCommits(dir, env, name, `refs/heads/${name}^0`, [records]);
   return { base: git('rev-parse', 'main'), head: git('rev-parse', name) };
 }
 
-async function importCommits(dir, env, name, from, commits) {
-  const git = spawn('git', ['-C', dir, 'fast-import', '--quiet', '--force'], {
-    env,
-    stdio: ['pipe', 'inherit', 'inherit'],
-  });
+export async function importCommits(dir, env, name, from, commits) {
+  const git = startImport(dir, env);
   const head = `commit refs/heads/${name}\ncommitter bench <bench@example.org> 1767225600 +0000\ndata 5\nbench\n`;
   for (const [at, files] of commits.entries()) {
     git.stdin.write(at === 0 ? `${head}from ${from}\n` : head);
@@ -88,6 +85,14 @@ async function importCommits(dir, env, name, from, commits) {
   await once(git, 'close');
 }
 
+/** Without hooks: they would judge what is generated, all of it. */
+function startImport(dir, env) {
+  const args = ['-C', dir, ...NO_HOOKS, 'fast-import', '--quiet', '--force'];
+  return spawn('git', args, { env, stdio: ['pipe', 'inherit', 'inherit'] });
+}
+
+export const NO_HOOKS = ['-c', 'core.hooksPath=/dev/null'];
+
 export const ISOLATED = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -98,10 +103,7 @@ export const ISOLATED = {
 };
 
 async function importFiles(dir, env, files) {
-  const git = spawn('git', ['-C', dir, 'fast-import', '--quiet', '--force'], {
-    env,
-    stdio: ['pipe', 'inherit', 'inherit'],
-  });
+  const git = startImport(dir, env);
   const write = async (data) => git.stdin.write(data) || (await once(git.stdin, 'drain'));
   await write(
     'commit refs/heads/main\ncommitter bench <bench@example.org> 1767225600 +0000\ndata 8\nrecords\n\nfrom refs/heads/main^0\n',
@@ -155,36 +157,39 @@ function printOf(key) {
 
 /** A start, eight thoughts, a baton. */
 function storyOf(_, seq) {
+  if (seq > PER_SESSION) return null;
   const kind = seq === 1 ? 'start' : seq === PER_SESSION ? 'baton' : 'thought';
   return { kind, ...FIELDS[kind] };
 }
 
 /** A start, four tasks with the thought that makes each of them done, a baton. */
 function doneOf(session, seq) {
-  if (seq === 1 || seq === PER_SESSION) return storyOf(session, seq);
+  if (seq === 1 || seq >= PER_SESSION) return storyOf(session, seq);
   const task_id = taskId(session * DONE_PER_SESSION + Math.floor((seq - 2) / 2));
   return seq % 2 === 0 ? { kind: 'thought', ...FIELDS.thought, task_id } : { kind: 'task', task_id, status: 'done' };
 }
 
-function sessionFiles(repo, session, identity, key, contents) {
+/** `contents` says what comes next, after these files; null when nothing does. */
+export function sessionFiles(repo, session, identity, key, contents) {
   const session_id = randomUUID();
   const at = new Date(Date.UTC(2026, 0, 1) + session * 60_000).toISOString();
   const folder = `.handoff/sessions/${identity}/${sessionFolder(at, session_id)}`;
   const files = [];
   let prev = null;
-  for (let seq = 1; seq <= PER_SESSION; seq++) {
-    const { kind, ...fields } = contents(session, seq);
+  for (let seq = 1; ; seq++) {
+    const next = contents(session, seq, files);
+    if (next === null) return files;
+    const { kind, ...fields } = next;
     const common = { handoff: 1, kind, repo, session_id, identity, seq, prev, clock: session * PER_SESSION + seq, at };
     const unsigned = formatRecord({ ...common, ...fields }, kind === 'baton' ? BODY : null);
     const bytes = sign(null, signedMessage(unsigned, hashes), key);
     files.push({ path: `${folder}/${recordName(seq, kind)}`, bytes: attachSignatures(unsigned, [{ bytes }]) });
     prev = recordId(unsigned.signedBytes, hashes);
   }
-  return files;
 }
 
 const BODY = `# Current work\n\n${'The reader is written, the writer waits for a decision about folding. '.repeat(10)}\n`;
-const FIELDS = {
+export const FIELDS = {
   start: { intent: 'make the reader strict', branch: 'feature/reader' },
   baton: { summary: 'reader done, writer next', focus: ['P0.1.1'] },
   thought: {

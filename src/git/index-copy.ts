@@ -15,7 +15,7 @@ import { type Entries, EntryMerger, type Wanted } from './index-entries.ts';
 import { forgetTrees } from './index-trees.ts';
 import type { ObjectFormat } from './loose-object.ts';
 
-/** Writes the index with these files in it. Returns what the old one was; `same` when it had them all, null for git. */
+/** Writes the index with these files as they are. Returns what the old one was; `same` when it had them so, null for git. */
 export function copyIndex(
   index: string,
   own: string,
@@ -53,7 +53,7 @@ interface Merging {
 const HEADER = 12;
 const PIECE = 1 << 19;
 
-/** Returns how many entries were added; what was written is right if that is what was expected. */
+/** Returns how many entries were added; what was written is right if that is what was expected, and else not whole. */
 function mergeIndex(
   { from, to, wanted, format, writtenAt, isUnchanged }: Merging,
   expected: number,
@@ -67,8 +67,10 @@ function mergeIndex(
   const output = openOutput(to, format);
   output.push(header);
   const merger = new EntryMerger({ count, width, writtenAt, isUnchanged }, wanted, output.push);
-  const rest = mergeEntries(from, merger);
-  if (merger.failed || rest.length < width) return null;
+  const rest = mergeEntries(from, merger, expected);
+  if (merger.failed) return null;
+  if (isOtherwise(merger, expected)) return merger.added;
+  if (rest.length < width) return null;
   if (!merger.changed) return 'same';
   const extensions = withTreesForgotten(rest.subarray(0, -width), wanted, width);
   if (!extensions || rest.subarray(-width).every((byte) => byte === 0)) return null; // without a checksum, on purpose
@@ -77,12 +79,17 @@ function mergeIndex(
   return merger.added;
 }
 
+/** What was expected is wrong, as is known by now; a large index need not be read to its end in vain. */
+function isOtherwise({ isSettled, changed, added }: EntryMerger, expected: number): boolean {
+  return isSettled && changed && added !== expected;
+}
+
 /** Feeds the entries, piece by piece: the whole index in memory would cost more than all the rest. Returns what follows. */
-function mergeEntries(from: number, merger: EntryMerger): Buffer {
+function mergeEntries(from: number, merger: EntryMerger, expected: number): Buffer {
   const buffer = Buffer.allocUnsafe(PIECE);
   let kept = 0;
   let position = HEADER;
-  while (!merger.isDone && !merger.failed) {
+  while (!merger.isDone && !merger.failed && !isOtherwise(merger, expected)) {
     const size = readSync(from, buffer, kept, PIECE - kept, position);
     if (size === 0) return Buffer.alloc(0);
     position += size;

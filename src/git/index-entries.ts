@@ -17,12 +17,13 @@ interface FileStat {
   size: bigint;
 }
 
-/** A path to be in the index. `read` is null when it should not be: git has to say what to do. */
+/** A path as it is to be in the index. */
 export interface Wanted {
   path: string;
   /** What is there already is good enough. */
   onlyIfAbsent: boolean;
-  read(): IndexedFile | null;
+  /** `gone`: it is not to be there. Null where git has to say what to do. */
+  read(): IndexedFile | 'gone' | null;
 }
 
 const MTIME = 8;
@@ -52,12 +53,13 @@ export interface Entries {
 export type Emit = (bytes: Uint8Array) => void;
 
 /**
- * The entries of an index, in pieces of any size, with some more in their places. It does what git does, byte for byte, in
- * the plain case; `failed` once it meets what only git should handle.
+ * The entries of an index, in pieces of any size, with some more in their places and some less. It does what git does, byte
+ * for byte, in the plain case; `failed` once it meets what only git should handle.
  */
 export class EntryMerger {
   failed = false;
   changed = false;
+  /** How many entries there are more, or less. */
   added = 0;
   #left: number;
   #racy = 0;
@@ -88,6 +90,11 @@ export class EntryMerger {
 
   get isDone(): boolean {
     return this.#left === 0;
+  }
+
+  /** Nothing more is added or taken out from here on. */
+  get isSettled(): boolean {
+    return this.#next === this.#goals.length;
   }
 
   /** Takes whole entries from a piece and returns how many bytes they were. What is racy is changed in place. */
@@ -167,6 +174,7 @@ export class EntryMerger {
       else if (!goal.wanted.onlyIfAbsent) {
         from = starts[entry + 1] ?? end;
         this.added--;
+        this.changed = true;
         this.#insert(goal);
       }
     }
@@ -185,6 +193,7 @@ export class EntryMerger {
   #insert({ wanted, isGuard, name }: Goal): void {
     if (isGuard) return;
     const file = wanted.read();
+    if (file === 'gone') return;
     if (!file) this.failed = true;
     else this.#emit(formatEntry(name, file, this.#width));
     this.added++;

@@ -12,7 +12,7 @@ import { untilUnlocked } from './until-unlocked.ts';
 
 /** git's index of one work tree. */
 export interface IndexFile {
-  /** Takes these files in as they are in the work tree, and those of `others` that it does not have. */
+  /** Takes these files in as they are in the work tree, gone or there, and those of `others` that it does not have. */
   add(paths: readonly string[], others?: readonly string[]): Promise<void>;
   /** Waits until nothing is left of what was replaced. */
   close(): Promise<void>;
@@ -102,13 +102,23 @@ function addDirectly(
 }
 
 /** Null when it is no plain file: git has to say so. */
-function readPlain(path: string, writer: ObjectWriter): IndexedFile | null {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+function readPlain(path: string, writer: ObjectWriter): IndexedFile | 'gone' | null {
+  const file = openIfThere(path);
+  if (file === null) return 'gone';
   try {
     const stat = fstatSync(file, { bigint: true });
     if (!stat.isFile() || stat.mode & 0o100n) return null;
     return { stat, oid: writer.write('blob', readFileSync(file)) };
   } finally {
     closeSync(file);
+  }
+}
+
+function openIfThere(path: string): number | null {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
 }

@@ -67,7 +67,7 @@ function indexOf({ dir }: Place): Buffer {
 function byGit(at: Place, before: Buffer, paths: readonly string[]): Buffer {
   const copy = join(at.dir, '.git/copy');
   writeFileSync(copy, before);
-  spawnSync('git', ['-C', at.dir, 'update-index', '--add', '-z', '--stdin'], {
+  spawnSync('git', ['-C', at.dir, 'update-index', '--add', '--remove', '-z', '--stdin'], {
     input: paths.map((path) => `${path}\0`).join(''),
     env: { ...isolatedEnv, GIT_INDEX_FILE: copy },
   });
@@ -239,13 +239,66 @@ describe('git itself puts it there', () => {
     expect(git(at.dir, 'ls-files', '--stage', RECORD)).toMatch(/^100755 /);
   });
 
-  it('when it is gone', async () => {
+  it('when it is gone, but marked as not checked out', async () => {
     const at = place();
-    write(at.dir, RECORD, 'new\n');
+    stageAt(at.dir, RECORD);
+    git(at.dir, 'update-index', '--skip-worktree', RECORD);
     await at.index.add([RECORD]);
-    rmSync(join(at.dir, RECORD));
+    expect(at.commands()).toContain('update-index');
+  });
+});
+
+describe('a file that is gone', () => {
+  it.each(['sha1', 'sha256'])('is taken out as git would do it, without a process, in %s', async (format) => {
+    const at = place(format);
+    stageAt(at.dir, RECORD, '1'.repeat(format === 'sha1' ? 40 : 64));
+    const before = indexOf(at);
     await at.index.add([RECORD]);
+    expect(at.commands()).not.toContain('update-index');
     expect(git(at.dir, 'ls-files', RECORD)).toBe('');
+    expect(indexOf(at).equals(byGit(at, before, [RECORD]))).toBe(true);
+  });
+
+  it('goes while others come and change, whatever else is there', async () => {
+    const name = fc.constantFrom('a', 'a.p/1', 'a.p/2', 'a.p/3', 'b', 'b.p/1', 'c/a', 'c/b', 'd');
+    const files = fc.uniqueArray(name, { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(files, files, fc.boolean(), async (old, now, committed) => {
+        const [had, has] = [old, now].map((names) => names.map((each) => `.handoff/${each}`)) as [string[], string[]];
+        const at = place('sha1', ['a', 'z', ...had]);
+        if (committed) git(at.dir, 'commit', '--quiet', '--message', 'old');
+        const before = indexOf(at);
+        for (const path of had) rmSync(join(at.dir, path));
+        for (const path of has) write(at.dir, path, `new ${path}\n`, 5_000);
+        const paths = [...new Set([...had, ...has])];
+        await at.index.add(paths);
+        expect(at.commands()).not.toContain('update-index');
+        expect(indexOf(at).equals(byGit(at, before, paths))).toBe(true);
+        expect(git(at.dir, 'diff', '--name-only')).toBe('');
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('and was not there leaves the index as it is', async () => {
+    const at = place();
+    const before = indexOf(at);
+    await at.index.add([RECORD], [`${RECORD}2`]);
+    expect(at.commands()).not.toContain('update-index');
+    expect(indexOf(at).equals(before)).toBe(true);
+  });
+
+  it('is taken out of an index of many pieces, and its place is the first or the last', async () => {
+    const paths = ['.handoff/a.yaml', ...Array.from({ length: 12_000 }, (_, at) => `.handoff/b/${at}`), '.handoff/zz.yaml'];
+    const at = place();
+    const lines = paths.map((path) => `100644 ${'1'.repeat(40)}\t${path}\0`);
+    gitInput(at.dir, lines.join(''), 'update-index', '-z', '--index-info');
+    for (const gone of [paths[0]!, paths.at(-1)!]) {
+      const before = indexOf(at);
+      await at.index.add([gone, write(at.dir, '.handoff/policy/0001.yaml', `without ${gone}\n`, 5_000)]);
+      expect(indexOf(at).equals(byGit(at, before, [gone, '.handoff/policy/0001.yaml']))).toBe(true);
+    }
+    expect(at.commands()).not.toContain('update-index');
   });
 });
 
@@ -330,6 +383,6 @@ describe('the lock of the index', () => {
   });
 });
 
-function stageAt(dir: string, path: string): void {
-  gitInput(dir, `100644 ${'1'.repeat(40)}\t${path}\0`, 'update-index', '-z', '--index-info');
+function stageAt(dir: string, path: string, oid = '1'.repeat(40)): void {
+  gitInput(dir, `100644 ${oid}\t${path}\0`, 'update-index', '-z', '--index-info');
 }
