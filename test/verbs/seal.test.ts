@@ -55,6 +55,14 @@ function sealingFile({ dir }: Place, session: string): string {
   return join(dir, '.git/handoff/sessions', session, 'sealing');
 }
 
+/** What a process that seals leaves for others to see. */
+const own = {
+  pid: nodeHost.pid,
+  space: nodeHost.space,
+  since: { boot: nodeHost.bootId(), uptime: nodeHost.uptime(), at: new Date().toISOString() },
+};
+const MESSAGE = 'Merkle finalization in progress. Retry in 5s.';
+
 describe('seal', () => {
   test('signs the root over the files of all records before it, and commits the session, nothing else', async () => {
     const place = await atWork();
@@ -403,13 +411,6 @@ describe('what is broken is not sealed', () => {
 });
 
 describe('two at once', () => {
-  const own = {
-    pid: nodeHost.pid,
-    space: nodeHost.space,
-    since: { boot: nodeHost.bootId(), uptime: nodeHost.uptime(), at: new Date().toISOString() },
-  };
-  const MESSAGE = 'Merkle finalization in progress. Retry in 5s.';
-
   test('whoever comes while another process is at it is told to come back', async () => {
     const place = await atWork();
     const { session } = place;
@@ -544,18 +545,39 @@ describe('wrap --seal', () => {
     expect(await findings(place)).toEqual([]);
   });
 
-  test('of a session that is over says so, and not that it is too early', async () => {
+  test('of a session that is over says so, not that it is too early, and keeps the words', async () => {
     const wrapped = await atWork();
+    work(wrapped, { 'a.ts': 'one\n' });
     await wrapped.handoff.wrap({ message: 'done' });
-    await expect(wrapped.handoff.wrap({ message: 'more', seal: true })).rejects.toMatchObject({
-      code: 'session_ended',
-    });
     const released = await atWork();
     work(released, { 'a.ts': 'one\n' });
     await released.handoff.release({ target: released.session, reason: 'gone home' });
-    await expect(released.handoff.wrap({ message: 'more', seal: true })).rejects.toMatchObject({
-      code: 'session_released',
-    });
+    for (const [{ handoff }, code] of [
+      [wrapped, 'session_ended'],
+      [released, 'session_released'],
+    ] as const) {
+      const refused = await error(handoff.wrap({ message: 'hard-won words', seal: true }));
+      expect(refused).toMatchObject({ code });
+      expect(readFileSync(refused.data.draft, 'utf8')).toContain('hard-won words');
+    }
+  });
+
+  test('while another process seals leaves the session open, and keeps others out in turn', async () => {
+    const place = await atWork();
+    const file = sealingFile(place, place.session);
+    writeFileSync(file, JSON.stringify(own));
+    await expect(place.handoff.wrap({ message: 'done', seal: true })).rejects.toMatchObject({ message: MESSAGE });
+    expect(kinds(place, place.session)).toEqual(['start', 'note']);
+    rmSync(file);
+    let meanwhile: Promise<unknown> | null = null;
+    const now = () => {
+      if (existsSync(file)) meanwhile ??= error(open(place).handoff.seal());
+      return new Date();
+    };
+    await open(place, { now }).handoff.wrap({ message: 'done', seal: true });
+    expect(await meanwhile).toMatchObject({ code: 'seal_in_progress' });
+    expect(kinds(place, place.session)).toEqual(['start', 'note', 'baton', 'seal']);
+    expect(existsSync(file)).toBe(false);
   });
 
   test('that git could not commit is finished by the same command again', async () => {
