@@ -5,8 +5,11 @@ import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
 import { isCommitted } from '../journal/committed.ts';
+import type { DraftFields } from '../journal/draft.ts';
+import { isOpen } from '../journal/liveness.ts';
 import { lastButSeals } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
+import { whileSealing } from '../journal/sealing.ts';
 import { append, type Writer } from './append.ts';
 import { type BatonInput, batonFields, firstLine, readBaton } from './baton.ts';
 import type { Warning } from './bundle.ts';
@@ -19,7 +22,7 @@ import { appendSeal } from './seal.ts';
 import { newestSeal, type Sealed } from './seal-plan.ts';
 import { assertSealable } from './sealable.ts';
 import { sectionWarning } from './section-warning.ts';
-import { assertWritable, dirsOf, withLiveness } from './session.ts';
+import { dirsOf, withLiveness } from './session.ts';
 import { releaseClaims } from './task-lock.ts';
 import { removeTrailers } from './trailers.ts';
 
@@ -43,10 +46,22 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
   const { fields: given, body } = await readBaton(options);
   const fields = batonFields(given, options);
   const writer = await openWriter(repository, options, fields.next_agent ?? null);
-  const { session } = writer;
+  const write = () => writeBaton(writer, fields, body, options);
+  if (!options.seal) return write();
+  return whileSealing(dirsOf(repository), writer.session.session_id, repository.host, repository.now(), write);
+}
+
+async function writeBaton(
+  writer: Writer,
+  fields: DraftFields,
+  body: string,
+  options: WrapOptions,
+): Promise<WrapResult> {
+  const { repository, session, trust } = writer;
   const left = unfinishedBaton(repository, session, body);
-  if (!left) assertWritable(withLiveness(repository, writer.trust, session));
-  if (options.seal) await assertSealable(writer);
+  // a session that is over is told so by `append`, which keeps the text
+  const isSealable = left !== null || isOpen(withLiveness(repository, trust, session).liveness);
+  if (options.seal && isSealable) await assertSealable(writer);
   if (left) return finish(repository, writer, left, body, options);
   const { summary = firstLine(body), reason, next_agent, focus } = fields;
   const position = positionFields(await readPosition(repository));

@@ -55,6 +55,14 @@ function sealingFile({ dir }: Place, session: string): string {
   return join(dir, '.git/handoff/sessions', session, 'sealing');
 }
 
+/** What a process that seals leaves for others to see. */
+const own = {
+  pid: nodeHost.pid,
+  space: nodeHost.space,
+  since: { boot: nodeHost.bootId(), uptime: nodeHost.uptime(), at: new Date().toISOString() },
+};
+const MESSAGE = 'Merkle finalization in progress. Retry in 5s.';
+
 describe('seal', () => {
   test('signs the root over the files of all records before it, and commits the session, nothing else', async () => {
     const place = await atWork();
@@ -207,11 +215,11 @@ describe('which session', () => {
     const place = fresh();
     const session = await workAndWrap(place.handoff, 'donna');
     const result = await open(place).handoff.seal({ session });
+    expect(existsSync(join(place.dir, '.git/handoff/sessions', session, 'committed'))).toBe(true);
     expect(kinds(place, session)).toEqual(['start', 'baton', 'seal']);
     expect(result).toMatchObject({ tree_size: 2, commit: head(place) });
     expect(await findings(place)).toEqual([]);
     expect((await place.handoff.sessions()).sessions).toMatchObject([{ session_id: session, state: 'wrapped' }]);
-    expect(existsSync(join(place.dir, '.git/handoff/sessions', session, 'committed'))).toBe(true);
     await expect(place.handoff.note({ session, text: 'more' })).rejects.toMatchObject({ code: 'session_ended' });
     await expect(place.handoff.wrap({ session, message: 'more' })).rejects.toMatchObject({ code: 'session_ended' });
   });
@@ -375,6 +383,7 @@ describe('what is broken is not sealed', () => {
     const folder = join(place.dir, '.git/handoff/sessions', place.session, 'records');
     await place.handoff.note({ text: 'two' });
     writeFileSync(join(folder, '000002'), readFileSync(join(folder, '000003')));
+    git(place.dir, 'reset', '--quiet', '--hard'); // nothing is left to compare it with
     await expect(open(place).handoff.seal()).rejects.toMatchObject({ code: 'chain_broken', exitCode: 1 });
     expect(existsSync(join(folder, '000004'))).toBe(false);
   });
@@ -403,13 +412,6 @@ describe('what is broken is not sealed', () => {
 });
 
 describe('two at once', () => {
-  const own = {
-    pid: nodeHost.pid,
-    space: nodeHost.space,
-    since: { boot: nodeHost.bootId(), uptime: nodeHost.uptime(), at: new Date().toISOString() },
-  };
-  const MESSAGE = 'Merkle finalization in progress. Retry in 5s.';
-
   test('whoever comes while another process is at it is told to come back', async () => {
     const place = await atWork();
     const { session } = place;
@@ -544,18 +546,39 @@ describe('wrap --seal', () => {
     expect(await findings(place)).toEqual([]);
   });
 
-  test('of a session that is over says so, and not that it is too early', async () => {
+  test('of a session that is over says so, not that it is too early, and keeps the words', async () => {
     const wrapped = await atWork();
+    work(wrapped, { 'a.ts': 'one\n' });
     await wrapped.handoff.wrap({ message: 'done' });
-    await expect(wrapped.handoff.wrap({ message: 'more', seal: true })).rejects.toMatchObject({
-      code: 'session_ended',
-    });
     const released = await atWork();
     work(released, { 'a.ts': 'one\n' });
     await released.handoff.release({ target: released.session, reason: 'gone home' });
-    await expect(released.handoff.wrap({ message: 'more', seal: true })).rejects.toMatchObject({
-      code: 'session_released',
-    });
+    for (const [{ handoff }, code] of [
+      [wrapped, 'session_ended'],
+      [released, 'session_released'],
+    ] as const) {
+      const refused = await error(handoff.wrap({ message: 'hard-won words', seal: true }));
+      expect(refused).toMatchObject({ code });
+      expect(readFileSync(refused.data.draft, 'utf8')).toContain('hard-won words');
+    }
+  });
+
+  test('while another process seals leaves the session open, and keeps others out in turn', async () => {
+    const place = await atWork();
+    const file = sealingFile(place, place.session);
+    writeFileSync(file, JSON.stringify(own));
+    await expect(place.handoff.wrap({ message: 'done', seal: true })).rejects.toMatchObject({ message: MESSAGE });
+    expect(kinds(place, place.session)).toEqual(['start', 'note']);
+    rmSync(file);
+    let meanwhile: Promise<unknown> | null = null;
+    const now = () => {
+      if (existsSync(file)) meanwhile ??= error(open(place).handoff.seal());
+      return new Date();
+    };
+    await open(place, { now }).handoff.wrap({ message: 'done', seal: true });
+    expect(await meanwhile).toMatchObject({ code: 'seal_in_progress' });
+    expect(kinds(place, place.session)).toEqual(['start', 'note', 'baton', 'seal']);
+    expect(existsSync(file)).toBe(false);
   });
 
   test('that git could not commit is finished by the same command again', async () => {

@@ -9,7 +9,8 @@ import { committed, count, fields, lines, shortId } from './layout.ts';
 
 export function formatSeal(result: SealResult, paint: Paint): string {
   const { session_id, tree_size, root, delta_id, path, already_sealed, commit } = result;
-  const did = already_sealed ? 'was sealed, and nothing came since' : `is sealed, ${committed(commit)}`;
+  const before = `was sealed, and nothing came since${commit ? `; ${committed(commit)}` : ''}`;
+  const did = already_sealed ? before : `is sealed, ${committed(commit)}`;
   return lines(
     `${paint('green', '✓')} session ${session_id.slice(0, 8)} ${did}`,
     fields(
