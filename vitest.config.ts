@@ -3,9 +3,10 @@ import { defineConfig } from 'vitest/config';
 // Whole processes, servers, remotes and hooks: minutes, so that they have a command of their own (npm run gauntlet).
 const GAUNTLET = [
   'test/ci/**/*.test.ts',
-  'test/cli/{output,seed-writeback,sessions,tasks,writeback}.test.ts',
+  'test/cli/{output,proof,seed-writeback,sessions,tasks,writeback}.test.ts',
   'test/git/store-conformance.test.ts',
   'test/journal/remote-locks*.test.ts',
+  'test/ledger/race.test.ts',
   'test/verbs/{claim,reconcile,two-machines}.test.ts',
   'test/gate/{attacks,honest,server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
