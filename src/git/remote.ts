@@ -1,4 +1,5 @@
 import { HandoffError } from '../core/error.ts';
+import { escapeInvisible } from '../core/text.ts';
 import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
 import type { Oid, Ref } from './store.ts';
 
@@ -52,9 +53,22 @@ export async function pushBranch(remote: Remote, ref: string): Promise<boolean> 
   const args = ['push', '--porcelain', '--no-follow-tags', '--end-of-options', remote.name, `${ref}:${ref}`];
   const result = await converse(remote, args);
   if (result.code === 0) return true;
-  const told = result.stdout.toString('utf8') + result.stderr;
-  if (/fetch first|non-fast-forward|cannot lock ref|failed to update ref|incorrect old value/.test(told)) return false;
-  throw remoteFailure(remote, gitFailure(args, { ...result, stderr: told }).message);
+  const answers = result.stdout.toString('utf8').split('\n').map(parsePorcelain);
+  const refused = answers.find((line) => line?.ref === ref && line.flag === '!');
+  if (refused && LOST.test(refused.summary)) return false;
+  // what the server itself says tells more than that it said no
+  const words = refused ? `${refused.summary} ${saidBy(result)}`.trim() : gitFailure(args, result).message;
+  throw new HandoffError('io', `Remote ${shownName(remote)}: ${words}`, {
+    hint: `The commits are here, and not there: git push ${shownName(remote)} shows all that it says.`,
+  });
+}
+
+const LOST = /fetch first|non-fast-forward|cannot lock ref|failed to update ref|incorrect old value|stale info/;
+const SAID = 500;
+
+function saidBy({ stderr }: GitResult): string {
+  const lines = stderr.split('\n').filter((line) => line.startsWith('remote: '));
+  return escapeInvisible(lines.map((line) => line.slice('remote: '.length).trim()).join(' ')).slice(0, SAID);
 }
 
 /** Brings a branch of the remote here, as the ref that git keeps for it. */
@@ -72,11 +86,16 @@ export async function fetchObjects(remote: Remote, refs: readonly string[]): Pro
   if (result.code !== 0) throw remoteFailure(remote, gitFailure(args, result).message);
 }
 
-export function remoteFailure({ name }: Remote, message: string): HandoffError {
-  const shown = name.replace(/\/\/[^/@]*@/, '//');
+export function remoteFailure(remote: Remote, message: string): HandoffError {
+  const shown = shownName(remote);
   return new HandoffError('io', `Remote ${shown}: ${message}`, {
     hint: `Check the remote (\`git ls-remote ${shown}\`), or go on without it: \`--local\`.`,
   });
+}
+
+/** Without a password that an address may have in it. */
+function shownName({ name }: Remote): string {
+  return name.replace(/\/\/[^/@]*@/, '//');
 }
 
 const PUSH = [

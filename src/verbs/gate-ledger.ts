@@ -13,8 +13,11 @@ import type { Case } from './gate-outcome.ts';
 import type { Repository } from './repository.ts';
 import { protectedRefs, trackedTips } from './tracking.ts';
 
+/** Whom base trusts. */
+type TrustingCase = Case & { trust: Trust };
+
 /** SPEC §11.4: the ledger only grows, and only on the protected branch, commit by commit along first parents. */
-export async function judgeLedger(repository: Repository, input: Case, delta: Delta): Promise<Finding[]> {
+export async function judgeLedger(repository: Repository, input: TrustingCase, delta: Delta): Promise<Finding[]> {
   const { head, replaces } = input;
   if (replaces) return judgeEdges(repository, input, delta);
   if (!delta.touchesLedger) return [];
@@ -29,30 +32,37 @@ async function isOnProtected(repository: Repository, trust: Trust, head: Oid): P
   return false;
 }
 
-/** The change as a whole was judged with all that it brings; where it has several steps, each by itself is judged too. */
-async function judgeEdges(repository: Repository, { base, head, range }: Case, delta: Delta): Promise<Finding[]> {
+/**
+ * The change as a whole was judged with all that it brings; where it has several steps, each by itself is judged too. Where a
+ * branch that has merged base takes its place, the way back leads through the branch.
+ */
+async function judgeEdges(repository: Repository, input: TrustingCase, delta: Delta): Promise<Finding[]> {
+  const { head, range, trust } = input;
+  if (range.commits.length < 2) return [];
   const parents = new Map(range.commits.map(({ oid, parents: [first] }) => [oid, first]));
-  const chain = [head];
-  for (let at = parents.get(head); at !== undefined && at !== base; at = parents.get(at)) chain.push(at);
-  if (chain.length === 1 || parents.get(chain.at(-1)!) !== base) return [];
   const findings: Finding[] = [];
-  const report: Report = (found) => {
-    if (!isAmong([...findings, ...delta.findings], found)) findings.push(found);
-  };
-  for (const [at, oid] of chain.entries()) {
-    const found: Finding[] = [];
-    await judgeEdge(repository, chain[at + 1] ?? base, oid, delta.trust, (each) => found.push(each));
-    for (const each of found) report({ ...each, commit: oid });
+  for (let at = head, from = parents.get(at); from !== undefined; at = from, from = parents.get(at)) {
+    // a key that is revoked at the end may have signed on the way there
+    const [found] = await judgeEdge(repository, from, at, at === head ? [delta.trust] : [delta.trust, trust]);
+    if (found && !isAmong([...findings, ...delta.findings], found)) findings.push({ ...found, commit: at });
   }
   return findings;
 }
 
-async function judgeEdge({ store }: Repository, from: Oid, to: Oid, trust: Trust, report: Report): Promise<void> {
+/** Nothing where it holds for anybody's trust. */
+async function judgeEdge({ store }: Repository, from: Oid, to: Oid, trusts: readonly Trust[]): Promise<Finding[]> {
   const [before, now] = await Promise.all([openTree(store, from), openTree(store, to)]);
   const [old, ledger] = await Promise.all([find(before, LEDGER), find(now, LEDGER)]);
-  if (old?.oid === ledger?.oid) return;
-  const changes = await readDifferences({ before, now }, { before: old, now: ledger }, report);
-  await auditLedgerStep({ before, now }, changes, { trust, suite: nodeSuite }, report);
+  if (old?.oid === ledger?.oid && old?.mode === ledger?.mode) return [];
+  let found: Finding[] = [];
+  for (const trust of trusts) {
+    found = [];
+    const report: Report = (each) => found.push(each);
+    const changes = await readDifferences({ before, now }, { before: old, now: ledger }, report);
+    await auditLedgerStep({ before, now }, changes, { trust, suite: nodeSuite }, report);
+    if (found.length === 0) return [];
+  }
+  return found;
 }
 
 function onBranch(): Finding {

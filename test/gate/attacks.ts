@@ -1,5 +1,6 @@
 import { EVIL_MERGES, FALSE_THOUGHTS, NO_REVIEW, UNACCOUNTED } from './attacks-code.ts';
 import { SURROUNDINGS, TREES } from './attacks-git.ts';
+import { CUTOFFS, LEDGERS, PROOFS } from './attacks-ledger.ts';
 import { REPLAYED, TAKEN_BACK } from './attacks-records.ts';
 import { KEYS, POLICIES } from './attacks-trust.ts';
 import type { Scenario } from './scenario.ts';
@@ -14,6 +15,9 @@ export const ATTACKS: Readonly<Record<string, Scenario[]>> = {
   policies: POLICIES,
   'records of something else': REPLAYED,
   'records taken back': TAKEN_BACK,
+  'the ledger rewritten': LEDGERS,
+  'proofs that are none': PROOFS,
+  'keys revoked too late': CUTOFFS,
   'trees nobody writes': TREES,
   'what the judge was made to believe': SURROUNDINGS,
 };

@@ -1,4 +1,5 @@
 import { CONTENTS, ROUTES } from './honest-code.ts';
+import { SEALED } from './honest-ledger.ts';
 import { PLACES, TRUST, WORK } from './honest-records.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -8,5 +9,6 @@ export const HONEST: Readonly<Record<string, Scenario[]>> = {
   'what a change is made of': CONTENTS,
   'who is trusted': TRUST,
   'sessions and tasks': WORK,
+  'the ledger and its proofs': SEALED,
   'where it is judged': PLACES,
 };

@@ -45,8 +45,10 @@ export async function ledgerAppend(
   for (let attempt = 1; ; attempt++) {
     const known = await requireTrust(repository);
     const branch = requireProtectedBranch(repository, known);
+    const standing = await catchUp(repository, branch, options.push ?? false);
+    if (options.push && standing === 'parted') throw hasParted(branch);
     // what won may have changed who is trusted
-    const trust = (await catchUp(repository, branch)) ? await requireTrust(repository) : known;
+    const trust = standing === 'moved' ? await requireTrust(repository) : known;
     const result = await appendHere(repository, trust, branch, options);
     if (!options.push || (await pushLedger(repository, branch))) return result;
     if (attempt === ATTEMPTS) throw lostAgain(branch);
@@ -152,6 +154,13 @@ function noNoteKey(identity: string): HandoffError {
       data: { identity },
     },
   );
+}
+
+function hasParted(branch: string): HandoffError {
+  return new HandoffError('io', `${branch} has commits that its remote lacks, and lacks some that its remote has.`, {
+    hint: 'git pull --rebase, or merge; then git handoff ledger append --push',
+    data: { branch },
+  });
 }
 
 function lostAgain(branch: string): HandoffError {

@@ -1,5 +1,5 @@
 import { LEDGER } from '../../core/paths.ts';
-import { readRange } from '../../git/range.ts';
+import { type Range, readRange } from '../../git/range.ts';
 import { fetchBranch, pushBranch } from '../../git/remote.ts';
 import { readGit } from '../../git/run.ts';
 import type { Oid } from '../../git/store.ts';
@@ -10,30 +10,37 @@ import { remoteOf, trackingRef } from '../tracking.ts';
 
 /**
  * A branch whose own commits do nothing but append, and that has parted from the remote's, has lost a race: those commits are
- * dropped and made again on top of what won. Anything else is for a person to merge. Whether it was so.
+ * dropped and made again on top of what won. Anything else is for a person to merge. `follows`: one that is only behind is
+ * brought to where the remote is.
  */
-export async function catchUp(repository: Repository, branch: string): Promise<boolean> {
+export async function catchUp(repository: Repository, branch: string, follows: boolean): Promise<Standing> {
   const { store, git } = repository;
   const tracking = await trackingOf(repository, branch);
-  if (tracking === null) return false;
+  if (tracking === null) return 'ahead';
   const [head, theirs] = await Promise.all([store.readCommit('HEAD'), store.readCommit(tracking)]);
-  if (head.oid === theirs.oid || head.parents.includes(theirs.oid)) return false;
-  if (!(await onlyAppends(repository, head.oid, theirs.oid))) return false;
+  if (head.oid === theirs.oid || head.parents.includes(theirs.oid)) return 'ahead';
+  const range = await readRange(git, head.oid, [theirs.oid]);
+  if (range.boundary.size === 1 && range.boundary.has(theirs.oid)) return 'ahead';
+  const isBehind = range.commits.length === 0;
+  if (isBehind ? !follows : !(await onlyAppends(repository, head.oid, range))) return 'parted';
   const config = withoutOwnHooks(repository.dirs, await repository.config(), RUN_BY_CHECKOUT);
   // unlike a reset it takes along what is staged, and stops where that is in the way
   await readGit(git, ['checkout', '--quiet', '--no-track', '-B', branch, theirs.oid, '--'], { config });
-  repository.warn(`${branch} had lost a race and is at ${theirs.oid.slice(0, 12)} now, as ${tracking} is.`);
-  return true;
+  const was = isBehind ? 'was behind' : 'had lost a race';
+  repository.warn(`${branch} ${was} and is at ${theirs.oid.slice(0, 12)} now, as ${tracking} is.`);
+  return 'moved';
 }
+
+/** How a branch stands to its remote's: it has all of that, it was brought there, or only a person can bring them together. */
+type Standing = 'ahead' | 'moved' | 'parted';
 
 /** Ours would take it for a ledger that shrinks; what the remote has was judged there. */
 const RUN_BY_CHECKOUT = ['reference-transaction', 'post-checkout', 'post-index-change'];
 
-/** Whether the branch has commits that the remote lacks, all of which only append, and lacks some that the remote has. */
-async function onlyAppends({ git }: Repository, head: Oid, theirs: Oid): Promise<boolean> {
-  const { commits, boundary } = await readRange(git, head, [theirs]);
-  const [parted] = boundary;
-  if (commits.some(({ parents }) => parents.length !== 1) || boundary.size !== 1 || parted === theirs) return false;
+/** Whether all that the branch has and the remote lacks only appends. */
+async function onlyAppends({ git }: Repository, head: Oid, range: Range): Promise<boolean> {
+  const [parted] = range.boundary;
+  if (range.commits.some(({ parents }) => parents.length !== 1) || range.boundary.size !== 1) return false;
   const changed = await readGit(git, ['diff-tree', '-r', '--name-only', '--no-renames', '-z', parted!, head]);
   return changed
     .toString('utf8')

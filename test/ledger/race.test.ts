@@ -1,0 +1,254 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { type Run, run } from '../cli/cli.ts';
+import { newKey, type Place, privateKey, writeBytes } from '../handoff.ts';
+import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
+import { identityOf, reopen, signDocument, template } from '../threats/forge.ts';
+import { changes } from '../verbs/agents.ts';
+import { commitHandoff, commitSealed, entriesOf, sealedSession } from './sealed.ts';
+
+// Several clones append at once; the remote is a bare repository, with our hook and without.
+
+const fresh = template(async (place) => {
+  commitSealed(place, 2);
+  await place.handoff.ledger.append();
+});
+const CLI = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
+
+interface Remote {
+  bare: string;
+  /** A clone of what it has now, as another machine of the same maintainer. */
+  clone(name: string): Place;
+}
+
+function remote(place: Place, isHooked: boolean): Remote {
+  const base = temporaryDirectory();
+  const bare = join(base, 'origin.git');
+  git('/', 'clone', '--quiet', '--bare', place.dir, bare);
+  git(bare, 'config', 'handoff.root', place.root);
+  if (isHooked) ok(run(['-C', bare, 'hooks', 'install', '--server']));
+  const clone = (name: string): Place => {
+    const dir = join(base, name);
+    git('/', 'clone', '--quiet', bare, dir);
+    return { ...place, dir };
+  };
+  return { bare, clone };
+}
+
+function ok(result: Run): Run {
+  expect(result).toMatchObject({ code: 0 });
+  return result;
+}
+
+/** The command as a process, which does not wait for others. */
+function start({ dir, env }: Place, ...args: string[]): Promise<Run> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [CLI, '-C', dir, ...args], { env: { ...isolatedEnv, ...env } });
+    const out = { stdout: '', stderr: '' };
+    child.stdout.on('data', (text) => (out.stdout += text));
+    child.stderr.on('data', (text) => (out.stderr += text));
+    child.on('close', (code) => resolve({ code, ...out }));
+  });
+}
+
+function append(place: Place, ...flags: string[]): Promise<Run> {
+  return start(place, 'ledger', 'append', '--json', ...flags);
+}
+
+/** A sealed session that arrives on the remote's main by a commit of its own. */
+function arrives(place: Place, count = 1): void {
+  commitSealed(place, count);
+  git(place.dir, 'push', '--quiet', 'origin', 'main');
+}
+
+function pull({ dir }: Place): void {
+  git(dir, 'pull', '--quiet', '--ff-only');
+}
+
+/** The ledger of the remote's main: whole, linear, and each seal once. */
+async function expectOneLedger({ bare, clone }: Remote, size: number): Promise<void> {
+  const place = clone(`judge-${size}`);
+  expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ size, pending: 0, unsealed: 0 });
+  expect(new Set(entriesOf(place)).size).toBe(size);
+  expect((await reopen(place).handoff.verify()).findings).toEqual([]);
+  expect(git(bare, 'rev-list', '--min-parents=2', 'main')).toBe('');
+}
+
+const SERVERS: [string, boolean][] = [
+  ['a server with our hook', true],
+  ['a plain server', false],
+];
+
+describe.each(SERVERS)('%s: who is second', (_, isHooked) => {
+  /** A clone that appended what it knew, while another appended that and more. `differs`: not the same seals. */
+  async function lost(differs = true): Promise<[Remote, Place, Place]> {
+    const there = remote(fresh(), isHooked);
+    const [winner, loser] = [there.clone('winner'), there.clone('loser')];
+    arrives(winner, 3);
+    pull(loser);
+    if (differs) arrives(winner, 3);
+    ok(await append(loser));
+    ok(await append(winner, '--push'));
+    return [there, winner, loser];
+  }
+
+  test.each([true, false])('begins again with --push, be it with other seals: %s', async (differs) => {
+    const [there, winner, loser] = await lost(differs);
+    const result = ok(await append(loser, '--push'));
+    expect(JSON.parse(result.stdout)).toMatchObject({ size: differs ? 8 : 5, appended: 0 });
+    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(git(winner.dir, 'rev-parse', 'HEAD'));
+    expect(changes(loser)).toEqual([]);
+    await expectOneLedger(there, differs ? 8 : 5);
+  });
+
+  test('appends again by hand, and pushes without a conflict', async () => {
+    const [there, winner, loser] = await lost();
+    expect(() => git(loser.dir, 'push', '--quiet')).toThrow(/rejected/);
+    arrives(winner, 2); // and there is more to append
+    git(loser.dir, 'fetch', '--quiet');
+    const result = ok(await append(loser));
+    expect(JSON.parse(result.stdout)).toMatchObject({ size: 10, appended: 2 });
+    expect(result.stderr).toContain('lost a race');
+    git(loser.dir, 'push', '--quiet');
+    expect(git(loser.dir, 'status', '--porcelain', '--branch')).toBe('## main...origin/main');
+    await expectOneLedger(there, 10);
+    expect(await reopen(loser).handoff.ledger.verify()).toMatchObject({ size: 10 });
+  });
+
+  test('may as well take what is there by hand: nobody had seen theirs', async () => {
+    const [, winner, loser] = await lost();
+    expect(await reopen(loser).handoff.ledger.verify()).toMatchObject({ size: 5 });
+    git(loser.dir, 'fetch', '--quiet');
+    git(loser.dir, 'reset', '--quiet', '--hard', 'origin/main');
+    expect(await reopen(loser).handoff.ledger.verify()).toMatchObject({ size: 8 });
+    pull(winner);
+    expect(JSON.parse(ok(await append(loser)).stdout)).toMatchObject({ size: 8, appended: 0 });
+  });
+
+  test('keeps what is staged and what is changed', async () => {
+    const [, , loser] = await lost();
+    writeBytes(loser.dir, 'staged.ts', 'staged\n');
+    git(loser.dir, 'add', 'staged.ts');
+    writeBytes(loser.dir, 'staged.ts', 'and changed\n');
+    writeBytes(loser.dir, 'loose.ts', 'loose\n');
+    ok(await append(loser, '--push'));
+    expect(changes(loser)).toEqual(['AM staged.ts', '?? loose.ts']);
+  });
+
+  test('trusts whom the winner has brought along', async () => {
+    const there = remote(fresh(), isHooked);
+    const [winner, loser] = [there.clone('winner'), there.clone('loser')];
+    arrives(winner);
+    pull(loser);
+    ok(await append(loser));
+    const key = newKey();
+    const signer: [string, typeof key] = ['maintainer', privateKey(winner, 'maintainer')];
+    const fay = signDocument(identityOf(winner, 'fay', key), [signer]);
+    writeBytes(winner.dir, '.handoff/identities/fay/identity.yaml', fay);
+    commitHandoff(winner);
+    sealedSession(winner, { identity: 'fay', key });
+    commitHandoff(winner);
+    git(winner.dir, 'push', '--quiet');
+    expect(JSON.parse(ok(await append(loser, '--push')).stdout)).toMatchObject({ size: 4, appended: 2 });
+    await expectOneLedger(there, 4);
+  });
+
+  test('is left alone with commits of another kind', async () => {
+    const [, , loser] = await lost();
+    writeBytes(loser.dir, 'mine.md', 'mine\n');
+    git(loser.dir, 'add', 'mine.md');
+    git(loser.dir, 'commit', '--quiet', '--message', 'mine');
+    const head = git(loser.dir, 'rev-parse', 'HEAD');
+    git(loser.dir, 'fetch', '--quiet');
+    expect(JSON.parse(ok(await append(loser)).stdout)).toMatchObject({ appended: 0, commit: null });
+    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(head);
+    const refused = await append(loser, '--push');
+    expect(refused.code).toBe(4);
+    expect(JSON.parse(refused.stdout).error).toMatchObject({ code: 'io', hint: expect.stringContaining('git pull') });
+    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(head);
+    expect(readFileSync(join(loser.dir, 'mine.md'), 'utf8')).toBe('mine\n');
+  });
+
+  test('is left alone with a merge', async () => {
+    const [, , loser] = await lost();
+    git(loser.dir, 'fetch', '--quiet');
+    git(loser.dir, 'merge', '--quiet', '--strategy=ours', '--no-edit', 'origin/main~1');
+    const head = git(loser.dir, 'rev-parse', 'HEAD');
+    await append(loser);
+    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(head);
+  });
+
+  test('our hooks in the clone are no hindrance', async () => {
+    const [there, , loser] = await lost();
+    ok(run(['-C', loser.dir, 'hooks', 'install'], { env: loser.env }));
+    expect(existsSync(join(loser.dir, '.git/hooks/reference-transaction'))).toBe(true);
+    expect(JSON.parse(ok(await append(loser, '--push')).stdout)).toMatchObject({ size: 8 });
+    arrives(there.clone('third'));
+    pull(loser);
+    expect(JSON.parse(ok(await append(loser, '--push')).stdout)).toMatchObject({ size: 9, appended: 1 });
+    await expectOneLedger(there, 9);
+  });
+});
+
+test('who is only behind is brought along by --push, and by nothing else', async () => {
+  const there = remote(fresh(), false);
+  const [winner, other] = [there.clone('winner'), there.clone('other')];
+  arrives(winner, 2);
+  const head = git(other.dir, 'rev-parse', 'HEAD');
+  git(other.dir, 'fetch', '--quiet');
+  expect(JSON.parse(ok(await append(other)).stdout)).toMatchObject({ size: 2, appended: 0 });
+  expect(git(other.dir, 'rev-parse', 'HEAD')).toBe(head);
+  expect(JSON.parse(ok(await append(other, '--push')).stdout)).toMatchObject({ size: 4, appended: 2 });
+  // nor does it have to have heard of it
+  arrives(there.clone('third'));
+  expect(JSON.parse(ok(await append(other, '--push')).stdout)).toMatchObject({ size: 5, appended: 1 });
+  await expectOneLedger(there, 5);
+});
+
+describe.each(SERVERS)('%s: all at once', (_, isHooked) => {
+  test('five clones, each with what it knows, end with one ledger that has every seal once', async () => {
+    const there = remote(fresh(), isHooked);
+    const source = there.clone('source');
+    // each clone has one session more than the one before it
+    const clones = Array.from({ length: 5 }, (_, n) => {
+      arrives(source);
+      return there.clone(`clone-${n}`);
+    });
+    const results = await Promise.all(clones.map((clone) => append(clone, '--push')));
+    expect(results.map(({ code, stderr }) => (code === 0 ? 'done' : stderr))).toEqual(Array(5).fill('done'));
+    await expectOneLedger(there, 7);
+    for (const clone of clones) {
+      git(clone.dir, 'fetch', '--quiet');
+      ok(await append(clone));
+      expect(git(clone.dir, 'rev-parse', 'HEAD')).toBe(git(there.bare, 'rev-parse', 'main'));
+      expect(await reopen(clone).handoff.ledger.verify()).toMatchObject({ size: 7 });
+    }
+  });
+});
+
+test('a remote that refuses says why, and nothing is lost', async () => {
+  const there = remote(fresh(), false);
+  const place = there.clone('clone');
+  commitSealed(place);
+  writeBytes(there.bare, 'hooks/pre-receive', '#!/bin/sh\necho "closed for today" >&2\nexit 1\n');
+  git(there.bare, 'config', 'core.hooksPath', join(there.bare, 'hooks'));
+  chmodSync(join(there.bare, 'hooks/pre-receive'), 0o755);
+  const result = await append(place, '--push');
+  expect(result.code).toBe(4);
+  expect(JSON.parse(result.stdout).error).toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('closed for today'),
+    hint: expect.stringContaining('git push origin'),
+  });
+  expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ size: 3 });
+});
+
+test('without a remote there is nothing to push to, and that is said', async () => {
+  const place = fresh();
+  commitSealed(place);
+  const result = await append(place, '--push');
+  expect(JSON.parse(result.stdout).error).toMatchObject({ code: 'io', message: expect.stringContaining('origin') });
+});
