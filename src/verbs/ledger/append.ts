@@ -16,7 +16,7 @@ import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
 import { protectedRefs } from '../tracking.ts';
 import { type Arrival, arrivedSeals, SESSIONS_LINE } from './arrivals.ts';
-import { checkLedgerPin } from './pin.ts';
+import { checkLedgerPin, rememberGrowth } from './pin.ts';
 import { catchUp, pushLedger } from './race.ts';
 import { writeLedger } from './write.ts';
 
@@ -89,8 +89,7 @@ async function appendHere(
   const files = [...growth.written, { path: 'checkpoint', bytes: signCheckpoint(checkpoint, named) }];
   const change = { identity: named.identity, message: messageOf(named, seals, growth) };
   const commit = await writeLedger(repository, { ...growth, written: files }, change, options);
-  if (commit !== null)
-    await checkLedgerPin(repository, (await readLedger(await openTree(repository.store, commit)))!, trust);
+  if (commit !== null && seals.length > 0) rememberGrowth(repository, checkpoint);
   return { ...headOf(checkpoint), appended: seals.length, commit };
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inconsistent, type Ledger } from '../../audit/ledger.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
+import type { Checkpoint } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
 import { parseJson } from '../../core/json.ts';
 import { verifyConsistency } from '../../core/merkle.ts';
@@ -28,8 +29,8 @@ export interface LedgerPin {
  */
 export async function checkLedgerPin(repository: Repository, ledger: Ledger, trust: Trust): Promise<LedgerPin> {
   const pin = readLedgerPin(repository);
-  const { origin, size, root } = ledger.checkpoint;
-  const found = { origin, size, root: toHex(root), at: repository.now().toISOString() };
+  const found = toPin(repository, ledger.checkpoint);
+  const { origin, size } = found;
   if (pin?.origin !== origin) return remember(repository, found);
   if (size < pin.size) {
     if (!isSideBranch(repository, trust)) throw rolledBack(pin, found);
@@ -37,8 +38,18 @@ export async function checkLedgerPin(repository: Repository, ledger: Ledger, tru
     return pin;
   }
   const proof = await consistencyFromTiles(pin.size, size, ledger.read, nodeSuite.sha256);
-  if (!verifyConsistency(pin.size, size, proof, fromHex(pin.root)!, root, nodeSuite.sha256)) throw forked(pin, found);
+  const [from, to] = [fromHex(pin.root)!, ledger.checkpoint.root];
+  if (!verifyConsistency(pin.size, size, proof, from, to, nodeSuite.sha256)) throw forked(pin, found);
   return size === pin.size ? pin : remember(repository, found);
+}
+
+/** For whoever has checked what was there before, and made it grow. */
+export function rememberGrowth(repository: Repository, checkpoint: Checkpoint): void {
+  remember(repository, toPin(repository, checkpoint));
+}
+
+function toPin(repository: Repository, { origin, size, root }: Checkpoint): LedgerPin {
+  return { origin, size, root: toHex(root), at: repository.now().toISOString() };
 }
 
 /** A branch that left before the ledger grew has an older one, and may. */
