@@ -1,14 +1,15 @@
 // Runs a handoff in a throwaway repository, so that V8 compiles what verbs use, and keeps that beside the program.
 const { execFileSync } = require('node:child_process');
-const { mkdtempSync, rmSync, writeFileSync } = require('node:fs');
+const { mkdtempSync, readdirSync, rmSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
-const { join, resolve } = require('node:path');
+const { dirname, join, resolve } = require('node:path');
 
 process.setMaxListeners(0);
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 const kept = resolve('dist/program.cjs.v8');
 const scratch = mkdtempSync(join(tmpdir(), 'git-handoff-build-'));
+const repository = join(scratch, 'repository');
 Object.assign(process.env, {
   HANDOFF_KEEP_COMPILED: kept,
   HANDOFF_KEYS: join(scratch, 'keys'),
@@ -37,13 +38,28 @@ const VERBS = [
   ['gate', '--base', 'HEAD~1', '--head', 'HEAD'],
   ['hooks', 'run', 'pre-commit'],
   ['log'],
+  ['audit', 'start', '--as', 'ada', '--intent', 'more work'],
+  ['note', 'a third'],
+  ['audit', 'verify'],
+  ['seal'],
+  ['wrap', '--message', 'sealed'],
+  ['ledger', 'append'],
+  ['prove', firstRecord, '--output', join(scratch, 'proof.yaml')],
+  ['check-proof', join(scratch, 'proof.yaml')],
 ];
 
+/** Of the session that was sealed. */
+function firstRecord() {
+  const seal = readdirSync(repository, { recursive: true }).find((path) => path.endsWith('-seal.yaml'));
+  return join(dirname(seal), '0001-start.yaml');
+}
+
 async function run() {
-  execFileSync('git', ['init', '--quiet', join(scratch, 'repository')]);
+  execFileSync('git', ['init', '--quiet', repository]);
   for (const verb of VERBS) {
-    const code = await main(['-C', join(scratch, 'repository'), ...verb], process, { version: '0', build: '0' });
-    if (code !== 0) throw new Error(`git handoff ${verb.join(' ')} ended with ${code}`);
+    const words = verb.map((word) => (typeof word === 'function' ? word() : word));
+    const code = await main(['-C', repository, ...words], process, { version: '0', build: '0' });
+    if (code !== 0) throw new Error(`git handoff ${words.join(' ')} ended with ${code}`);
   }
   writeFileSync(kept, compiled());
 }

@@ -8,7 +8,7 @@ const { Script } = require('node:vm');
 const filename = join(__dirname, 'program.cjs');
 const kept = `${filename}.v8`;
 const cachedData = existsSync(kept) ? readFileSync(kept) : undefined;
-const script = new Script(wrap(readFileSync(filename, 'utf8')), { filename, cachedData });
+const script = new Script(wrap(readFileSync(filename, 'latin1')), { filename, cachedData });
 script.runInThisContext().call(exports, exports, require, module, filename, __dirname);
 
 /** For the build: what V8 has compiled by now. */

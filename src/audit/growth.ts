@@ -22,13 +22,9 @@ export async function readGrowth(
 ): Promise<SessionFolder[] | null> {
   const owners = await readChanges(source, { before, now }, report);
   if (!owners) return null;
-  const grown: SessionFolder[] = [];
-  for (const owner of owners.filter((change) => isOwnedFolder(change.now, report))) {
-    const folders = await readOwnerGrowth(source, owner, report);
-    if (!folders) return null;
-    for (const folder of folders) grown.push(folder); // spread arguments have a limit, histories none
-  }
-  return grown;
+  const owned = owners.filter((change) => isOwnedFolder(change.now, report));
+  const grown = await Promise.all(owned.map((owner) => readOwnerGrowth(source, owner, report)));
+  return grown.every((folders) => folders !== null) ? grown.flat() : null;
 }
 
 async function readOwnerGrowth(source: Source, owner: Change, report: Report): Promise<SessionFolder[] | null> {

@@ -97,7 +97,7 @@ function hasJwtHeader({ 0: token }: RegExpExecArray): boolean {
   return bytes !== null && /^\{.*"alg"\s*:\s*"/s.test(new TextDecoder().decode(bytes));
 }
 
-const WORDS = /^(?:pass(?:word|wd)?|pwd?|secret|token|user(?:name)?|changeme|example|foobar|\.{3}|[x*•]+)$/i;
+const WORDS = /^(?:pass(?:word|wd)?|pwd?|secret|token|user(?:name)?|changeme|example|foobar|\.{3}|[x*\u2022]+)$/i;
 
 /** A name, a variable or stars in the place of a password show where one would stand. */
 function hasPassword(match: RegExpExecArray): boolean {

@@ -111,4 +111,4 @@ function label(text: string): string {
   return cut.map((each) => (PLAIN.test(each) ? each : `#${each.codePointAt(0)};`)).join('');
 }
 
-const PLAIN = /^[\p{L}\p{N} .,:_/()…-]$/u;
+const PLAIN = /^[\p{L}\p{N} .,:_/()\u2026-]$/u;

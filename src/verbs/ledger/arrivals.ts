@@ -1,5 +1,6 @@
 import { readGrowth, type SessionFolder } from '../../audit/growth.ts';
 import { type Ledger, readLeafHashes } from '../../audit/ledger.ts';
+import { FOLDERS_AT_ONCE, limiter } from '../../audit/limit.ts';
 import { FOLDER, find, type Source } from '../../audit/source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { HandoffError } from '../../core/error.ts';
@@ -34,12 +35,14 @@ export async function arrivedSeals(
   const grown = seen === null ? null : await readGrowth(source, { ...now, oid: seen }, now, throwFinding);
   const folders = grown ?? (await readGrowth(source, null, now, throwFinding))!;
   const isKnown = grown ? await knownIn(repository, seen!) : await knownHashes(ledger);
+  const some = limiter(FOLDERS_AT_ONCE);
   const seals: Arrival[] = [];
-  for (const folder of folders) {
+  const addSeals = async (folder: SessionFolder): Promise<void> => {
     const sealed = await sealsOf(repository, source, trust, folder);
-    for (const seal of sealed) if (!(await isKnown(seal))) seals.push(seal);
+    for (const seal of sealed) if (!(await isKnown(seal, folder))) seals.push(seal);
     repository.progress(seals.length);
-  }
+  };
+  await Promise.all(folders.map((folder) => some(1, () => addSeals(folder))));
   return { seals: seals.sort((a, b) => (a.id < b.id ? -1 : 1)), sessions: now.oid };
 }
 
@@ -72,12 +75,12 @@ async function sealsOf(
   }
 }
 
-type IsKnown = (seal: Arrival) => Promise<boolean>;
+type IsKnown = (seal: Arrival, folder: SessionFolder) => Promise<boolean>;
 
 /** What stood there when the ledger was last brought in line is in it. */
 async function knownIn({ store }: Repository, sessions: Oid): Promise<IsKnown> {
   const inside = `${ROOT}/sessions/`;
-  return ({ path }) => store.has(`${sessions}:${path.slice(inside.length)}`);
+  return async ({ path }, { isNew }) => !isNew && store.has(`${sessions}:${path.slice(inside.length)}`);
 }
 
 async function knownHashes(ledger: Ledger | null): Promise<IsKnown> {
