@@ -722,6 +722,9 @@ describe('the ledger', () => {
     expect(await here.handoff.ledger.verify()).toMatchObject({ valid: true, size: 1, unsealed: 0 });
     git(here.dir, 'reset', '--quiet', '--hard', 'HEAD~1');
     expect(await refusal(reopen(here).handoff.ledger.verify())).toBe('ledger_inconsistent');
+    expect(await findings(here)).toEqual(['ledger_inconsistent ledger']);
+    git(here.dir, 'switch', '--quiet', '--create', 'feature'); // a branch may have left before
+    expect(await findings(here)).toEqual([]);
   });
 
   it('M80 M81 M82 M88 M89 M90 M91 M92: the published vectors show each, kept and broken', async () => {

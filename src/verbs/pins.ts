@@ -11,6 +11,7 @@ import type { Oid } from '../git/store.ts';
 import { replaceFile } from '../journal/durable.ts';
 import { ifThere } from '../journal/if-there.ts';
 import type { Repository } from './repository.ts';
+import { protectedRefs } from './tracking.ts';
 
 interface Version {
   version: number;
@@ -24,12 +25,21 @@ export interface SeenTrust {
   /** Of all its policies, the first one first. */
   policyIds: readonly string[];
   identities: Record<string, Version>;
+  /** The refs that its policy protects. */
+  protectedRefs: readonly string[];
 }
 
-export function seenTrust({ repoId, policy, policyIds, identities }: Trust): SeenTrust {
+export function seenTrust(trust: Trust): SeenTrust {
+  const { repoId, policy, policyIds, identities } = trust;
   const entries = [...identities.values()].map(({ name, version, id }) => [name, { version, id }]);
   const { version, id } = policy;
-  return { root: repoId, policy: { version, id }, policyIds, identities: Object.fromEntries(entries) };
+  return {
+    root: repoId,
+    policy: { version, id },
+    policyIds,
+    identities: Object.fromEntries(entries),
+    protectedRefs: protectedRefs(trust),
+  };
 }
 
 /** The newest this clone has seen of a document, and in which commit. SPEC §5.9 */

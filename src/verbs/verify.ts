@@ -34,6 +34,8 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
   if (verdict.trust) {
     findings.push(...(await checkRollbacks(repository, verdict.trust, rev, options.staged ?? false)));
     await tryPinRoot(repository, verdict.trust.root);
+    if (isOfHere(options) && !hasErrors(findings))
+      findings.push(...(await rollback(repository, source, verdict.trust)));
   }
   if (options.staged) findings.push(...(await stagedChanges(repository)));
   return {
@@ -44,6 +46,16 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
     root: verdict.trust?.root ?? null,
     policy_version: verdict.trust?.policy.version ?? null,
   };
+}
+
+/** Any other commit may be older, and so may its ledger. */
+function isOfHere({ rev, staged }: VerifyOptions): boolean {
+  return rev === undefined && !staged;
+}
+
+async function rollback(repository: Repository, source: Source, trust: SeenTrust): Promise<Finding[]> {
+  const { ledgerRollback } = await import('./ledger/pin.ts');
+  return ledgerRollback(repository, source, { repoId: trust.root, protectedRefs: trust.protectedRefs });
 }
 
 function bothAsked(rev: string): HandoffError {

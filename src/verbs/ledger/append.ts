@@ -15,7 +15,7 @@ import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
 import { protectedRefs } from '../tracking.ts';
 import { type Arrival, arrivedSeals, SESSIONS_LINE } from './arrivals.ts';
-import { checkLedgerPin, EMPTY_LOG, rememberOwn } from './pin.ts';
+import { checkLedgerPin, EMPTY_LOG, homeOf, rememberOwn } from './pin.ts';
 import { catchUp, isShared, pushLedger } from './race.ts';
 import { writeLedger } from './write.ts';
 
@@ -82,7 +82,7 @@ async function appendHere(
   const ledger = await readLedger(source);
   const before = ledger?.checkpoint ?? { ...EMPTY_LOG, extensions: [], origin: ledgerOrigin(trust.repoId) };
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
-  await checkLedgerPin(repository, ledger, trust);
+  await checkLedgerPin(repository, ledger, homeOf(trust));
   const { seals, sessions } = await arrivedSeals(repository, source, trust, ledger);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };

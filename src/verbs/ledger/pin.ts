@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inconsistent, type Ledger } from '../../audit/ledger.ts';
+import { toFinding } from '../../audit/finding.ts';
+import { inconsistent, type Ledger, readLedger } from '../../audit/ledger.ts';
+import { find, type Source } from '../../audit/source.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
-import { HandoffError } from '../../core/error.ts';
+import { type Finding, HandoffError } from '../../core/error.ts';
 import { parseJson } from '../../core/json.ts';
 import { merkleRoot, verifyConsistency } from '../../core/merkle.ts';
+import { LEDGER } from '../../core/paths.ts';
 import { consistencyFromTiles } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
@@ -16,6 +19,16 @@ import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
 import { protectedRefs } from '../tracking.ts';
 import { wasInVain } from './race.ts';
+
+/** Whose ledger it is, and where it grows. */
+export interface LedgerHome {
+  repoId: string;
+  protectedRefs: readonly string[];
+}
+
+export function homeOf(trust: Trust): LedgerHome {
+  return { repoId: trust.repoId, protectedRefs: protectedRefs(trust) };
+}
 
 /** The largest checkpoint that this clone has seen, and when it first did. */
 interface LedgerPin {
@@ -34,15 +47,15 @@ interface LedgerPin {
 export async function checkLedgerPin(
   repository: Repository,
   ledger: Ledger | null,
-  trust: Trust,
+  home: LedgerHome,
 ): Promise<LedgerPin | null> {
-  const found = toPin(ledger, trust, repository.now());
+  const found = toPin(ledger, home, repository.now());
   const known = readLedgerPin(repository);
   for (let pin = known; ; pin = pin.own!.before) {
     if (pin?.origin !== found.origin) return remember(repository, found);
     const fault = await faultOf(pin, found, ledger);
     if (fault === null) return pin === known && pin.size === found.size ? pin : remember(repository, newer(pin, found));
-    if (found.size < pin.size && isSideBranch(repository, trust)) {
+    if (found.size < pin.size && isSideBranch(repository, home)) {
       repository.warn(`The ledger of this branch has ${found.size} seals; ${pin.size} were seen on the protected one.`);
       return pin;
     }
@@ -67,7 +80,7 @@ function withoutOwn({ origin, size, root, at }: LedgerPin): LedgerPin {
   return { origin, size, root, at };
 }
 
-function toPin(ledger: Ledger | null, { repoId }: Trust, now: Date): LedgerPin {
+function toPin(ledger: Ledger | null, { repoId }: LedgerHome, now: Date): LedgerPin {
   const { origin, size, root } = ledger?.checkpoint ?? { origin: ledgerOrigin(repoId), ...EMPTY_LOG };
   return { origin, size, root: toHex(root), at: now.toISOString() };
 }
@@ -87,9 +100,21 @@ function newer(pin: LedgerPin, found: LedgerPin): LedgerPin {
 }
 
 /** A branch that left before the ledger grew has an older one, and may. */
-function isSideBranch(repository: Repository, trust: Trust): boolean {
+function isSideBranch(repository: Repository, home: LedgerHome): boolean {
   const branch = readBranch(repository);
-  return branch !== null && !protectedRefs(trust).includes(`refs/heads/${branch}`);
+  return branch !== null && !home.protectedRefs.includes(`refs/heads/${branch}`);
+}
+
+/** For `verify`, which has judged the ledger by itself: whether it goes on from what was seen. */
+export async function ledgerRollback(repository: Repository, source: Source, home: LedgerHome): Promise<Finding[]> {
+  const isUnknown = !existsSync(pinPath(repository)) && (await find(source, LEDGER)) === null;
+  if (isUnknown) return [];
+  try {
+    await checkLedgerPin(repository, await readLedger(source), home);
+    return [];
+  } catch (error) {
+    return [toFinding(error, LEDGER)];
+  }
 }
 
 /** Whoever keeps us from hearing of anything new is noticed by the time that passes. */

@@ -5,7 +5,7 @@ import { ledgerOrigin } from '../../core/checkpoint.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { currentSource, requireTrust } from '../current.ts';
 import type { Repository } from '../repository.ts';
-import { assertAge, checkLedgerPin, EMPTY_LOG } from './pin.ts';
+import { assertAge, checkLedgerPin, EMPTY_LOG, homeOf } from './pin.ts';
 import { openSealedSessions } from './sealed-sessions.ts';
 import { readWitnesses } from './witnesses.ts';
 
@@ -43,7 +43,7 @@ export async function ledgerVerify(
   const ledger = await readLedger(source);
   const origin = ledgerOrigin(trust.repoId);
   if (!ledger) {
-    await checkLedgerPin(repository, null, trust);
+    await checkLedgerPin(repository, null, homeOf(trust));
     const { size, root } = EMPTY_LOG;
     return { valid: true, size, root: toHex(root), origin, ...sessions.counts(), witnesses: [], seen_at: null };
   }
@@ -52,7 +52,7 @@ export async function ledgerVerify(
     throw inconsistent(`${path}: ${message}`, { path });
   });
   await assertTiles(ledger, trust.repoId, nodeSuite, sessions.assertThere);
-  const pin = (await checkLedgerPin(repository, ledger, trust))!;
+  const pin = (await checkLedgerPin(repository, ledger, homeOf(trust)))!;
   assertAge(pin, options.maxAge, repository.now());
   const { size, root } = ledger.checkpoint;
   const cosigned = verified.flatMap(({ verifier, time }) =>
