@@ -1,11 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { ledgerVerifiers } from '../audit/ledger.ts';
 import { ledgerOrigin } from '../core/checkpoint.ts';
 import { HandoffError } from '../core/error.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { formatVerifierKey } from '../core/note.ts';
 import { checkProof, type Proof, type ProofCheck } from '../core/proof.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
-import { assertSize } from '../core/record.ts';
 import { nodeSuite } from '../crypto.ts';
 import { requireTrust } from './current.ts';
 import type { Repository } from './repository.ts';
@@ -29,24 +29,36 @@ export async function checkProofFile(
   options: CheckProofOptions,
   openRepository: () => Promise<Repository | null> = async () => null,
 ): Promise<CheckProofResult> {
-  const proof = parseProof(readInput(options.file));
+  const proof = parseProof(readInput(options.file, MAX_PROOF_BYTES));
   const vkeys = options.vkey === undefined ? await ownKeys(proof, openRepository) : [options.vkey];
   const keys = { vkeys, ...(options.witness ? { witnesses: options.witness } : {}) };
-  const record = options.record === undefined ? undefined : readInput(options.record);
+  const record = options.record === undefined ? undefined : readInput(options.record, MAX_RECORD_BYTES);
   return { valid: true, ...(await checkProof(proof, keys, nodeSuite, record)) };
 }
 
-function readInput(path: string): Uint8Array {
+/** A byte more than there may be is enough for whoever reads it to refuse it. */
+function readInput(path: string, limit: number): Uint8Array {
   try {
-    assertSize(statSync(path).size, MAX_PROOF_BYTES, 'proof');
-    return readFileSync(path);
+    return readStart(path, limit + 1);
   } catch (cause) {
-    if (cause instanceof HandoffError || (cause as NodeJS.ErrnoException).code === undefined) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
     throw new HandoffError('usage', `${path} cannot be read: ${(cause as Error).message}`, {
       hint: 'Name the file that git handoff prove has written.',
       data: { path },
       cause,
     });
+  }
+}
+
+function readStart(path: string, length: number): Uint8Array {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(length);
+    let end = 0;
+    for (let read = -1; read !== 0 && end < length; end += read) read = readSync(file, bytes, end, length - end, null);
+    return new Uint8Array(bytes.subarray(0, end));
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { findLeaf, type Ledger, readLedger } from '../audit/ledger.ts';
+import { findLeaf, inconsistent, type Ledger, readLedger } from '../audit/ledger.ts';
+import { toHex } from '../core/bytes.ts';
 import { ledgerOrigin } from '../core/checkpoint.ts';
 import { HandoffError } from '../core/error.ts';
-import { inclusionProof, leafHash } from '../core/merkle.ts';
+import { inclusionProof, leafHash, verifyInclusion } from '../core/merkle.ts';
 import { formatVerifierKey } from '../core/note.ts';
 import { proofPath } from '../core/paths.ts';
 import type { Proof, ProofLeaf } from '../core/proof.ts';
@@ -93,6 +94,7 @@ async function planProof({ trust, ledger, session, at, seal, index }: Place): Pr
   const { size } = ledger.checkpoint;
   const leaves = session.files.slice(0, seal).map(({ bytes }) => bytes);
   const siblings = await inclusionFromTiles(index, size, ledger.read, nodeSuite.sha256);
+  assertLeads(ledger, session.files[seal]!.bytes, index, siblings);
   return {
     repo: trust.repoId,
     record: toLeaf(session.files[at]!, trust),
@@ -102,6 +104,14 @@ async function planProof({ trust, ledger, session, at, seal, index }: Place): Pr
     vkey: formatVerifierKey(ledgerOrigin(trust.repoId), await signingKey(ledger, trust), nodeSuite),
     note: ledger.bytes,
   };
+}
+
+/** Nobody has compared the tiles with what was signed: what does not lead there would be no proof. */
+function assertLeads({ checkpoint }: Ledger, bytes: Uint8Array, index: number, siblings: readonly Uint8Array[]): void {
+  const { size, root } = checkpoint;
+  const { sha256 } = nodeSuite;
+  if (verifyInclusion(leafHash(bytes, sha256), index, size, siblings, root, sha256)) return;
+  throw inconsistent(`The tiles of the ledger do not lead to the root that was signed, ${toHex(root)}.`);
 }
 
 function toLeaf({ path, bytes, record }: TreeRecord, { identities }: Trust): ProofLeaf {
@@ -122,6 +132,7 @@ async function writeProof(
     guarded(file, () => replaceBy(file, (temporary) => writeSynced(temporary, bytes)));
     return file;
   }
+  if (repository.dirs.topLevel === null) throw noWorkTree();
   const path = proofPath(record.id);
   const plan = {
     files: [{ path, bytes, replaces: true }],
@@ -130,6 +141,12 @@ async function writeProof(
   };
   await publish(repository, plan, { ...options, commit: options.commit ?? false });
   return path;
+}
+
+function noWorkTree(): HandoffError {
+  return new HandoffError('usage', 'This is a bare repository: there is no .handoff/proofs to write to.', {
+    hint: 'Name a file: -o FILE, or -o - to print it.',
+  });
 }
 
 function notInLedger(message: string): HandoffError {

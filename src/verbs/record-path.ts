@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
 import { foldersOf } from '../audit/old-session.ts';
 import type { Entry, Source } from '../audit/source.ts';
 import { HandoffError } from '../core/error.ts';
@@ -16,6 +18,15 @@ export function parseRecordArgument(name: string): RecordName {
   if (prefix !== undefined) return { prefix };
   if (name.includes('/') || name.endsWith('.yaml') || name.endsWith('.md')) return { path: name.replace(/^\.\//, '') };
   throw badRecordName(name);
+}
+
+/** A path may be seen from a directory below; verbs take it from the top. Anything else is left as it is. */
+export function recordSeenFrom({ dirs: { topLevel } }: Repository, directory: string, name: string): string {
+  if (topLevel === null || !/[/.]/.test(name)) return name;
+  const path = relative(topLevel, resolve(realpathSync(directory), name))
+    .split(sep)
+    .join('/');
+  return path.startsWith(`${ROOT}/`) ? path : name;
 }
 
 /** The path of a session's record. By path nothing else is read; by id all sessions are. */

@@ -69,12 +69,17 @@ export const prove = defineVerb<ProveOptions, ProveResult>({
     { run: 'git handoff prove 3f9a1c2b -o proof.yaml', does: 'for somebody elsewhere' },
     { run: 'git handoff ledger key', does: 'what they check it with' },
   ],
-  async run(context, { output, ...options }) {
+  async run(context, { output, record, ...options }) {
     const { resolve } = await import('node:path');
     const { prove: write } = await import('../../verbs/prove.ts');
+    const { recordSeenFrom } = await import('../../verbs/record-path.ts');
+    const repository = await context.repository();
     const file = output === undefined || output === '-' ? output : resolve(context.directory, output);
-    return write(await context.repository(), { ...options, ...(file === undefined ? {} : { output: file }) });
+    const name = recordSeenFrom(repository, context.directory, record);
+    return write(repository, { ...options, record: name, ...(file === undefined ? {} : { output: file }) });
   },
+  // byte for byte: it has nothing hidden in it, and escaped once more it would be no proof
+  formatted: async ({ proof }, { output }) => (output === '-' ? proof : null),
   text: async (result, paint) => (await text()).formatProve(result, paint),
 });
 

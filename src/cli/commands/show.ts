@@ -13,6 +13,11 @@ export const show = defineVerb<ShowOptions, ShowResult>({
     { run: 'git handoff show 3f9a1c', does: 'by the beginning of its id' },
     { run: 'git handoff show .handoff/project.yaml --sshsig /tmp/proof', does: 'and check it with ssh-keygen' },
   ],
-  run: async (context, options) => (await import('../../verbs/show.ts')).show(await context.repository(), options),
+  async run(context, { record, ...options }) {
+    const { recordSeenFrom } = await import('../../verbs/record-path.ts');
+    const repository = await context.repository();
+    const name = recordSeenFrom(repository, context.directory, record);
+    return (await import('../../verbs/show.ts')).show(repository, { ...options, record: name });
+  },
   text: async (result, paint) => (await import('../text/show.ts')).formatShow(result, paint),
 });

@@ -32,13 +32,9 @@ export function formatRoot(result: RootResult | LedgerRoot, paint: Paint): strin
   return lines(`${result.root}  ${paint('dim', what)}`);
 }
 
-export function formatProve(
-  { record, session_root, ledger_size, file, vkey, proof }: ProveResult,
-  paint: Paint,
-): string {
-  if (file === null) return proof;
+export function formatProve({ record, session_root, ledger_size, file, vkey }: ProveResult, paint: Paint): string {
   return lines(
-    `${paint('green', '✓')} proof of ${shortId(record)}  ${paint('dim', file)}`,
+    `${paint('green', '✓')} proof of ${shortId(record)}  ${paint('dim', file ?? '-')}`,
     fields(
       [
         ['session', session_root],
