@@ -289,7 +289,11 @@ describe('a file that is gone', () => {
   });
 
   it('is taken out of an index of many pieces, and its place is the first or the last', async () => {
-    const paths = ['.handoff/a.yaml', ...Array.from({ length: 12_000 }, (_, at) => `.handoff/b/${at}`), '.handoff/zz.yaml'];
+    const paths = [
+      '.handoff/a.yaml',
+      ...Array.from({ length: 12_000 }, (_, at) => `.handoff/b/${at}`),
+      '.handoff/zz.yaml',
+    ];
     const at = place();
     const lines = paths.map((path) => `100644 ${'1'.repeat(40)}\t${path}\0`);
     gitInput(at.dir, lines.join(''), 'update-index', '-z', '--index-info');
