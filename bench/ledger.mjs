@@ -24,7 +24,10 @@ export async function generateLedger(base, seals, waiting) {
   const { dir, env, root } = place;
   const keyOf = (identity) =>
     createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${identity}.pem`)));
-  const git = (...args) => execFileSync('git', ['-C', dir, ...args], { env }).toString().trim();
+  const git = (...args) =>
+    execFileSync('git', ['-C', dir, ...args], { env })
+      .toString()
+      .trim();
   const ledger = await ledgerFiles(root, keyOf('maintainer'), added, git('rev-parse', 'main:.handoff/sessions'));
   const more = [...sealedSessions(root, keyOf, seals, waiting)];
   await importCommits(dir, env, 'main', 'refs/heads/main^0', [ledger, more]);

@@ -74,7 +74,7 @@ function mergeIndex(
   if (!merger.changed) return 'same';
   const extensions = withTreesForgotten(rest.subarray(0, -width), wanted, width);
   if (!extensions || rest.subarray(-width).every((byte) => byte === 0)) return null; // without a checksum, on purpose
-  output.push(extensions);
+  for (const part of extensions) output.push(part);
   output.finish();
   return merger.added;
 }
@@ -98,7 +98,7 @@ function mergeEntries(from: number, merger: EntryMerger, expected: number): Buff
     buffer.copyWithin(0, taken, taken + kept);
   }
   merger.finish();
-  return merger.isDone ? Buffer.concat([buffer.subarray(0, kept), readFrom(from, position)]) : Buffer.alloc(0);
+  return merger.isDone ? readFrom(from, position - kept) : Buffer.alloc(0);
 }
 
 function readFrom(file: number, position: number): Buffer {
@@ -130,14 +130,17 @@ function openOutput(to: number, format: ObjectFormat): { push(bytes: Uint8Array)
 }
 
 /** Any extension but `TREE` is git's business. */
-function withTreesForgotten(extensions: Buffer, wanted: readonly Wanted[], width: number): Buffer | null {
-  if (extensions.length === 0) return extensions;
+function withTreesForgotten(extensions: Buffer, wanted: readonly Wanted[], width: number): Buffer[] | null {
+  if (extensions.length === 0) return [];
   if (extensions.length < 8 || extensions.toString('latin1', 0, 4) !== 'TREE') return null;
   if (extensions.readUInt32BE(4) !== extensions.length - 8) return null;
-  const folders = wanted.map(({ path }) => dirname(path));
-  const trees = forgetTrees(extensions.subarray(8), folders, width);
+  const folders = new Set(wanted.map(({ path }) => dirname(path)));
+  const trees = forgetTrees(extensions.subarray(8), [...folders], width);
   if (!trees) return null;
   const header = Buffer.from(extensions.subarray(0, 8));
-  header.writeUInt32BE(trees.length, 4);
-  return Buffer.concat([header, trees]);
+  header.writeUInt32BE(
+    trees.reduce((size, part) => size + part.length, 0),
+    4,
+  );
+  return [header, ...trees];
 }

@@ -1,30 +1,40 @@
 /**
  * The `TREE` extension of an index, which knows the ids of folders, after files in some of them have changed: these folders
- * and all above them are unknown. Null when it is malformed.
+ * and all above them are unknown. In parts, since one of many folders is large. Null when it is malformed.
  */
-export function forgetTrees(trees: Buffer, folders: readonly string[], width: number): Buffer | null {
+export function forgetTrees(trees: Buffer, folders: readonly string[], width: number): Buffer[] | null {
   try {
-    return [...new Set(folders)].reduce((left, folder) => forget(left, folder.split('/'), width), trees);
+    const nodes = folders.flatMap((folder) => nodesAlong(trees, folder.split('/'), width));
+    const known = new Map(nodes.filter(({ isKnown }) => isKnown).map((node) => [node.nul, node]));
+    return withUnknown(
+      trees,
+      [...known.values()].sort((a, b) => a.nul - b.nul),
+    );
   } catch (error) {
     if (error instanceof Malformed) return null;
     throw error;
   }
 }
 
-function forget(trees: Buffer, folder: readonly string[], width: number): Buffer {
-  const parts: Buffer[] = [];
-  let done = 0;
-  let at: number | null = 0;
-  for (let depth = 0; at !== null; depth++) {
-    const node = readNode(trees, at, width);
-    if (node.isKnown) {
-      parts.push(trees.subarray(done, node.nul + 1), Buffer.from(`-1 ${node.children}\n`));
-      done = node.end;
-    }
-    const name = folder[depth];
-    at = name === undefined ? null : findChild(trees, node, name, width);
+/** From the top down to a folder, as far as it is there. */
+function nodesAlong(trees: Buffer, folder: readonly string[], width: number): Node[] {
+  const nodes = [readNode(trees, 0, width)];
+  for (const name of folder) {
+    const at = findChild(trees, nodes.at(-1)!, name, width);
+    if (at === null) break;
+    nodes.push(readNode(trees, at, width));
   }
-  return Buffer.concat([...parts, trees.subarray(done)]);
+  return nodes;
+}
+
+function withUnknown(trees: Buffer, nodes: readonly Node[]): Buffer[] {
+  let done = 0;
+  const parts = nodes.flatMap(({ nul, children, end }) => {
+    const before = trees.subarray(done, nul + 1);
+    done = end;
+    return [before, Buffer.from(`-1 ${children}\n`)];
+  });
+  return [...parts, trees.subarray(done)];
 }
 
 interface Node {
