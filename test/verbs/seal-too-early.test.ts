@@ -189,8 +189,9 @@ describe('not too early', () => {
     await expectSealed(place);
   });
 
-  test('what was there before the session', async () => {
+  test.each(['without a remote', 'not pushed yet'])('what was there before the session, %s', async (how) => {
     const place = fresh();
+    if (how === 'not pushed yet') tracked(place);
     work(place, { 'early.ts': 'e\n' });
     await expectSealed(await atWork(place));
   });
