@@ -2,19 +2,19 @@ import { HandoffError } from '../core/error.ts';
 import type { Repository, RepositoryOptions } from '../verbs/repository.ts';
 import type { Context } from './command.ts';
 
-/** Opens the repository around a directory at most once, and only for verbs that ask. */
+/** Opens the repository around a directory at most once, and only for verbs that ask; so with what Node opens when it is named. */
 export function openContext(
   directory: string,
   options: RepositoryOptions,
-  { stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
+  host: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
 ): Context & { close(): Promise<void> } {
   let opened: Promise<Repository> | undefined;
   const repository = (): Promise<Repository> => (opened ??= open(directory, options));
   return {
     env: options.env,
     directory,
-    readInput: () => readAll(stdin),
-    showOutput: (bytes) => stderr.write(bytes),
+    readInput: () => readAll(host.stdin),
+    showOutput: (bytes) => host.stderr.write(bytes),
     repository,
     hookRepository: () => (opened ??= openForHook(directory, options)),
     anyRepository: () => repository().catch(nullOutside),

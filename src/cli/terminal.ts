@@ -70,7 +70,7 @@ const REDRAW_MS = 100;
 /** One line that counts, only for a person who has waited for a second. */
 function createProgress(stderr: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Progress {
   const visible = stderr.isTTY === true && env.TERM !== 'dumb';
-  let next = performance.now() + QUIET_MS;
+  let next = visible ? performance.now() + QUIET_MS : Number.POSITIVE_INFINITY; // to ask for the time loads a module
   let drawn = false;
   return {
     show(checked) {

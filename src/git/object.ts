@@ -26,8 +26,9 @@ export function findTexts(bytes: Uint8Array, texts: readonly string[]): string[]
 /** Where the first entry begins that is not in both. */
 function commonStart(before: Uint8Array, now: Uint8Array, width: number): number {
   const same = commonLength(asBuffer(before), asBuffer(now));
+  const text = asBuffer(before).toString('latin1', 0, same); // to look for a byte in text takes half the time
   for (let start = 0; ; ) {
-    const nul = before.indexOf(0, start);
+    const nul = text.indexOf('\0', start);
     const end = nul + 1 + width;
     if (nul < 0 || end > same) return start;
     start = end;
