@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 const GAUNTLET = [
   'test/ci/**/*.test.ts',
   'test/cli/{output,proof,seed-proof,seed-writeback,sessions,tasks,writeback}.test.ts',
+  'test/core/{proof,tiles}.test.ts',
   'test/git/store-conformance.test.ts',
   'test/journal/remote-locks*.test.ts',
   'test/ledger/**/*.test.ts',
