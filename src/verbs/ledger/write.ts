@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import type { LogGrowth } from '../../core/log-growth.ts';
 import { LEDGER } from '../../core/paths.ts';
 import { parseTilePath, tilePath, tilesOf } from '../../core/tiles.ts';
@@ -40,11 +40,18 @@ export async function writeLedger(
 
 /** Tiles that an attempt which was cut off has left. */
 function strays(topLevel: string, size: number): string[] {
+  const ledger = join(topLevel, LEDGER);
   const wanted = new Set(tilesOf(size).map(tilePath));
-  const folder = join(topLevel, LEDGER, 'tile');
-  const names = ifThere(() => readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? [];
-  const paths = names.map((name) => `tile/${name.replaceAll(sep, '/')}`);
-  return paths
-    .filter((path) => parseTilePath(path) && !wanted.has(path) && lstatSync(join(topLevel, LEDGER, path)).isFile())
+  return tilesUnder(ledger, 'tile')
+    .filter((path) => !wanted.has(path) && parseTilePath(path) && lstatSync(join(ledger, path)).isFile())
     .map((path) => `${LEDGER}/${path}`);
+}
+
+const FOLDER = /^tile\/[^/]+$|\/x\d{3}$|\.p$/;
+
+/** A folder of tiles is known by its name: to ask of a thousand names what they are takes as long as all the rest. */
+function tilesUnder(ledger: string, folder: string): string[] {
+  const names = ifThere(() => readdirSync(join(ledger, folder))) ?? [];
+  const paths = names.map((name) => `${folder}/${name}`);
+  return paths.flatMap((path) => (FOLDER.test(path) ? tilesUnder(ledger, path) : [path]));
 }
