@@ -5,6 +5,7 @@ import { type Checkpoint, formatCheckpoint, ledgerOrigin } from '../../core/chec
 import { HandoffError } from '../../core/error.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
 import { formatNote, noteSignature, openNote } from '../../core/note.ts';
+import { edgeOf, type ReadTile, tilePath } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { NamedSigner } from '../../journal/sign.ts';
@@ -83,12 +84,13 @@ async function appendHere(
   const before = ledger?.checkpoint ?? { ...EMPTY_LOG, extensions: [], origin: ledgerOrigin(trust.repoId) };
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
   await checkLedgerPin(repository, ledger, homeOf(trust));
+  const read = ledger ? readAhead(ledger) : nothingThere;
   const { seals, sessions } = await arrivedSeals(repository, source, trust, ledger);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
   const named = await maintainerSigner(repository, trust, options);
   const entries = seals.map(({ bytes }) => bytes);
-  const growth = await planGrowth(before, entries, ledger?.read ?? nothingThere, nodeSuite.sha256);
+  const growth = await planGrowth(before, entries, read, nodeSuite.sha256);
   const extensions = sessions === null ? before.extensions : [`${SESSIONS_LINE}${sessions}`];
   const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
   const files = [...growth.written, { path: 'checkpoint', bytes: signCheckpoint(checkpoint, named) }];
@@ -127,6 +129,13 @@ function signCheckpoint(checkpoint: Checkpoint, { identity, signer }: NamedSigne
 function messageOf({ identity }: NamedSigner, seals: readonly Arrival[], { size, root }: LogGrowth): string {
   const what = seals.length === 0 ? 'signs the ledger anew' : `appends ${seals.length} to the ledger`;
   return `handoff: ${identity} ${what}\n\n${size} seals, root ${toHex(root)}`;
+}
+
+/** Asks for the right edge before it is needed: git finds it while sessions are verified. */
+function readAhead({ checkpoint, read }: Ledger): ReadTile {
+  const edge = new Map(edgeOf(checkpoint.size).map((tile) => [tilePath(tile), read(tile)]));
+  for (const tile of edge.values()) tile.catch(() => {}); // whoever needs it is told
+  return (tile) => edge.get(tilePath(tile)) ?? read(tile);
 }
 
 async function nothingThere(): Promise<never> {
