@@ -7,7 +7,7 @@ import { checkProof } from '../core/proof.ts';
 import { proofError } from '../core/proof-error.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
 import { type ParsedRecord, parseRecord } from '../core/record.ts';
-import { HASH_SIZE, parseEntries, TILE_WIDTH, tilePath, tilesOf } from '../core/tiles.ts';
+import { HASH_SIZE, parseEntries, parseHashes, TILE_WIDTH, tilePath, tilesOf, tilesOfLevel } from '../core/tiles.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { attempt, type Report } from './finding.ts';
@@ -54,9 +54,7 @@ export async function assertTiles(
 ): Promise<void> {
   const { size, root } = ledger.checkpoint;
   const leaves = await readLeaves(ledger, repo, suite, visit);
-  const distinct = new Set(
-    Array.from({ length: size }, (_, i) => toHex(leaves.subarray(i * HASH_SIZE, (i + 1) * HASH_SIZE))),
-  );
+  const distinct = new Set(parseHashes(leaves).map(toHex));
   if (distinct.size !== size)
     throw inconsistent(`A seal stands in the ledger twice: ${size} entries, ${distinct.size} seals.`);
   for (let level = 0, hashes = leaves; hashes.length > 0; level++)
@@ -76,7 +74,7 @@ async function readLeaves(
   visit: Visit,
 ): Promise<Uint8Array> {
   const hashes: Uint8Array[] = [];
-  for (const tile of tilesOf(size).filter(({ level }) => level === 'entries')) {
+  for (const tile of tilesOfLevel('entries', size)) {
     const entries = parseEntries(await read(tile), tile.width, tilePath(tile));
     for (const [at, entry] of entries.entries()) await visit(toSeal(tile.index * TILE_WIDTH + at, entry, repo));
     hashes.push(leafHashes(entries, suite.sha256));
@@ -92,7 +90,7 @@ async function assertLevel(
   suite: Suite,
 ): Promise<Uint8Array> {
   const above: Uint8Array[] = [];
-  for (const tile of tilesOf(size).filter((each) => each.level === level)) {
+  for (const tile of tilesOfLevel(level, size)) {
     const start = tile.index * TILE_WIDTH * HASH_SIZE;
     const expected = hashes.subarray(start, start + tile.width * HASH_SIZE);
     if (!equalBytes(await read(tile), expected))
