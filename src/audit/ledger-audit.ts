@@ -1,18 +1,17 @@
 import { concatBytes, equalBytes, toHex } from '../core/bytes.ts';
-import { asHandoffError } from '../core/error.ts';
 import { leafHashes, rootOfHashes } from '../core/merkle.ts';
-import { formatVerifierKey } from '../core/note.ts';
 import { LEDGER, proofPath } from '../core/paths.ts';
 import { checkProof } from '../core/proof.ts';
 import { proofError } from '../core/proof-error.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
-import { type ParsedRecord, parseRecord } from '../core/record.ts';
+import type { ParsedRecord } from '../core/record.ts';
+import { parseSeal } from '../core/seal.ts';
 import { HASH_SIZE, parseEntries, parseHashes, TILE_WIDTH, tilePath, tilesOf, tilesOfLevel } from '../core/tiles.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { attempt, type Report } from './finding.ts';
 import { isFile, listUnique, reportNoPlace } from './layout.ts';
-import { inconsistent, type Ledger, ledgerVerifiers, openCheckpoint, readLedger } from './ledger.ts';
+import { inconsistent, type Ledger, ledgerVkeys, openCheckpoint, readLedger } from './ledger.ts';
 import { type Entry, FOLDER, find, type Source } from './source.ts';
 
 /** A seal in a ledger, and where it stands. */
@@ -36,8 +35,7 @@ export async function auditLedger(source: Source, trust: Trust, suite: Suite, re
 /** A proof that stands in the tree: of the record that its name says, and by a key that may sign the ledger. */
 export async function auditProof(source: Source, file: Entry, trust: Trust, suite: Suite): Promise<void> {
   const proof = parseProof(await source.read(file, MAX_PROOF_BYTES));
-  const vkeys = ledgerVerifiers(trust, suite).map(({ name, publicKey }) => formatVerifierKey(name, publicKey, suite));
-  const { record } = await checkProof(proof, { vkeys }, suite);
+  const { record } = await checkProof(proof, { vkeys: ledgerVkeys(trust, suite) }, suite);
   if (proofPath(record) === file.path && proof.repo === trust.repoId) return;
   throw proofError('record', `the record that ${file.name} names`, record);
 }
@@ -102,18 +100,9 @@ async function assertLevel(
 
 /** An entry of a ledger as what it must be. */
 export function toSeal(index: number, bytes: Uint8Array, repo: string): LedgerSeal {
-  const record = parseOrNull(bytes);
-  if (record?.kind === 'seal' && record.fields.repo === repo) return { index, bytes, record };
+  const record = parseSeal(bytes);
+  if (record?.fields.repo === repo) return { index, bytes, record };
   throw inconsistent(`Entry ${index} of the ledger is no seal of this repository.`);
-}
-
-function parseOrNull(bytes: Uint8Array): ParsedRecord | null {
-  try {
-    return parseRecord(bytes);
-  } catch (error) {
-    asHandoffError(error);
-    return null;
-  }
 }
 
 /** Nothing in the folder but the checkpoint and the tiles of its size. */

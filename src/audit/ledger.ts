@@ -99,15 +99,19 @@ export async function openCheckpoint(
 }
 
 /** Who may have signed a ledger: what a retired key signed stands. */
-export function ledgerVerifiers(
+export function ledgerVerifiers(trust: Trust, suite: Hashes, states?: readonly KeyState[]): Verifier[] {
+  return ledgerVkeys(trust, suite, states).map((vkey) => parseVerifierKey(vkey, suite));
+}
+
+/** The same, as proofs are checked with them. */
+export function ledgerVkeys(
   { repoId, identities }: Trust,
   suite: Hashes,
   states: readonly KeyState[] = ['active', 'retired'],
-): Verifier[] {
+): string[] {
   const maintainers = [...identities.values()].filter(({ role }) => role === 'maintainer');
   const keys = maintainers.flatMap((identity) => identity.keys.filter(({ state }) => states.includes(state)));
-  const origin = ledgerOrigin(repoId);
-  return keys.map(({ bytes }) => parseVerifierKey(formatVerifierKey(origin, bytes, suite), suite));
+  return keys.map(({ bytes }) => formatVerifierKey(ledgerOrigin(repoId), bytes, suite));
 }
 
 /** The entries from one place on. */
