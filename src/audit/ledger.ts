@@ -13,7 +13,16 @@ import {
   type Verifier,
 } from '../core/note.ts';
 import { LEDGER } from '../core/paths.ts';
-import { HASH_SIZE, parseEntries, type ReadTile, TILE_WIDTH, type Tile, tilePath, tilesOf } from '../core/tiles.ts';
+import {
+  HASH_SIZE,
+  parseEntries,
+  parseHashes,
+  type ReadTile,
+  TILE_WIDTH,
+  type Tile,
+  tilePath,
+  tilesOfLevel,
+} from '../core/tiles.ts';
 import type { KeyState, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
@@ -90,25 +99,27 @@ export async function openCheckpoint(
 }
 
 /** Who may have signed a ledger: what a retired key signed stands. */
-export function ledgerVerifiers(
+export function ledgerVerifiers(trust: Trust, suite: Hashes, states?: readonly KeyState[]): Verifier[] {
+  return ledgerVkeys(trust, suite, states).map((vkey) => parseVerifierKey(vkey, suite));
+}
+
+/** The same, as proofs are checked with them. */
+export function ledgerVkeys(
   { repoId, identities }: Trust,
   suite: Hashes,
   states: readonly KeyState[] = ['active', 'retired'],
-): Verifier[] {
+): string[] {
   const maintainers = [...identities.values()].filter(({ role }) => role === 'maintainer');
   const keys = maintainers.flatMap((identity) => identity.keys.filter(({ state }) => states.includes(state)));
-  const origin = ledgerOrigin(repoId);
-  return keys.map(({ bytes }) => parseVerifierKey(formatVerifierKey(origin, bytes, suite), suite));
+  return keys.map(({ bytes }) => formatVerifierKey(ledgerOrigin(repoId), bytes, suite));
 }
 
 /** The entries from one place on. */
 export async function readEntriesFrom({ checkpoint: { size }, read }: Ledger, from: number): Promise<Uint8Array[]> {
   const entries: Uint8Array[] = [];
-  for (let index = Math.floor(from / TILE_WIDTH); index * TILE_WIDTH < size; index++) {
-    const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
-    const tile: Tile = { level: 'entries', index, width };
-    const bundle = parseEntries(await read(tile), width, tilePath(tile));
-    entries.push(...bundle.slice(Math.max(0, from - index * TILE_WIDTH)));
+  for (const tile of tilesOfLevel('entries', size).slice(Math.floor(from / TILE_WIDTH))) {
+    const bundle = parseEntries(await read(tile), tile.width, tilePath(tile));
+    entries.push(...bundle.slice(Math.max(0, from - tile.index * TILE_WIDTH)));
   }
   return entries;
 }
@@ -118,20 +129,18 @@ export async function readLeafHashes(
   { checkpoint: { size, root }, read }: Ledger,
   { sha256 }: Hashes,
 ): Promise<string[]> {
-  const tiles = tilesOf(size).filter(({ level }) => level === 0);
-  const hashes = concatBytes(...(await Promise.all(tiles.map(read))));
+  const hashes = concatBytes(...(await Promise.all(tilesOfLevel(0, size).map(read))));
   if (hashes.length !== size * HASH_SIZE || (size > 0 && !equalBytes(rootOfHashes(hashes, sha256), root)))
     throw inconsistent('The tiles of the ledger do not give the root that was signed.');
-  return Array.from({ length: size }, (_, at) => toHex(hashes.subarray(at * HASH_SIZE, (at + 1) * HASH_SIZE)));
+  return parseHashes(hashes).map(toHex);
 }
 
 /** Where a seal stands in a ledger; null when it does not. The newest are looked at first. */
 export async function findLeaf({ checkpoint: { size }, read }: Ledger, leaf: Uint8Array): Promise<number | null> {
-  for (let index = Math.ceil(size / TILE_WIDTH) - 1; index >= 0; index--) {
-    const tile = { level: 0, index, width: Math.min(TILE_WIDTH, size - index * TILE_WIDTH) };
+  for (const tile of tilesOfLevel(0, size).reverse()) {
     const hashes = Buffer.from(await read(tile));
     for (let at = hashes.indexOf(leaf); at >= 0; at = hashes.indexOf(leaf, at + 1))
-      if (at % 32 === 0) return index * TILE_WIDTH + at / 32;
+      if (at % HASH_SIZE === 0) return tile.index * TILE_WIDTH + at / HASH_SIZE;
   }
   return null;
 }

@@ -4,7 +4,7 @@ import { HandoffError } from '../core/error.ts';
 import { parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import { readEntry, recordNumbers } from '../journal/records.ts';
+import { lastSeal, readTip } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { currentSource, requireTrust } from './current.ts';
 import type { Repository } from './repository.ts';
@@ -74,13 +74,9 @@ async function ownSession(
 
 function journalledSeal(repository: Repository, { session_id }: Session): SealFields | undefined {
   const dirs = dirsOf(repository);
-  const numbers = recordNumbers(dirs, session_id);
-  if (numbers.length === 0) throw noRecords(session_id);
-  for (const number of numbers.reverse()) {
-    const entry = readEntry(dirs, session_id, number);
-    if ('kind' in entry && entry.kind === 'seal') return parseRecord(entry.bytes).fields;
-  }
-  return undefined;
+  if (readTip(dirs, session_id) === null) throw noRecords(session_id);
+  const seal = lastSeal(dirs, session_id);
+  return seal ? parseRecord(seal.bytes).fields : undefined;
 }
 
 type SealFields = ReturnType<typeof parseRecord>['fields'];

@@ -6,7 +6,7 @@ import { parseRecord } from '../core/record.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
-import { readEntry, readTip, recordNumbers } from '../journal/records.ts';
+import { isSeal, readEntry, readTip, recordNumbers } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { sealInProgress } from '../journal/sealing.ts';
 import type { Repository } from './repository.ts';
@@ -25,7 +25,7 @@ export function newestSeal(repository: Repository, session: Session): Sealed | n
   const dirs = dirsOf(repository);
   const tip = readTip(dirs, session.session_id);
   if (!tip) throw noRecords(session.session_id);
-  if (!('bytes' in tip) || tip.kind !== 'seal') return null;
+  if (!isSeal(tip)) return null;
   const { signedBytes, fields } = parseRecord(tip.bytes);
   return {
     delta_id: recordId(signedBytes, nodeSuite),
@@ -53,10 +53,10 @@ export function planSeal(repository: Repository, { session_id }: Session, seq: n
     .map((number) => readEntry(dirs, session_id, number));
   const leaves = entries.flatMap((entry) => ('bytes' in entry ? [entry.bytes] : []));
   if (leaves.length !== seq - 1) throw noRecords(session_id);
-  const before = entries.findLast((entry) => 'kind' in entry && entry.kind === 'seal');
+  const before = entries.findLast(isSeal);
   if (before?.number === seq - 1) throw sealInProgress(session_id);
   const head = { tree_size: leaves.length, root: toHex(merkleRoot(leaves, nodeSuite.sha256)) };
-  if (!before || !('bytes' in before)) return head;
+  if (!before) return head;
   const { tree_size, root } = parseRecord(before.bytes).fields as { tree_size: number; root: string };
   const proof = consistencyProof(leaves, tree_size, nodeSuite.sha256).map(toHex);
   return { ...head, previous: { tree_size, root, proof } };
