@@ -9,7 +9,7 @@ const GAUNTLET = [
   'test/journal/remote-locks*.test.ts',
   'test/ledger/**/*.test.ts',
   'test/threats/ledger.test.ts',
-  'test/verbs/{claim,ledger,ledger-verify,reconcile,seal-too-early,two-machines}.test.ts',
+  'test/verbs/{claim,ledger,ledger-attacks,ledger-verify,reconcile,seal-too-early,two-machines}.test.ts',
   'test/gate/{attacks,honest,server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
 ];

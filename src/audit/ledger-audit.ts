@@ -6,7 +6,16 @@ import { proofError } from '../core/proof-error.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
 import type { ParsedRecord } from '../core/record.ts';
 import { parseSeal } from '../core/seal.ts';
-import { HASH_SIZE, parseEntries, parseHashes, TILE_WIDTH, tilePath, tilesOf, tilesOfLevel } from '../core/tiles.ts';
+import {
+  HASH_SIZE,
+  hasTile,
+  parseEntries,
+  parseHashes,
+  parseTilePath,
+  TILE_WIDTH,
+  tilePath,
+  tilesOfLevel,
+} from '../core/tiles.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { attempt, type Report } from './finding.ts';
@@ -107,11 +116,14 @@ export function toSeal(index: number, bytes: Uint8Array, repo: string): LedgerSe
 
 /** Nothing in the folder but the checkpoint and the tiles of its size. */
 export async function reportStrays(source: Source, { checkpoint: { size } }: Ledger, report: Report): Promise<void> {
-  const known = new Set(['checkpoint', ...tilesOf(size).map(tilePath)].map((path) => `${LEDGER}/${path}`));
+  const isKnown = (path: string): boolean => {
+    const tile = parseTilePath(path.slice(LEDGER.length + 1));
+    return tile === null ? path === `${LEDGER}/checkpoint` : hasTile(size, tile);
+  };
   const folder = await find(source, LEDGER);
   const walk = async (entry: Entry): Promise<void> => {
     if (entry.mode === FOLDER) for (const inside of await listUnique(source, entry, report)) await walk(inside);
-    else if (isFile(entry, report) && !known.has(entry.path))
+    else if (isFile(entry, report) && !isKnown(entry.path))
       reportNoPlace(entry, `the checkpoint and the tiles of ${size} seals`, report);
   };
   if (folder) await attempt(folder.path, report, () => walk(folder));

@@ -117,7 +117,7 @@ export function ledgerVkeys(
 /** The entries from one place on. */
 export async function readEntriesFrom({ checkpoint: { size }, read }: Ledger, from: number): Promise<Uint8Array[]> {
   const entries: Uint8Array[] = [];
-  for (const tile of tilesOfLevel('entries', size).slice(Math.floor(from / TILE_WIDTH))) {
+  for (const tile of tilesOfLevel('entries', size, Math.floor(from / TILE_WIDTH))) {
     const bundle = parseEntries(await read(tile), tile.width, tilePath(tile));
     entries.push(...bundle.slice(Math.max(0, from - tile.index * TILE_WIDTH)));
   }
@@ -129,7 +129,9 @@ export async function readLeafHashes(
   { checkpoint: { size, root }, read }: Ledger,
   { sha256 }: Hashes,
 ): Promise<string[]> {
-  const hashes = concatBytes(...(await Promise.all(tilesOfLevel(0, size).map(read))));
+  const tiles: Uint8Array[] = [];
+  for (const tile of tilesOfLevel(0, size)) tiles.push(await read(tile)); // the first that is missing ends it
+  const hashes = concatBytes(...tiles);
   if (hashes.length !== size * HASH_SIZE || (size > 0 && !equalBytes(rootOfHashes(hashes, sha256), root)))
     throw inconsistent('The tiles of the ledger do not give the root that was signed.');
   return parseHashes(hashes).map(toHex);
@@ -137,7 +139,8 @@ export async function readLeafHashes(
 
 /** Where a seal stands in a ledger; null when it does not. The newest are looked at first. */
 export async function findLeaf({ checkpoint: { size }, read }: Ledger, leaf: Uint8Array): Promise<number | null> {
-  for (const tile of tilesOfLevel(0, size).reverse()) {
+  for (let index = Math.ceil(size / TILE_WIDTH) - 1; index >= 0; index--) {
+    const tile = { level: 0, index, width: Math.min(TILE_WIDTH, size - index * TILE_WIDTH) };
     const hashes = Buffer.from(await read(tile));
     for (let at = hashes.indexOf(leaf); at >= 0; at = hashes.indexOf(leaf, at + 1))
       if (at % HASH_SIZE === 0) return tile.index * TILE_WIDTH + at / HASH_SIZE;

@@ -43,13 +43,18 @@ export function parseTilePath(path: string): Tile | null {
 
 /** Every tile and bundle of a log of this size. */
 export function tilesOf(size: number): Tile[] {
-  return levelsOf(size).flatMap((level) => tilesOfLevel(level, size));
+  return levelsOf(size).flatMap((level) => [...tilesOfLevel(level, size)]);
 }
 
-/** Those of one level, the first one first. */
-export function tilesOfLevel(level: Tile['level'], size: number): Tile[] {
+/** Those of one level, the first one first. One by one: nobody has looked yet whether a log is as large as it says. */
+export function* tilesOfLevel(level: Tile['level'], size: number, first = 0): Generator<Tile> {
   const count = countAt(level, size);
-  return Array.from({ length: Math.ceil(count / TILE_WIDTH) }, (_, index) => tileAt(level, index, count));
+  for (let index = first; index * TILE_WIDTH < count; index++) yield tileAt(level, index, count);
+}
+
+/** Whether a log of this size has this tile. */
+export function hasTile(size: number, { level, index, width }: Tile): boolean {
+  return tileAt(level, index, countAt(level, size)).width === width;
 }
 
 /** Reads the right edge only. */

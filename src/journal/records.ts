@@ -19,7 +19,7 @@ interface RecordEntry {
   kind: RecordKind;
 }
 
-type SealEntry = RecordEntry & { kind: 'seal' };
+export type SealEntry = RecordEntry & { kind: 'seal' };
 
 /** Who took the session over, or ended it. */
 export interface End {

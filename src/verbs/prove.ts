@@ -1,3 +1,4 @@
+import { lstatSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findLeaf, inconsistent, type Ledger, readLedger } from '../audit/ledger.ts';
 import { toHex } from '../core/bytes.ts';
@@ -14,6 +15,7 @@ import { nodeSuite } from '../crypto.ts';
 import { guarded, replaceBy, writeSynced } from '../journal/durable.ts';
 import { currentSource, requireTrust } from './current.ts';
 import { signingKey } from './ledger/key.ts';
+import { checkLedgerPin, homeOf } from './ledger/pin.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { findRecordPath } from './record-path.ts';
 import type { Repository } from './repository.ts';
@@ -40,10 +42,12 @@ export interface ProveResult {
 
 /** A file that proves, to whoever has the ledger's public key and nothing else of ours, that a record is in it. SPEC §11.6 */
 export async function prove(repository: Repository, options: ProveOptions): Promise<ProveResult> {
+  if (options.output === '') throw noFile();
   const trust = await requireTrust(repository);
   const source = await currentSource(repository);
   const ledger = await readLedger(source);
   if (!ledger) throw notInLedger('There is no ledger here yet.');
+  await checkLedgerPin(repository, ledger, homeOf(trust), false);
   const path = await findRecordPath(repository, source, options.record);
   const session = await readSessionAt(source, trust, path);
   const at = session.files.findIndex((file) => file.path === path);
@@ -127,11 +131,7 @@ async function writeProof(
   { output, ...options }: ProveOptions,
 ): Promise<string | null> {
   if (output === '-') return null;
-  if (output !== undefined) {
-    const file = resolve(output);
-    guarded(file, () => replaceBy(file, (temporary) => writeSynced(temporary, bytes)));
-    return file;
-  }
+  if (output !== undefined) return writeTo(resolve(output), bytes);
   if (repository.dirs.topLevel === null) throw noWorkTree();
   const path = proofPath(record.id);
   const plan = {
@@ -141,6 +141,22 @@ async function writeProof(
   };
   await publish(repository, plan, { ...options, commit: options.commit ?? false });
   return path;
+}
+
+function noFile(): HandoffError {
+  return new HandoffError('usage', 'Expected a file to write to, found an empty name.', {
+    hint: 'Name a file: -o FILE, or -o - to print it.',
+  });
+}
+
+/** A pipe, a device or a link is written through, and not put out of the way. */
+function writeTo(file: string, bytes: Uint8Array): string {
+  guarded(file, () => {
+    const isOther = lstatSync(file, { throwIfNoEntry: false })?.isFile() === false;
+    if (isOther) writeFileSync(file, bytes);
+    else replaceBy(file, (temporary) => writeSynced(temporary, bytes));
+  });
+  return file;
 }
 
 function noWorkTree(): HandoffError {

@@ -3,10 +3,11 @@ import { HandoffError } from '../core/error.ts';
 import { consistencyProof, merkleRoot } from '../core/merkle.ts';
 import { recordName } from '../core/paths.ts';
 import { parseRecord } from '../core/record.ts';
-import { recordId } from '../core/verify.ts';
+import type { Trust } from '../core/trust.ts';
+import { type VerifiedRecord, verifyRecord } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
-import { isSeal, readEntry, readTip, recordNumbers } from '../journal/records.ts';
+import { isSeal, readEntry, readTip, recordNumbers, type SealEntry } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { sealInProgress } from '../journal/sealing.ts';
 import type { Repository } from './repository.ts';
@@ -21,18 +22,23 @@ export interface Sealed {
 }
 
 /** The seal at the end of a session's journal; null when something came after it, or there is none. */
-export function newestSeal(repository: Repository, session: Session): Sealed | null {
+export async function newestSeal(repository: Repository, trust: Trust, session: Session): Promise<Sealed | null> {
   const dirs = dirsOf(repository);
   const tip = readTip(dirs, session.session_id);
   if (!tip) throw noRecords(session.session_id);
   if (!isSeal(tip)) return null;
-  const { signedBytes, fields } = parseRecord(tip.bytes);
+  const { id, fields } = await verifySeal(trust, session, tip);
   return {
-    delta_id: recordId(signedBytes, nodeSuite),
+    delta_id: id,
     path: `${session.folder}/${recordName(tip.number, 'seal')}`,
     tree_size: fields.tree_size as number,
     root: fields.root as string,
   };
+}
+
+/** What the journal says is repeated only if its identity has signed it. */
+export function verifySeal(trust: Trust, { identity }: Session, { bytes }: SealEntry): Promise<VerifiedRecord> {
+  return verifyRecord(parseRecord(bytes), trust.identities.get(identity)?.keys ?? [], nodeSuite);
 }
 
 export function noRecords(session_id: string): HandoffError {

@@ -31,9 +31,9 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
   // a session that is named is sealed with its own key, whoever asks
   const choice = options.session === undefined ? options : { session: options.session };
   const { session } = await requireSession(repository, trust, choice);
-  return whileSealing(dirsOf(repository), session.session_id, repository.host, repository.now(), async () => {
+  return whileSealing(dirsOf(repository), session.session_id, repository, async () => {
     const { session_id } = session;
-    const known = newestSeal(repository, session);
+    const known = await newestSeal(repository, trust, session);
     if (known) {
       // the first attempt was cut off, or its commit taken back
       const commit = (await isHeld(repository, session)) ? null : await settle(repository, session, known, options);

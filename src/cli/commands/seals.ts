@@ -74,7 +74,7 @@ export const prove = defineVerb<ProveOptions, ProveResult>({
     const { prove: write } = await import('../../verbs/prove.ts');
     const { recordSeenFrom } = await import('../../verbs/record-path.ts');
     const repository = await context.repository();
-    const file = output === undefined || output === '-' ? output : resolve(context.directory, output);
+    const file = output && output !== '-' ? resolve(context.directory, output) : output;
     const name = recordSeenFrom(repository, context.directory, record);
     return write(repository, { ...options, record: name, ...(file === undefined ? {} : { output: file }) });
   },
@@ -118,7 +118,11 @@ export const ledger: Family = {
       purpose:
         'Adds the seals that have been merged to the protected branch, and signs the new head with the key of a maintainer. ' +
         'Where somebody else appended first, what was done here in vain is done again on top of theirs.',
-      flags: [{ flags: '--push', about: 'push it, and begin again if somebody was faster' }, ...PUBLISH_FLAGS],
+      flags: [
+        { flags: '--push', about: 'push it, and begin again if somebody was faster' },
+        { flags: '--resign <root>', about: 'its signer was revoked, and you have compared this root: sign it anew' },
+        ...PUBLISH_FLAGS,
+      ],
       examples: [{ run: 'git handoff ledger append --push', does: 'after a merge' }],
       run: async (context, options) =>
         (await import('../../verbs/ledger/append.ts')).ledgerAppend(await context.repository(), options),

@@ -39,12 +39,17 @@ export function formatProve({ record, session_root, ledger_size, file, vkey }: P
       [
         ['session', session_root],
         ['ledger', count(ledger_size, 'seal')],
-        ['check it', `git handoff check-proof ${file} --vkey '${vkey}'`],
+        ['check it', `git handoff check-proof ${shellWord(file ?? 'FILE')} --vkey ${shellWord(vkey)}`],
       ],
       paint,
       '  ',
     ),
   );
+}
+
+/** As a shell reads it back. */
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const STEPS: Record<string, string> = {
@@ -58,12 +63,14 @@ const STEPS: Record<string, string> = {
 
 export function formatCheck(result: CheckProofResult, paint: Paint): string {
   const { record, kind, identity, path, session_id, origin, ledger_size, checked, trusted } = result;
-  const steps = checked.map((step) => `  ${paint('green', '✓')} ${STEPS[step] ?? step}`);
-  const unknown = `  ${paint('yellow', '!')} by the key in the proof itself: give the one you trust with --vkey`;
+  const what = `${kind} ${shortId(record)} by ${identity}`;
+  const told = trusted
+    ? `${paint('green', '✓')} ${what} is in the ledger`
+    : `${paint('yellow', '!')} ${what}: the proof is whole, but anyone could have made it. Give the key you trust: --vkey`;
+  const mark = trusted ? paint('green', '✓') : paint('dim', '·');
   return lines(
-    `${paint('green', '✓')} ${kind} ${shortId(record)} by ${identity} is in the ledger`,
-    steps,
-    trusted ? [] : unknown,
+    told,
+    checked.map((step) => `  ${mark} ${STEPS[step] ?? step}`),
     fields(
       [
         ['path', path],
