@@ -1,5 +1,4 @@
 import { HandoffError } from '../core/error.ts';
-import { escapeInvisible } from '../core/text.ts';
 import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
 import type { Oid, Ref } from './store.ts';
 
@@ -68,7 +67,8 @@ const SAID = 500;
 
 function saidBy({ stderr }: GitResult): string {
   const lines = stderr.split('\n').filter((line) => line.startsWith('remote: '));
-  return escapeInvisible(lines.map((line) => line.slice('remote: '.length).trim()).join(' ')).slice(0, SAID);
+  const words = lines.map((line) => line.slice('remote: '.length).trim());
+  return words.join(' ').slice(0, SAID);
 }
 
 /** Brings a branch of the remote here, as the ref that git keeps for it. */
