@@ -27,7 +27,7 @@ export function commitHandoff({ dir }: Place, message = 'records'): string {
   return git(dir, 'rev-parse', 'HEAD');
 }
 
-export function byId(seals: readonly Written[]): Written[] {
+function byId(seals: readonly Written[]): Written[] {
   return [...seals].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
