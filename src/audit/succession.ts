@@ -33,7 +33,7 @@ function assertNewer(old: ParsedRecord, next: ParsedRecord, oldId: string): void
 
 const RANK: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, revoked: 2 };
 
-/** A cutoff is what the ledger has by then, or less: what is sealed afterwards is not saved by it. It never moves. */
+/** A cutoff is what the ledger has by then, or less: what is sealed afterwards is not saved by it. It never rises. */
 function assertKeepsKeys(old: Identity, next: Identity, sealed: number): void {
   for (const { fingerprint, state, cutoff = 0 } of old.keys) {
     const now = next.keys.find((key) => key.fingerprint === fingerprint);
