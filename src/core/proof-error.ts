@@ -9,6 +9,10 @@ export function proofError(part: string, expected: string, found: string): Hando
   });
 }
 
+export function assertEqual(part: string, expected: string | number, found: string | number): void {
+  if (expected !== found) throw proofError(part, String(expected), String(found));
+}
+
 /** What the readers of a proof's parts throw, as an error of the proof. */
 export function asProofError(part: string, error: unknown): HandoffError {
   const cause = asHandoffError(error);

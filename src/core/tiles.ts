@@ -1,7 +1,8 @@
 import { concatBytes } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import type { Hash } from './hash.ts';
-import { consistencyNodes, inclusionNodes, merkleRoot, rootOfHashes, type TreeNode } from './merkle.ts';
+import { merkleRoot, rootOfHashes } from './merkle.ts';
+import { consistencyNodes, inclusionNodes, type TreeNode } from './tree-nodes.ts';
 
 // C2SP tlog-tiles: an RFC 6962 tree as files. The hash at place i of level l is the root of the leaves from i * 256^l to
 // (i + 1) * 256^l; a tile has up to 256 of them, one after another, and a bundle the entries under a tile of level 0.

@@ -41,7 +41,7 @@ function readInput(path: string, limit: number): Uint8Array {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
     throw new HandoffError('usage', `${path} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Name the file that git handoff prove has written.',
+      hint: 'Name the file that git handoff prove has written, and with --record the file of the record.',
       data: { path },
       cause,
     });

@@ -1,6 +1,6 @@
 import { lstatSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { findLeaf, inconsistent, type Ledger, readLedger } from '../audit/ledger.ts';
+import { findLeaf, inconsistent, type Ledger } from '../audit/ledger.ts';
 import { toHex } from '../core/bytes.ts';
 import { ledgerOrigin } from '../core/checkpoint.ts';
 import { HandoffError } from '../core/error.ts';
@@ -19,6 +19,7 @@ import { checkLedgerPin, homeOf } from './ledger/pin.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { findRecordPath } from './record-path.ts';
 import type { Repository } from './repository.ts';
+import { notInLedger, requireLedger } from './require-ledger.ts';
 import { keyLine } from './signing.ts';
 import { readSessionAt, type TreeRecord, type TreeSession } from './tree-session.ts';
 
@@ -45,8 +46,7 @@ export async function prove(repository: Repository, options: ProveOptions): Prom
   if (options.output === '') throw noFile();
   const trust = await requireTrust(repository);
   const source = await currentSource(repository);
-  const ledger = await readLedger(source);
-  if (!ledger) throw notInLedger('There is no ledger here yet.');
+  const ledger = await requireLedger(source);
   await checkLedgerPin(repository, ledger, homeOf(trust), false);
   const path = await findRecordPath(repository, source, options.record);
   const session = await readSessionAt(source, trust, path);
@@ -162,11 +162,5 @@ function writeTo(file: string, bytes: Uint8Array): string {
 function noWorkTree(): HandoffError {
   return new HandoffError('usage', 'This is a bare repository: there is no .handoff/proofs to write to.', {
     hint: 'Name a file: -o FILE, or -o - to print it.',
-  });
-}
-
-function notInLedger(message: string): HandoffError {
-  return new HandoffError('nothing_sealed', message, {
-    hint: 'On the protected branch, once the seal is merged: git handoff ledger append',
   });
 }

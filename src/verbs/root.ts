@@ -1,4 +1,4 @@
-import { openCheckpoint, readLedger } from '../audit/ledger.ts';
+import { openCheckpoint } from '../audit/ledger.ts';
 import { toHex } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
@@ -9,6 +9,7 @@ import type { Session } from '../journal/registry.ts';
 import { currentSource, requireTrust } from './current.ts';
 import { checkLedgerPin, homeOf } from './ledger/pin.ts';
 import type { Repository } from './repository.ts';
+import { requireLedger } from './require-ledger.ts';
 import { noRecords, verifySeal } from './seal-plan.ts';
 import { chosenSession, dirsOf, requireSession, type SessionChoice } from './session.ts';
 import { findTreeSession } from './tree-session.ts';
@@ -40,18 +41,11 @@ export async function root(repository: Repository, options: RootOptions = {}): P
 
 async function ledgerRoot(repository: Repository): Promise<LedgerRoot> {
   const trust = await requireTrust(repository);
-  const ledger = await readLedger(await currentSource(repository));
-  if (!ledger) throw noLedger();
+  const ledger = await requireLedger(await currentSource(repository));
   await openCheckpoint(ledger, trust, nodeSuite);
   await checkLedgerPin(repository, ledger, homeOf(trust));
   const { size, root: head, origin } = ledger.checkpoint;
   return { size, root: toHex(head), origin };
-}
-
-function noLedger(): HandoffError {
-  return new HandoffError('nothing_sealed', 'There is no ledger here yet.', {
-    hint: 'On the protected branch, once a seal is merged: git handoff ledger append',
-  });
 }
 
 /** The tree head of a session's newest seal: of this machine's sessions from the journal, of others' from the tree. */

@@ -8,7 +8,6 @@ import { planGrowth } from '../../src/core/log-growth.ts';
 import { merkleRoot } from '../../src/core/merkle.ts';
 import { formatNote, noteSignature, parseNote } from '../../src/core/note.ts';
 import { parseRecord } from '../../src/core/record.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { toSigner } from '../../src/journal/keys.ts';
 import { commitAll, type Place, privateKey, STORY, writeBytes } from '../handoff.ts';
@@ -144,8 +143,8 @@ it('a key that arrives revoked has no cutoff beyond the ledger either', async ()
   const path = '.handoff/identities/eve/identity.yaml';
   const { fields } = parseRecord(readFileSync(join(here.dir, path)));
   const keys = (fields.keys as { key: string }[]).map(({ key }) => ({ key, state: 'revoked', cutoff: 1_000_000 }));
-  const named = { identity: 'maintainer', key: privateKey(here, 'maintainer') };
-  writeBytes(here.dir, path, signDocument({ ...fields, keys } as YamlMap & { kind: 'identity' }, [named]));
+  const changed = { ...fields, kind: 'identity' as const, keys };
+  writeBytes(here.dir, path, signDocument(changed, [['maintainer', privateKey(here, 'maintainer')]]));
   commitAll(here);
   const { handoff } = reopen(here);
   expect((await handoff.gate({ base, head: 'HEAD' })).findings.map(({ code }) => code)).toEqual(['policy_rollback']);

@@ -33,8 +33,9 @@ export function formatRoot(result: RootResult | LedgerRoot, paint: Paint): strin
 }
 
 export function formatProve({ record, session_root, ledger_size, file, vkey }: ProveResult, paint: Paint): string {
+  const shown = file ?? '-';
   return lines(
-    `${paint('green', '✓')} proof of ${shortId(record)}  ${paint('dim', file ?? '-')}`,
+    `${paint('green', '✓')} proof of ${shortId(record)}  ${paint('dim', shown)}`,
     fields(
       [
         ['session', session_root],
