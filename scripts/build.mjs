@@ -55,7 +55,10 @@ function loadedWhenUsed({ onResolve, onLoad }) {
   );
   onLoad({ filter: /.*/, namespace: WHEN_USED }, ({ path }) => ({
     contents: Object.keys(process.getBuiltinModule(path))
-      .map((name) => `Object.defineProperty(exports, '${name}', { enumerable: true, get: () => require('${path}').${name} });`)
+      .map(
+        (name) =>
+          `Object.defineProperty(exports, '${name}', { enumerable: true, get: () => require('${path}').${name} });`,
+      )
       .join('\n'),
   }));
 }

@@ -7,7 +7,7 @@ import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Difference, Step } from './differences.ts';
 import type { Report } from './finding.ts';
-import { findLeaf, type Ledger, openCheckpoint, readEntriesFrom, readLedger } from './ledger.ts';
+import { findLeaves, type Ledger, openCheckpoint, readEntriesFrom, readLedger } from './ledger.ts';
 import { type LedgerSeal, toSeal } from './ledger-audit.ts';
 import { type Entry, FOLDER, find, type Source } from './source.ts';
 
@@ -25,7 +25,8 @@ export async function auditLedgerStep(
     const entries = await readGrowth(before, now);
     await assertGrowth(step, changes, { before, now, entries }, suite);
     const seals = entries.map((bytes, at) => toSeal((before?.checkpoint.size ?? 0) + at, bytes, trust.repoId));
-    for (const [at, seal] of seals.entries()) await assertArrives(step, seal, seals.slice(0, at), before, suite);
+    await assertInTree(step.now, seals);
+    await assertNew(seals, before, suite);
   } catch (error) {
     report(toFinding(error));
   }
@@ -72,38 +73,56 @@ async function holds(source: Source, entry: Entry, expected: Uint8Array): Promis
   return equalBytes(await source.read(entry, Math.max(expected.length, 1)), expected);
 }
 
-/** A seal that the tree has, and the ledger had not. One that came with this change cannot have been in it. */
-async function assertArrives(
-  step: Step,
-  { index, bytes, record }: LedgerSeal,
-  earlier: readonly LedgerSeal[],
-  before: Ledger | null,
-  suite: Suite,
-): Promise<void> {
-  const { identity, session_id, seq } = record.fields as { identity: string; session_id: string; seq: number };
-  const what = `Entry ${index} of the ledger, seal ${seq} of session ${session_id},`;
-  const file = await findSeal(step.now, { identity, session_id, seq }, bytes);
-  if (!file) throw rewritten(`${what} is not in the tree.`);
-  const isOld = await find(step.before, file.path);
-  const known = isOld && before ? await findLeaf(before, leafHash(bytes, suite.sha256)) : null;
-  if (known !== null || earlier.some((other) => equalBytes(other.bytes, bytes)))
-    throw rewritten(`${what} was in it already.`);
+async function assertInTree(source: Source, seals: readonly LedgerSeal[]): Promise<void> {
+  const isThere = sealFinder(source);
+  for (const seal of seals) if (!(await isThere(seal))) throw rewritten(`${describe(seal)} is not in the tree.`);
 }
 
-/** Of the sessions of an identity whose ids begin alike, any may have it. */
-async function findSeal(
-  source: Source,
-  { identity, session_id, seq }: { identity: string; session_id: string; seq: number },
-  bytes: Uint8Array,
-): Promise<Entry | null> {
+/** Whether a tree has a seal. Of the sessions of an identity whose ids begin alike, any may have it. Each folder is listed once. */
+function sealFinder(source: Source): (seal: LedgerSeal) => Promise<boolean> {
+  const owners = new Map<string, Promise<Map<string, Entry[]>>>();
+  return async ({ bytes, record }) => {
+    const { identity, session_id, seq } = record.fields as unknown as Place;
+    if (!owners.has(identity)) owners.set(identity, listSessions(source, identity));
+    for (const folder of (await owners.get(identity)!).get(session_id.slice(0, SID)) ?? []) {
+      const file = (await source.list(folder)).find(({ name }) => name === recordName(seq, 'seal'));
+      if (file && (await holds(source, file, bytes))) return true;
+    }
+    return false;
+  };
+}
+
+interface Place {
+  identity: string;
+  session_id: string;
+  seq: number;
+}
+
+const SID = 8;
+
+/** The folders of an identity's sessions, by what their ids begin with. */
+async function listSessions(source: Source, identity: string): Promise<Map<string, Entry[]>> {
   const owner = await find(source, `${ROOT}/sessions/${identity}`);
-  const folders = owner?.mode === FOLDER ? await source.list(owner) : [];
-  for (const folder of folders) {
-    if (folder.mode !== FOLDER || parseSessionFolder(folder.name)?.sid8 !== session_id.slice(0, 8)) continue;
-    const file = (await source.list(folder)).find(({ name }) => name === recordName(seq, 'seal'));
-    if (file && (await holds(source, file, bytes))) return file;
+  const folders = new Map<string, Entry[]>();
+  for (const entry of owner?.mode === FOLDER ? await source.list(owner) : []) {
+    const sid = entry.mode === FOLDER ? parseSessionFolder(entry.name)?.sid8 : undefined;
+    if (sid !== undefined) folders.set(sid, [...(folders.get(sid) ?? []), entry]);
   }
-  return null;
+  return folders;
+}
+
+async function assertNew(seals: readonly LedgerSeal[], before: Ledger | null, suite: Suite): Promise<void> {
+  const leaves = seals.map(({ bytes }) => leafHash(bytes, suite.sha256));
+  const known = new Set(before ? (await findLeaves(before, leaves)).keys() : []);
+  for (const [at, leaf] of leaves.entries()) {
+    if (known.has(toHex(leaf))) throw rewritten(`${describe(seals[at]!)} was in it already.`);
+    known.add(toHex(leaf));
+  }
+}
+
+function describe({ index, record }: LedgerSeal): string {
+  const { session_id, seq } = record.fields as unknown as Place;
+  return `Entry ${index} of the ledger, seal ${seq} of session ${session_id},`;
 }
 
 async function nothingThere(): Promise<never> {

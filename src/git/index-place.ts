@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type BigIntStats, linkSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { type BigIntStats, linkSync, lstatSync, readdirSync, renameSync, rm, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** The old index goes away meanwhile: that of a large repository takes as long as a git process. */
 export interface Added {
@@ -45,7 +45,7 @@ export function takePlace(index: string, own: string, replaced: BigIntStats): Ad
     if (error instanceof Moved) return 'locked';
     throw error;
   }
-  return { cleared: replaced.size > LARGE ? rm(old, { force: true }) : Promise.resolve() };
+  return { cleared: replaced.size > LARGE ? promisify(rm)(old, { force: true }) : Promise.resolve() };
 }
 
 /** Another git process has changed the index meanwhile. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto';
-import { constants, existsSync, realpathSync } from 'node:fs';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { HandoffError } from '../core/error.ts';
@@ -10,6 +10,7 @@ import { fingerprint } from '../core/sshsig.ts';
 import { type PublicKey, signedMessage } from '../core/verify.ts';
 import { nodeHashes } from '../crypto.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
+import { ifThere } from './if-there.ts';
 
 /** Something that signs for one key: a file of ours, or ssh-keygen with somebody's own key. */
 export interface Signer {
@@ -47,11 +48,20 @@ export async function readKeys(ring: KeyRing, identity: string): Promise<Signer[
 }
 
 export async function readKey(path: string): Promise<Signer | null> {
-  const pem = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
-    throw new HandoffError('no_key', `The key ${path} cannot be read: ${error.message}`, { hint: `chmod 600 ${path}` });
-  });
+  const pem = readPem(path);
   return pem && toSigner(parsePrivateKey(pem, path));
+}
+
+function readPem(path: string): Buffer | null {
+  try {
+    return ifThere(() => readFileSync(path));
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new HandoffError('no_key', `The key ${path} cannot be read: ${message}`, {
+      hint: `chmod 600 ${path}`,
+      cause,
+    });
+  }
 }
 
 function parsePrivateKey(pem: Buffer, path: string): KeyObject {

@@ -1,6 +1,10 @@
 import { lstatSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+<<<<<<< HEAD
 import { findLeaf, inconsistent, type Ledger } from '../audit/ledger.ts';
+=======
+import { findLeaves, inconsistent, type Ledger, readLedger } from '../audit/ledger.ts';
+>>>>>>> h/bench
 import { toHex } from '../core/bytes.ts';
 import { ledgerOrigin } from '../core/checkpoint.ts';
 import { HandoffError } from '../core/error.ts';
@@ -72,10 +76,10 @@ async function findSeal(
   ledger: Ledger,
 ): Promise<{ seal: number; index: number }> {
   const seals = files.flatMap(({ record }, seal) => (record.kind === 'seal' && seal >= at ? [seal] : []));
-  for (const seal of seals) {
-    const index = await findLeaf(ledger, leafHash(files[seal]!.bytes, nodeSuite.sha256));
-    if (index !== null) return { seal, index };
-  }
+  const leaves = seals.map((seal) => leafHash(files[seal]!.bytes, nodeSuite.sha256));
+  const places = await findLeaves(ledger, leaves);
+  const first = leaves.findIndex((leaf) => places.has(toHex(leaf)));
+  if (first >= 0) return { seal: seals[first]!, index: places.get(toHex(leaves[first]!))! };
   if (seals.length > 0) throw notInLedger(`The seal of session ${session_id} is not in the ledger yet.`);
   throw new HandoffError('nothing_sealed', `No seal of session ${session_id} covers record ${at + 1}.`, {
     hint: `git handoff seal ${session_id.slice(0, 8)}; once that is merged, git handoff ledger append on the protected branch.`,
