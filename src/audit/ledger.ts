@@ -137,15 +137,6 @@ export async function readLeafHashes(
   return parseHashes(hashes).map(toHex);
 }
 
-<<<<<<< HEAD
-/** Where a seal stands in a ledger; null when it does not. The newest are looked at first. */
-export async function findLeaf({ checkpoint: { size }, read }: Ledger, leaf: Uint8Array): Promise<number | null> {
-  for (let index = Math.ceil(size / TILE_WIDTH) - 1; index >= 0; index--) {
-    const tile = { level: 0, index, width: Math.min(TILE_WIDTH, size - index * TILE_WIDTH) };
-    const hashes = Buffer.from(await read(tile));
-    for (let at = hashes.indexOf(leaf); at >= 0; at = hashes.indexOf(leaf, at + 1))
-      if (at % HASH_SIZE === 0) return tile.index * TILE_WIDTH + at / HASH_SIZE;
-=======
 /** Where seals stand in a ledger, by their hashes in hex; one that it does not have is left out. The newest are looked at first. */
 export async function findLeaves(
   { checkpoint: { size }, read }: Ledger,
@@ -154,9 +145,9 @@ export async function findLeaves(
   const wanted = new Set(leaves.map(toHex));
   const starts = new Set(leaves.map((leaf) => startOf(leaf, 0)));
   const found = new Map<string, number>();
-  const tiles = tilesOf(size).filter(({ level }) => level === 0);
-  for (let end = tiles.length; end > 0 && found.size < wanted.size; end -= TILES_AT_ONCE) {
-    const some = tiles.slice(Math.max(0, end - TILES_AT_ONCE), end);
+  // from the end, and no list of all: nobody may have looked yet whether a ledger is as large as it says
+  for (let end = Math.ceil(size / TILE_WIDTH); end > 0 && found.size < wanted.size; end -= TILES_AT_ONCE) {
+    const some = take(tilesOfLevel(0, size, Math.max(0, end - TILES_AT_ONCE)), Math.min(TILES_AT_ONCE, end));
     const contents = await Promise.all(some.map(read));
     for (const [i, { index }] of some.entries()) {
       for (const at of placesOf(starts, contents[i]!)) {
@@ -164,12 +155,15 @@ export async function findLeaves(
         if (wanted.has(hash)) found.set(hash, index * TILE_WIDTH + at);
       }
     }
->>>>>>> h/bench
   }
   return found;
 }
 
 const TILES_AT_ONCE = 64;
+
+function take<T>(items: Iterator<T>, count: number): T[] {
+  return Array.from({ length: count }, () => items.next().value as T);
+}
 
 /** Which hashes of a tile begin so. */
 function placesOf(starts: ReadonlySet<number>, hashes: Uint8Array): number[] {

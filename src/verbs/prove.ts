@@ -1,10 +1,6 @@
 import { lstatSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-<<<<<<< HEAD
-import { findLeaf, inconsistent, type Ledger } from '../audit/ledger.ts';
-=======
-import { findLeaves, inconsistent, type Ledger, readLedger } from '../audit/ledger.ts';
->>>>>>> h/bench
+import { findLeaves, inconsistent, type Ledger } from '../audit/ledger.ts';
 import { toHex } from '../core/bytes.ts';
 import { ledgerOrigin } from '../core/checkpoint.ts';
 import { HandoffError } from '../core/error.ts';
