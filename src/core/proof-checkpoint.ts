@@ -46,8 +46,11 @@ export async function checkNote(
 function assertLog(keys: readonly Verifier[], signers: ReadonlySet<string>, origin: string): void {
   if (keys.some((key) => key.type === 'ed25519' && key.name === origin && signers.has(labelOf(key)))) return;
   const expected = `a signature in the name of ${origin} by ${keys.map(labelOf).join(' or ')}`;
-  throw proofError('checkpoint', expected, [...signers].join(', '));
+  throw proofError('checkpoint', expected, [...signers].join(', '), OTHER_KEY);
 }
+
+const OTHER_KEY =
+  'It is signed by another key than the one that was given: either that key is of another repository, or the proof is not of theirs. Compare the key with what `git handoff ledger key` prints there.';
 
 function assertWitness(key: Verifier, signers: ReadonlySet<string>): void {
   if (key.type === 'cosignature' && signers.has(labelOf(key))) return;

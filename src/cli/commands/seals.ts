@@ -88,7 +88,8 @@ export const checkProof = defineVerb<CheckProofOptions, CheckProofResult>({
   summary: 'check a proof, without a repository',
   purpose:
     'Checks a proof step by step: record, session, ledger, checkpoint. Give the public key of the ledger, from somebody you ' +
-    'trust, with --vkey; inside the repository that the proof is about, the keys of its maintainers do.',
+    'trust, with --vkey; inside the repository that the proof is about, the keys of its maintainers do. Elsewhere, without a key, ' +
+    'it is only shown to be whole (trusted: false, exit code 0): anyone could have made it.',
   args: [{ name: 'FILE', about: 'the proof' }],
   flags: [
     { flags: '--record <file>', about: 'this file must be the record, byte for byte', isPath: true },

@@ -8,11 +8,11 @@ import type { Paint } from '../terminal.ts';
 import { committed, count, fields, lines, shortId } from './layout.ts';
 
 export function formatSeal(result: SealResult, paint: Paint): string {
-  const { session_id, tree_size, root, delta_id, path, already_sealed, commit } = result;
+  const { session_id, identity, tree_size, root, delta_id, path, already_sealed, commit } = result;
   const before = `was sealed, and nothing came since${commit ? `; ${committed(commit)}` : ''}`;
   const did = already_sealed ? before : `is sealed, ${committed(commit)}`;
   return lines(
-    `${paint('green', '✓')} session ${session_id.slice(0, 8)} ${did}`,
+    `${paint('green', '✓')} session ${session_id.slice(0, 8)} of ${identity} ${did}`,
     fields(
       [
         ['root', root],

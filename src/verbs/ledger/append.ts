@@ -75,7 +75,7 @@ function requireProtectedBranch(repository: Repository, trust: Trust): string {
     'not_protected_branch',
     `The ledger grows on ${names.join(' or ')} only, and this is ${branch ?? 'no branch'}.`,
     {
-      hint: `Merge first; then git switch ${names[0]} and git handoff ledger append.`,
+      hint: `Merge first; then, where ${names[0]} is checked out: git handoff ledger append`,
       data: { branch, protected: refs },
     },
   );
