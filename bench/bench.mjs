@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addBranch, generate, generateTasks } from './generate.mjs';
+import { generateLedger, takeBack } from './ledger.mjs';
 import { rootOverFloor } from './merkle.mjs';
 import { inTotoLinks, signedCommits } from './peers.mjs';
 import { writePlan } from './plan.mjs';
@@ -70,6 +71,15 @@ try {
   const [fewer, more] = [await gates(small), await gates(large)];
   compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / node -e 0`, more, none, 2, 21);
   compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / on 1,000`, more, fewer, 1.2, 21);
+
+  const sealed = await generateLedger(base, LARGE, 10);
+  for (const [age, path] of [
+    ['oldest', sealed.oldest],
+    ['newest', sealed.newest],
+  ])
+    compare(`prove the ${age} of ${LARGE.toLocaleString('en')} seals / node -e 0`, proves(sealed, path), none, 2.5, 21);
+  compare(`check-proof, ${LARGE.toLocaleString('en')} seals / node -e 0`, checks(sealed), none, 2.5, 21);
+  compare(`ledger append, 10 to ${LARGE.toLocaleString('en')} seals / node -e 0`, appends(sealed), none, 3, 21);
 
   for (const [count, place, least] of quick
     ? [[1_000, small, 25]]
@@ -138,6 +148,28 @@ async function gates(place) {
     args: [cli, '-C', place.dir, 'gate', '--base', base, '--head', head],
     env: place.env,
   };
+}
+
+/** The record that a seal is over. */
+function proves({ dir, env }, seal) {
+  const record = seal.replace('0002-seal', '0001-start');
+  return {
+    command: process.execPath,
+    args: [cli, '-C', dir, 'prove', record, '--output', join(base, 'proof.yaml')],
+    env,
+  };
+}
+
+/** Away from any repository, with the one key. */
+function checks({ env, vkey }) {
+  const args = [cli, 'check-proof', join(base, 'proof.yaml'), '--vkey', vkey];
+  return { command: process.execPath, args, env, cwd: base };
+}
+
+/** Ten sessions of four agents, merged since the ledger last grew. */
+function appends(place) {
+  const { dir, env } = place;
+  return { command: process.execPath, args: [cli, '-C', dir, 'ledger', 'append'], env, before: () => takeBack(place) };
 }
 
 /** Not measured. The first wrap finds nothing to wrap. */

@@ -31,7 +31,6 @@ export async function generateLedger(base, seals, waiting) {
   const ledger = await ledgerFiles(root, keyOf('maintainer'), added, git('rev-parse', 'main:.handoff/sessions'));
   const more = [...sealedSessions(root, keyOf, seals, waiting)];
   await importCommits(dir, env, 'main', 'refs/heads/main^0', [ledger, more]);
-  git('repack', '-adq');
   git('reset', '-q', '--hard');
   return {
     ...place,

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { HandoffError } from '../core/error.ts';
 import { unquotePath } from './quoted-path.ts';
-import { type Git, gitFailure, spawnGit, startFailure } from './run.ts';
+import { type Git, gitFailure, spawnGit, startFailure, withoutIndex } from './run.ts';
 import { assertOid, type Oid } from './store.ts';
 
 /** What is compared: a commit with its parent, or with one of several, or two trees (null: nothing). */
@@ -24,7 +24,8 @@ export interface Changes {
 /** Attributes and configuration have no say: the same commits give the same answer in every clone. */
 export function openChanges(git: Git, leftOut: string): Changes {
   const args = [...ARGS, '--', '.', `:(top,exclude,literal)${leftOut}`];
-  const child = spawnGit({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } }, args, CONFIG);
+  const compared = withoutIndex({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } });
+  const child = spawnGit(compared, args, CONFIG);
   const waiting: Waiting[] = [];
   const reader = new ChangesReader((change) => waiting.shift()?.answer(change));
   const stderr: Buffer[] = [];

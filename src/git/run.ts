@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { devNull } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { NO_REPOSITORY } from './store.ts';
 
@@ -73,6 +73,11 @@ export function spawnGit(
   const stdio = Array.from({ length: pipes }, () => 'pipe' as const);
   const env = { ...gitEnv(git.env), ...git.set };
   return spawn('git', argv, { env, stdio, windowsHide: true }) as ChildProcessWithoutNullStreams;
+}
+
+/** For what compares commits: git would first read the index, which has a line for every file, and never look at it. */
+export function withoutIndex(git: Git): Git {
+  return { ...git, set: { ...git.set, GIT_INDEX_FILE: join(dirname(devNull), 'git-handoff-has-no-index') } };
 }
 
 // A repository's own configuration can name programs to run. `diff.external` is not here: set to nothing it makes

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { find } from '../../audit/source.ts';
 import { openTree } from '../../audit/tree-source.ts';
 import { HandoffError } from '../../core/error.ts';
@@ -59,12 +59,21 @@ async function assertUnmoved({ store }: Repository, tree: Oid, planned: Oid | nu
 
 /** Tiles that an attempt which was cut off has left. */
 function strays(topLevel: string, size: number): string[] {
+  const ledger = join(topLevel, LEDGER);
   const isStray = (path: string): boolean => {
     const tile = parseTilePath(path);
-    return tile !== null && !hasTile(size, tile) && lstatSync(join(topLevel, LEDGER, path)).isFile();
+    return tile !== null && !hasTile(size, tile) && lstatSync(join(ledger, path)).isFile();
   };
-  const folder = join(topLevel, LEDGER, 'tile');
-  const names = ifThere(() => readdirSync(folder, { recursive: true, encoding: 'utf8' })) ?? [];
-  const paths = names.map((name) => `tile/${name.replaceAll(sep, '/')}`);
-  return paths.filter(isStray).map((path) => `${LEDGER}/${path}`);
+  return tilesUnder(ledger, 'tile')
+    .filter(isStray)
+    .map((path) => `${LEDGER}/${path}`);
+}
+
+const FOLDER = /^tile\/[^/]+$|\/x\d{3}$|\.p$/;
+
+/** A folder of tiles is known by its name: to ask of a thousand names what they are takes as long as all the rest. */
+function tilesUnder(ledger: string, folder: string): string[] {
+  const names = ifThere(() => readdirSync(join(ledger, folder))) ?? [];
+  const paths = names.map((name) => `${folder}/${name}`);
+  return paths.flatMap((path) => (FOLDER.test(path) ? tilesUnder(ledger, path) : [path]));
 }
