@@ -2,14 +2,15 @@ import { defineConfig } from 'vitest/config';
 
 // Whole processes, servers, remotes and hooks: minutes, so that they have a command of their own (npm run gauntlet).
 const GAUNTLET = [
+  'test/audit/seals.test.ts',
   'test/ci/**/*.test.ts',
-  'test/cli/{output,proof,seed-proof,seed-writeback,sessions,tasks,writeback}.test.ts',
+  'test/cli/{arguments,output,proof,seed-proof,seed-writeback,sessions,tasks,writeback}.test.ts',
   'test/core/{proof,tiles}.test.ts',
   'test/git/store-conformance.test.ts',
   'test/journal/remote-locks*.test.ts',
   'test/ledger/**/*.test.ts',
   'test/threats/ledger.test.ts',
-  'test/verbs/{claim,ledger,ledger-verify,reconcile,seal-too-early,two-machines}.test.ts',
+  'test/verbs/{claim,ledger,ledger-attacks,ledger-verify,reconcile,seal,seal-too-early,two-machines}.test.ts',
   'test/gate/{attacks,honest,server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
 ];

@@ -48,10 +48,10 @@ export {
   checkProof,
   type Proof,
   type ProofCheck,
-  type ProofKeys,
   type ProofLeaf,
   type ProofPath,
 } from './core/proof.ts';
+export type { ProofKeys } from './core/proof-checkpoint.ts';
 export { formatProof, parseProof } from './core/proof-text.ts';
 export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
 export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record-summary.ts';

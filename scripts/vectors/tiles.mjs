@@ -1,5 +1,6 @@
 import { RULES } from './rules.mjs';
 import { hash } from './signing.mjs';
+import { leafOf, nodeOf, split } from './tree.mjs';
 
 // Entry i of every log here is `entry <i>` and a newline. The tree is RFC 6962 §2.1 by its recursion; a tile is the formula of
 // c2sp.org/tlog-tiles.
@@ -17,10 +18,9 @@ function rangeHash(start, end) {
 
 function computeRange(start, end) {
   if (start === end) return hash('sha256', '');
-  if (end - start === 1) return hash('sha256', Buffer.concat([Buffer.of(0), entry(start)]));
-  let half = 1;
-  while (half * 2 < end - start) half *= 2;
-  return hash('sha256', Buffer.concat([Buffer.of(1), rangeHash(start, start + half), rangeHash(start + half, end)]));
+  if (end - start === 1) return leafOf(entry(start));
+  const middle = start + split(end - start);
+  return nodeOf(rangeHash(start, middle), rangeHash(middle, end));
 }
 
 function bundleOf(entries) {

@@ -10,7 +10,11 @@ export function rootOf(leaves) {
   if (leaves.length === 0) return hash('sha256', '');
   if (leaves.length === 1) return leaves[0];
   const k = split(leaves.length);
-  return hash('sha256', Buffer.concat([Buffer.of(1), rootOf(leaves.slice(0, k)), rootOf(leaves.slice(k))]));
+  return nodeOf(rootOf(leaves.slice(0, k)), rootOf(leaves.slice(k)));
+}
+
+export function nodeOf(left, right) {
+  return hash('sha256', Buffer.concat([Buffer.of(1), left, right]));
 }
 
 /** §2.1.1: the hashes beside the way from a leaf to the root. */
@@ -31,6 +35,7 @@ export function consistency(leaves, size, whole = true) {
     : [...consistency(leaves.slice(k), size - k, false), rootOf(leaves.slice(0, k))];
 }
 
-function split(size) {
+/** The largest power of two that is less than the size. */
+export function split(size) {
   return 2 ** Math.floor(Math.log2(size - 1));
 }

@@ -5,7 +5,7 @@ import type { Suite } from '../core/verify.ts';
 import type { Report } from './finding.ts';
 import { readGrowth, type SessionFolder } from './growth.ts';
 import { findSessions } from './history.ts';
-import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
+import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from './limit.ts';
 import { auditSession } from './session.ts';
 import { FILE, type Source } from './source.ts';
 import { compareSessions } from './tree.ts';
@@ -16,8 +16,6 @@ export interface AuditContext {
   suite: Suite;
   onProgress?(checked: number): void;
 }
-
-const RECORDS_AT_ONCE = 512;
 
 /** The folder of every session; what has no place among them is reported. */
 export async function listFolders(source: Source, report: Report): Promise<SessionFolder[]> {

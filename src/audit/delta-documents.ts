@@ -1,11 +1,13 @@
 import type { DocumentKind } from '../core/kinds.ts';
-import type { Identity, Trust } from '../core/trust.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { parseRecord } from '../core/record.ts';
+import { type Identity, readIdentity, type Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Placed, Step } from './differences.ts';
 import { attempt, finding, type Report } from './finding.ts';
 import type { Place } from './place.ts';
 import { type Entry, find, type Source } from './source.ts';
-import { assertFollowsDocument } from './succession.ts';
+import { assertCutoffs, assertFollowsDocument } from './succession.ts';
 import { checkSkill, readDocument, readSignedDocument } from './trust.ts';
 
 /** SPEC §10.3: whatever arrives and is no record is signed by whom it must be, and follows what stood there. */
@@ -27,12 +29,17 @@ export async function auditDocuments(
       if (SIGNED.has(place!)) await readSignedDocument(step.now, now!, place as DocumentKind, trust, suite);
       if (place === 'pending') await readDocument(step.now, now!, pendingKind(path), trust.repoId);
       else if (before && place !== 'skill') await assertFollowsDocument(step, before, now!, suite);
+      else if (place === 'identity') await assertCutoffs(step.now, await readIdentityFile(step.now, now!, suite));
     });
     if (place === 'task-definition') await attempt(path, report, () => assertTaskName(step.now, now!, trust, report));
     const skill = place === 'skill' ? now : place === 'identity' ? await unchangedSkill(step.now, path, changes) : null;
     if (skill)
       await attempt(skill.path, report, () => checkSkill(step.now, skill, ownerOf(path, trust), suite, report));
   }
+}
+
+async function readIdentityFile(source: Source, entry: Entry, suite: Suite): Promise<Identity> {
+  return readIdentity(parseRecord(await source.read(entry, MAX_RECORD_BYTES)), suite);
 }
 
 const SIGNED: ReadonlySet<Place> = new Set(['project', 'task-definition']);

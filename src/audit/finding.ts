@@ -15,15 +15,15 @@ export async function attempt<T>(path: string, report: Report, check: () => T | 
 /** What a check threw, as a finding. A fault of the environment, or of ours, is no finding and is thrown on. */
 export function toFinding(error: unknown, path: string): Finding {
   if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
-  const { line, expected, found } = (error.data ?? {}) as { line?: number; expected?: string; found?: string };
+  const { line, expected, found } = (error.data ?? {}) as { line?: number; expected?: unknown; found?: unknown };
   return {
     code: error.code as FindingCode,
     severity: 'error',
     path,
     ...(line === undefined ? {} : { line }),
     message: error.message,
-    ...(expected === undefined ? {} : { expected }),
-    ...(found === undefined ? {} : { found }),
+    ...(typeof expected === 'string' ? { expected } : {}),
+    ...(typeof found === 'string' ? { found } : {}),
     hint: error.hint ?? 'Restore the file from git.',
   };
 }

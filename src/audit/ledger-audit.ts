@@ -1,18 +1,26 @@
 import { concatBytes, equalBytes, toHex } from '../core/bytes.ts';
-import { asHandoffError } from '../core/error.ts';
 import { leafHashes, rootOfHashes } from '../core/merkle.ts';
-import { formatVerifierKey } from '../core/note.ts';
 import { LEDGER, proofPath } from '../core/paths.ts';
 import { checkProof } from '../core/proof.ts';
 import { proofError } from '../core/proof-error.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
-import { type ParsedRecord, parseRecord } from '../core/record.ts';
-import { HASH_SIZE, parseEntries, TILE_WIDTH, tilePath, tilesOf } from '../core/tiles.ts';
+import type { ParsedRecord } from '../core/record.ts';
+import { parseSeal } from '../core/seal.ts';
+import {
+  HASH_SIZE,
+  hasTile,
+  parseEntries,
+  parseHashes,
+  parseTilePath,
+  TILE_WIDTH,
+  tilePath,
+  tilesOfLevel,
+} from '../core/tiles.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { attempt, type Report } from './finding.ts';
 import { isFile, listUnique, reportNoPlace } from './layout.ts';
-import { inconsistent, type Ledger, ledgerVerifiers, openCheckpoint, readLedger } from './ledger.ts';
+import { inconsistent, type Ledger, ledgerVkeys, openCheckpoint, readLedger } from './ledger.ts';
 import { type Entry, FOLDER, find, type Source } from './source.ts';
 
 /** A seal in a ledger, and where it stands. */
@@ -36,8 +44,7 @@ export async function auditLedger(source: Source, trust: Trust, suite: Suite, re
 /** A proof that stands in the tree: of the record that its name says, and by a key that may sign the ledger. */
 export async function auditProof(source: Source, file: Entry, trust: Trust, suite: Suite): Promise<void> {
   const proof = parseProof(await source.read(file, MAX_PROOF_BYTES));
-  const vkeys = ledgerVerifiers(trust, suite).map(({ name, publicKey }) => formatVerifierKey(name, publicKey, suite));
-  const { record } = await checkProof(proof, { vkeys }, suite);
+  const { record } = await checkProof(proof, { vkeys: ledgerVkeys(trust, suite) }, suite);
   if (proofPath(record) === file.path && proof.repo === trust.repoId) return;
   throw proofError('record', `the record that ${file.name} names`, record);
 }
@@ -54,9 +61,7 @@ export async function assertTiles(
 ): Promise<void> {
   const { size, root } = ledger.checkpoint;
   const leaves = await readLeaves(ledger, repo, suite, visit);
-  const distinct = new Set(
-    Array.from({ length: size }, (_, i) => toHex(leaves.subarray(i * HASH_SIZE, (i + 1) * HASH_SIZE))),
-  );
+  const distinct = new Set(parseHashes(leaves).map(toHex));
   if (distinct.size !== size)
     throw inconsistent(`A seal stands in the ledger twice: ${size} entries, ${distinct.size} seals.`);
   for (let level = 0, hashes = leaves; hashes.length > 0; level++)
@@ -76,7 +81,7 @@ async function readLeaves(
   visit: Visit,
 ): Promise<Uint8Array> {
   const hashes: Uint8Array[] = [];
-  for (const tile of tilesOf(size).filter(({ level }) => level === 'entries')) {
+  for (const tile of tilesOfLevel('entries', size)) {
     const entries = parseEntries(await read(tile), tile.width, tilePath(tile));
     for (const [at, entry] of entries.entries()) await visit(toSeal(tile.index * TILE_WIDTH + at, entry, repo));
     hashes.push(leafHashes(entries, suite.sha256));
@@ -92,7 +97,7 @@ async function assertLevel(
   suite: Suite,
 ): Promise<Uint8Array> {
   const above: Uint8Array[] = [];
-  for (const tile of tilesOf(size).filter((each) => each.level === level)) {
+  for (const tile of tilesOfLevel(level, size)) {
     const start = tile.index * TILE_WIDTH * HASH_SIZE;
     const expected = hashes.subarray(start, start + tile.width * HASH_SIZE);
     if (!equalBytes(await read(tile), expected))
@@ -104,27 +109,21 @@ async function assertLevel(
 
 /** An entry of a ledger as what it must be. */
 export function toSeal(index: number, bytes: Uint8Array, repo: string): LedgerSeal {
-  const record = parseOrNull(bytes);
-  if (record?.kind === 'seal' && record.fields.repo === repo) return { index, bytes, record };
+  const record = parseSeal(bytes);
+  if (record?.fields.repo === repo) return { index, bytes, record };
   throw inconsistent(`Entry ${index} of the ledger is no seal of this repository.`);
-}
-
-function parseOrNull(bytes: Uint8Array): ParsedRecord | null {
-  try {
-    return parseRecord(bytes);
-  } catch (error) {
-    asHandoffError(error);
-    return null;
-  }
 }
 
 /** Nothing in the folder but the checkpoint and the tiles of its size. */
 export async function reportStrays(source: Source, { checkpoint: { size } }: Ledger, report: Report): Promise<void> {
-  const known = new Set(['checkpoint', ...tilesOf(size).map(tilePath)].map((path) => `${LEDGER}/${path}`));
+  const isKnown = (path: string): boolean => {
+    const tile = parseTilePath(path.slice(LEDGER.length + 1));
+    return tile === null ? path === `${LEDGER}/checkpoint` : hasTile(size, tile);
+  };
   const folder = await find(source, LEDGER);
   const walk = async (entry: Entry): Promise<void> => {
     if (entry.mode === FOLDER) for (const inside of await listUnique(source, entry, report)) await walk(inside);
-    else if (isFile(entry, report) && !known.has(entry.path))
+    else if (isFile(entry, report) && !isKnown(entry.path))
       reportNoPlace(entry, `the checkpoint and the tiles of ${size} seals`, report);
   };
   if (folder) await attempt(folder.path, report, () => walk(folder));

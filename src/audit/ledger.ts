@@ -13,7 +13,16 @@ import {
   type Verifier,
 } from '../core/note.ts';
 import { LEDGER } from '../core/paths.ts';
-import { HASH_SIZE, parseEntries, type ReadTile, TILE_WIDTH, type Tile, tilePath, tilesOf } from '../core/tiles.ts';
+import {
+  HASH_SIZE,
+  parseEntries,
+  parseHashes,
+  type ReadTile,
+  TILE_WIDTH,
+  type Tile,
+  tilePath,
+  tilesOfLevel,
+} from '../core/tiles.ts';
 import type { KeyState, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
@@ -90,25 +99,27 @@ export async function openCheckpoint(
 }
 
 /** Who may have signed a ledger: what a retired key signed stands. */
-export function ledgerVerifiers(
+export function ledgerVerifiers(trust: Trust, suite: Hashes, states?: readonly KeyState[]): Verifier[] {
+  return ledgerVkeys(trust, suite, states).map((vkey) => parseVerifierKey(vkey, suite));
+}
+
+/** The same, as proofs are checked with them. */
+export function ledgerVkeys(
   { repoId, identities }: Trust,
   suite: Hashes,
   states: readonly KeyState[] = ['active', 'retired'],
-): Verifier[] {
+): string[] {
   const maintainers = [...identities.values()].filter(({ role }) => role === 'maintainer');
   const keys = maintainers.flatMap((identity) => identity.keys.filter(({ state }) => states.includes(state)));
-  const origin = ledgerOrigin(repoId);
-  return keys.map(({ bytes }) => parseVerifierKey(formatVerifierKey(origin, bytes, suite), suite));
+  return keys.map(({ bytes }) => formatVerifierKey(ledgerOrigin(repoId), bytes, suite));
 }
 
 /** The entries from one place on. */
 export async function readEntriesFrom({ checkpoint: { size }, read }: Ledger, from: number): Promise<Uint8Array[]> {
   const entries: Uint8Array[] = [];
-  for (let index = Math.floor(from / TILE_WIDTH); index * TILE_WIDTH < size; index++) {
-    const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
-    const tile: Tile = { level: 'entries', index, width };
-    const bundle = parseEntries(await read(tile), width, tilePath(tile));
-    entries.push(...bundle.slice(Math.max(0, from - index * TILE_WIDTH)));
+  for (const tile of tilesOfLevel('entries', size, Math.floor(from / TILE_WIDTH))) {
+    const bundle = parseEntries(await read(tile), tile.width, tilePath(tile));
+    entries.push(...bundle.slice(Math.max(0, from - tile.index * TILE_WIDTH)));
   }
   return entries;
 }
@@ -118,11 +129,12 @@ export async function readLeafHashes(
   { checkpoint: { size, root }, read }: Ledger,
   { sha256 }: Hashes,
 ): Promise<string[]> {
-  const tiles = tilesOf(size).filter(({ level }) => level === 0);
-  const hashes = concatBytes(...(await Promise.all(tiles.map(read))));
+  const tiles: Uint8Array[] = [];
+  for (const tile of tilesOfLevel(0, size)) tiles.push(await read(tile)); // the first that is missing ends it
+  const hashes = concatBytes(...tiles);
   if (hashes.length !== size * HASH_SIZE || (size > 0 && !equalBytes(rootOfHashes(hashes, sha256), root)))
     throw inconsistent('The tiles of the ledger do not give the root that was signed.');
-  return Array.from({ length: size }, (_, at) => toHex(hashes.subarray(at * HASH_SIZE, (at + 1) * HASH_SIZE)));
+  return parseHashes(hashes).map(toHex);
 }
 
 /** Where seals stand in a ledger, by their hashes in hex; one that it does not have is left out. The newest are looked at first. */
@@ -133,9 +145,9 @@ export async function findLeaves(
   const wanted = new Set(leaves.map(toHex));
   const starts = new Set(leaves.map((leaf) => startOf(leaf, 0)));
   const found = new Map<string, number>();
-  const tiles = tilesOf(size).filter(({ level }) => level === 0);
-  for (let end = tiles.length; end > 0 && found.size < wanted.size; end -= TILES_AT_ONCE) {
-    const some = tiles.slice(Math.max(0, end - TILES_AT_ONCE), end);
+  // from the end, and no list of all: nobody may have looked yet whether a ledger is as large as it says
+  for (let end = Math.ceil(size / TILE_WIDTH); end > 0 && found.size < wanted.size; end -= TILES_AT_ONCE) {
+    const some = take(tilesOfLevel(0, size, Math.max(0, end - TILES_AT_ONCE)), Math.min(TILES_AT_ONCE, end));
     const contents = await Promise.all(some.map(read));
     for (const [i, { index }] of some.entries()) {
       for (const at of placesOf(starts, contents[i]!)) {
@@ -148,6 +160,10 @@ export async function findLeaves(
 }
 
 const TILES_AT_ONCE = 64;
+
+function take<T>(items: Iterator<T>, count: number): T[] {
+  return Array.from({ length: count }, () => items.next().value as T);
+}
 
 /** Which hashes of a tile begin so. */
 function placesOf(starts: ReadonlySet<number>, hashes: Uint8Array): number[] {

@@ -1,6 +1,9 @@
 /** Folders that are read at once: enough that nobody waits for the disk, few enough that memory stays small. */
 export const FOLDERS_AT_ONCE = 64;
 
+/** Enough to keep every core busy, few enough that memory does not grow with the tree. */
+export const RECORDS_AT_ONCE = 512;
+
 /** Tasks of at most `max` weight under way at once; the others wait in order. Bounds memory, whatever the size of a tree. */
 export function limiter(max: number): <T>(weight: number, task: () => Promise<T>) => Promise<T> {
   const waiting: { weight: number; start: () => void }[] = [];

@@ -1,9 +1,8 @@
 import { toHex } from '../core/bytes.ts';
-import { asHandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { merkleRoot } from '../core/merkle.ts';
 import { parseRecordName } from '../core/paths.ts';
-import { type ParsedRecord, parseRecord } from '../core/record.ts';
+import { parseSeal } from '../core/seal.ts';
 import { nodeSuite } from '../crypto.ts';
 import { FOLDER, find, type Source } from './source.ts';
 
@@ -21,18 +20,7 @@ export async function isSealed(source: Source, path: string): Promise<boolean> {
   );
   const leaves = contents.filter((bytes) => bytes instanceof Uint8Array);
   const last = leaves.length === files.length ? leaves.pop() : undefined;
-  const seal = last && readSeal(last);
+  const seal = last && parseSeal(last);
   if (seal?.fields.tree_size !== leaves.length) return false;
   return toHex(merkleRoot(leaves, nodeSuite.sha256)) === seal.fields.root;
-}
-
-/** Null for a file that is none, which is a finding of its own. */
-function readSeal(bytes: Uint8Array): ParsedRecord | null {
-  try {
-    const record = parseRecord(bytes);
-    return record.kind === 'seal' ? record : null;
-  } catch (error) {
-    asHandoffError(error);
-    return null;
-  }
 }

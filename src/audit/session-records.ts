@@ -5,7 +5,7 @@ import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { finding, type Report } from './finding.ts';
 import type { SessionFolder } from './growth.ts';
-import { limiter } from './limit.ts';
+import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from './limit.ts';
 import { auditSession, type SessionContext } from './session.ts';
 import type { Source } from './source.ts';
 
@@ -17,10 +17,6 @@ export interface FoldContext {
   /** Called for each session that was folded. */
   onSession(folder: SessionFolder, records: readonly PlacedRecord[]): void;
 }
-
-/** Enough to keep every core busy, few enough that memory does not grow with the tree. */
-const RECORDS_AT_ONCE = 512;
-const SESSIONS_AT_ONCE = 64;
 
 /** Audits sessions and folds what holds of them; all else is reported. */
 export async function foldSessions(
@@ -85,7 +81,7 @@ const NO_COPY = 'Remove the copy.';
 
 /** The records of a session as far as its chain holds: what comes after a fault hangs on nothing. */
 function sessionReader(context: FoldContext, report: Report): (folder: SessionFolder) => Promise<PlacedRecord[]> {
-  const some = limiter(SESSIONS_AT_ONCE);
+  const some = limiter(FOLDERS_AT_ONCE);
   const limit = limiter(RECORDS_AT_ONCE);
   let checked = 0;
   return ({ entry, owner }) =>

@@ -1,8 +1,11 @@
+import type { Link } from '../core/chain.ts';
 import type { RecordKind } from '../core/kinds.ts';
 import { leafHash } from '../core/merkle.ts';
 import type { ParsedRecord } from '../core/record.ts';
-import { type Seal, type SealFault, sealFaults, toSeal } from '../core/seal.ts';
+import { type Seal, sealFaults, toSeal } from '../core/seal.ts';
 import type { Suite } from '../core/verify.ts';
+import { finding, type Report } from './finding.ts';
+import type { NumberedFile } from './numbered-files.ts';
 
 /** What the seals of a session are judged by, gathered while its files are read. SPEC §11.1 */
 export interface SealedFiles {
@@ -14,7 +17,7 @@ export interface SealedFiles {
 }
 
 /** Null for a session that nobody sealed, as the names of its files tell: no file of it need be hashed. */
-export function sealedFiles(files: readonly { seq: number; kind: RecordKind }[]): SealedFiles | null {
+export function sealedFiles(files: readonly NumberedFile[]): SealedFiles | null {
   const end = files.findLast(({ kind }) => kind === 'seal')?.seq;
   return end === undefined ? null : { end, leaves: [], seals: [] };
 }
@@ -30,6 +33,19 @@ export function addFile(
   if (seq < end) leaves[seq - 1] = bytes && leaves[seq - 1] === undefined ? leafHash(bytes, sha256) : null;
 }
 
-export function faultsOf({ seals, leaves }: SealedFiles, { sha256 }: Suite): SealFault[] {
-  return sealFaults(seals, leaves, sha256);
+/** `links` are what the files turned out to be, each in its place. */
+export function reportSeals(
+  { seals, leaves }: SealedFiles,
+  links: readonly (Link | null)[],
+  files: readonly NumberedFile[],
+  { sha256 }: Suite,
+  report: Report,
+): void {
+  for (const { code, seq, expected, found } of sealFaults(seals, leaves, sha256)) {
+    const at = links.findIndex((link) => link?.seq === seq && link.kind === 'seal');
+    report({ ...finding(code, files[at]!.entry.path, expected, found, NO_SEAL), record: links[at]!.id });
+  }
 }
+
+const NO_SEAL =
+  'The seal is over other records than those that are here. Restore the session folder from git; a seal that was never right stays wrong: leave the session out of the branch and record the work in a new one.';

@@ -2,7 +2,7 @@ import { assertPlace, chainFaults, type Link, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
 import { matchHead } from '../core/head.ts';
 import type { RecordKind } from '../core/kinds.ts';
-import { parseRecordName, parseSessionFolder } from '../core/paths.ts';
+import { parseSessionFolder } from '../core/paths.ts';
 import { cutSignature, type ParsedRecord, parseCut, type SignedParts } from '../core/record.ts';
 import { type Identity, type IdentityKey, keyRevoked, type Trust } from '../core/trust.ts';
 import {
@@ -15,8 +15,9 @@ import {
   type VerifiedRecord,
 } from '../core/verify.ts';
 import { attempt, finding, type Report, toFinding } from './finding.ts';
-import { addFile, faultsOf, type SealedFiles, sealedFiles } from './session-seals.ts';
-import { type Entry, FILE, type Source } from './source.ts';
+import { type NumberedFile, numberedFiles } from './numbered-files.ts';
+import { addFile, reportSeals, type SealedFiles, sealedFiles } from './session-seals.ts';
+import type { Entry, Source } from './source.ts';
 import { vouchedRecords } from './vouched.ts';
 
 /** What a session's folder is audited with. */
@@ -56,7 +57,7 @@ export async function auditSession(
     report(found);
   };
   const entries = await attempt(folder.path, note, () => context.source.list(folder));
-  const files = sortedFiles(entries ?? [], note);
+  const files = numberedFiles(entries ?? [], note);
   const identity = context.trust.identities.get(owner);
   const session: Session = {
     owner,
@@ -95,25 +96,6 @@ interface Session {
 /** The policy may ask for less than the protocol allows. */
 export function maxBytes({ policy }: Trust): number {
   return (policy.document.fields.limits as unknown as { record_bytes: number }).record_bytes;
-}
-
-interface NumberedFile {
-  entry: Entry;
-  seq: number;
-  kind: RecordKind;
-}
-
-/** In the order of their numbers; a file without a number has no place here. SPEC §6.2 */
-function sortedFiles(entries: readonly Entry[], report: Report): NumberedFile[] {
-  const files: NumberedFile[] = [];
-  for (const entry of entries) {
-    const place = parseRecordName(entry.name);
-    if (place && entry.mode === FILE) files.push({ entry, ...place });
-    else if (place)
-      report(finding('mode_invalid', entry.path, 'a regular file, mode 100644', `mode ${entry.mode}`, NO_MODE));
-    else report(finding('path_mismatch', entry.path, 'NNNN-<kind>.yaml or .md', JSON.stringify(entry.name), NO_PLACE));
-  }
-  return files.sort((a, b) => a.seq - b.seq);
 }
 
 /** Bytes first, then what they say, SPEC §4.5: files are read together, then verified together, then judged one by one. */
@@ -199,19 +181,6 @@ function reportChain(
   }
 }
 
-function reportSeals(
-  sealed: SealedFiles,
-  links: readonly (Link | null)[],
-  files: readonly NumberedFile[],
-  suite: Suite,
-  report: Report,
-): void {
-  for (const { code, seq, expected, found } of faultsOf(sealed, suite)) {
-    const at = links.findIndex((link) => link?.seq === seq && link.kind === 'seal');
-    report({ ...finding(code, files[at]!.entry.path, expected, found, NO_SEAL), record: links[at]!.id });
-  }
-}
-
 function summarise(links: readonly Link[]): SessionAudit {
   const last = links.at(-1)!;
   return {
@@ -224,11 +193,7 @@ function summarise(links: readonly Link[]): SessionAudit {
   };
 }
 
-const NO_MODE = 'Records are plain files: git update-index --chmod=-x FILE, and no links.';
-const NO_PLACE = 'Nothing but records belongs in a session folder; move the file elsewhere.';
 const NO_CHAIN = 'A record was removed, added or reordered after the fact. Restore the session folder from git.';
-const NO_SEAL =
-  'The seal is over other records than those that are here. Restore the session folder from git; a seal that was never right stays wrong: leave the session out of the branch and record the work in a new one.';
 
 function unknownSigner(name: string): HandoffError {
   return new HandoffError('signer_unknown', `No maintainer has signed in an identity called ${name}.`, {

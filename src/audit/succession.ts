@@ -1,7 +1,7 @@
 import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { type ParsedRecord, parseRecord } from '../core/record.ts';
-import { type Identity, type KeyState, readIdentity } from '../core/trust.ts';
+import { type Identity, type IdentityKey, type KeyState, readIdentity } from '../core/trust.ts';
 import { recordId, type Suite } from '../core/verify.ts';
 import type { Step } from './differences.ts';
 import type { Entry, Source } from './source.ts';
@@ -16,8 +16,25 @@ export async function assertFollowsDocument(sources: Step, before: Entry, now: E
   const [oldId, id] = [old, next].map((document) => recordId(document.signedBytes, suite));
   if (oldId === id) return;
   assertNewer(old, next, oldId!);
-  if (next.kind === 'identity')
-    assertKeepsKeys(readIdentity(old, suite), readIdentity(next, suite), await ledgerSize(sources.now));
+  if (next.kind !== 'identity') return;
+  const [was, is] = [readIdentity(old, suite), readIdentity(next, suite)];
+  assertKeepsKeys(was, is);
+  await assertCutoffs(sources.now, is, was.keys);
+}
+
+/** SPEC §10.3: a cutoff is what the ledger has by then, or less: what is sealed afterwards is not saved by it. It never moves up. */
+export async function assertCutoffs(
+  source: Source,
+  { keys }: Identity,
+  old: readonly IdentityKey[] = [],
+): Promise<void> {
+  const cut = keys.filter(({ cutoff = 0 }) => cutoff > 0);
+  const sealed = cut.length === 0 ? 0 : await ledgerSize(source);
+  for (const { fingerprint, cutoff = 0 } of cut) {
+    const before = old.find((key) => key.fingerprint === fingerprint && key.state === 'revoked');
+    const most = before ? (before.cutoff ?? 0) : sealed;
+    if (cutoff > most) throw wentBack(`a cutoff of at most ${most} for ${fingerprint}`, `${cutoff}`);
+  }
 }
 
 async function ledgerSize(source: Source): Promise<number> {
@@ -33,14 +50,11 @@ function assertNewer(old: ParsedRecord, next: ParsedRecord, oldId: string): void
 
 const RANK: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, revoked: 2 };
 
-/** A cutoff is what the ledger has by then, or less: what is sealed afterwards is not saved by it. It never moves. */
-function assertKeepsKeys(old: Identity, next: Identity, sealed: number): void {
-  for (const { fingerprint, state, cutoff = 0 } of old.keys) {
+function assertKeepsKeys(old: Identity, next: Identity): void {
+  for (const { fingerprint, state } of old.keys) {
     const now = next.keys.find((key) => key.fingerprint === fingerprint);
     if (!now) throw wentBack(`the key ${fingerprint}, ${state}`, 'no such key');
     if (RANK[now.state] < RANK[state]) throw wentBack(`the key ${fingerprint} ${state}`, now.state);
-    const most = state === 'revoked' ? cutoff : sealed;
-    if ((now.cutoff ?? 0) > most) throw wentBack(`a cutoff of at most ${most} for ${fingerprint}`, `${now.cutoff}`);
   }
 }
 

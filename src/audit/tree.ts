@@ -5,7 +5,7 @@ import type { Suite } from '../core/verify.ts';
 import type { SessionCache } from './cache.ts';
 import { attempt, finding, type Report } from './finding.ts';
 import { isFolder, type Layout, listUnique, readLayout, reportNoPlace } from './layout.ts';
-import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
+import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from './limit.ts';
 import { auditSession, maxBytes, type SessionAudit, type SessionContext } from './session.ts';
 import type { Entry, Source } from './source.ts';
 import { checkSkill, loadTrust, readDocument, readSignedDocument } from './trust.ts';
@@ -27,9 +27,6 @@ export interface AuditOptions {
   /** Throws to end the audit, as when the root is not the pinned one. */
   onTrust?(trust: Trust): Promise<void>;
 }
-
-/** Enough to keep every core busy, few enough that memory does not grow with the tree. */
-const IN_FLIGHT = 512;
 
 /** Every signed file of a tree, against the policy and identities of that tree. SPEC §7 */
 export async function auditTree(source: Source, options: AuditOptions): Promise<TreeAudit> {
@@ -120,7 +117,7 @@ async function auditSessions(
     source,
     trust,
     suite: options.suite,
-    limit: limiter(IN_FLIGHT),
+    limit: limiter(RECORDS_AT_ONCE),
     onFile: () => count(1),
     onRecord: options.onRecord,
   };

@@ -1,24 +1,18 @@
 import { toHex } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
 import { growingTree } from '../core/growing-tree.ts';
-import type { RecordKind } from '../core/kinds.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { leafHash } from '../core/merkle.ts';
 import { parseRecord } from '../core/record.ts';
 import type { Identity, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
-import type { Entry, Source } from './source.ts';
+import type { NumberedFile } from './numbered-files.ts';
+import type { Source } from './source.ts';
 
 interface Context {
   source: Source;
   trust: Trust;
   suite: Suite;
-}
-
-interface NumberedFile {
-  entry: Entry;
-  seq: number;
-  kind: RecordKind;
 }
 
 /**

@@ -5,7 +5,9 @@ import { COMMANDS } from './commands/table.ts';
 
 /** Commander's words, `error: unknown option '--x'\n(Did you mean --y?)`, as a message and a hint of ours. */
 export function wrongUsage(error: CommanderError, args: readonly string[]): HandoffError {
-  const command = COMMANDS.find(({ name }) => args.includes(name));
+  // the word that comes first: verbs of a family may be called like others
+  const places = COMMANDS.map((command) => ({ command, at: args.indexOf(command.name) })).filter(({ at }) => at >= 0);
+  const command = places.sort((a, b) => a.at - b.at)[0]?.command;
   if (error.code === 'commander.help') return noVerb(command);
   const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
   const suggestion = /Did you mean .*\?/.exec(rest.join(' '))?.[0];

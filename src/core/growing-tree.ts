@@ -1,5 +1,6 @@
 import { type Hash, sha256 as nobleSha256 } from './hash.ts';
 import { nodeHash } from './merkle.ts';
+import { half, isOdd } from './tree-nodes.ts';
 
 /** An RFC 6962 tree that grows by one leaf at a time and knows its root at every size. */
 export interface GrowingTree {
@@ -19,7 +20,7 @@ export function growingTree(sha256: Hash = nobleSha256): GrowingTree {
     },
     add(leaf) {
       let peak = leaf;
-      for (let rest = size; rest % 2 === 1; rest = Math.floor(rest / 2)) peak = nodeHash(peaks.pop()!, peak, sha256);
+      for (let rest = size; isOdd(rest); rest = half(rest)) peak = nodeHash(peaks.pop()!, peak, sha256);
       peaks.push(peak);
       size++;
     },

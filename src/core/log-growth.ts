@@ -3,13 +3,12 @@ import type { HandoffError } from './error.ts';
 import type { Hash } from './hash.ts';
 import { leafHash, leafHashes, rootOfHashes } from './merkle.ts';
 import {
-  countAt,
   edgeOf,
   formatEntries,
-  HASH_SIZE,
   inconsistent,
   openTile,
   parseEntries,
+  parseHashes,
   type ReadTile,
   rootFromTiles,
   TILE_WIDTH,
@@ -17,9 +16,12 @@ import {
   tilePath,
 } from './tiles.ts';
 
-export interface LogGrowth {
+interface LogHead {
   size: number;
   root: Uint8Array;
+}
+
+export interface LogGrowth extends LogHead {
   written: { path: string; bytes: Uint8Array }[];
   removed: string[];
 }
@@ -29,7 +31,7 @@ export interface LogGrowth {
  * an empty log has the root of no leaves.
  */
 export async function planGrowth(
-  log: { size: number; root: Uint8Array },
+  log: LogHead,
   entries: readonly Uint8Array[],
   read: ReadTile,
   sha256: Hash,
@@ -45,11 +47,7 @@ export async function planGrowth(
 }
 
 /** The partial tiles by path, when they give the root of the log and the bundle gives the hashes of level 0. */
-async function readEdge(
-  log: { size: number; root: Uint8Array },
-  read: ReadTile,
-  sha256: Hash,
-): Promise<Map<string, Uint8Array>> {
+async function readEdge(log: LogHead, read: ReadTile, sha256: Hash): Promise<Map<string, Uint8Array>> {
   const tiles = edgeOf(log.size);
   const bytes = await Promise.all(tiles.map((tile) => read(tile)));
   const edge = new Map(tiles.map((tile, i) => [tilePath(tile), bytes[i]!]));
@@ -72,7 +70,7 @@ function planTiles(
   const files = extend(openTile('entries', size), entries, edge);
   let added = entries.map((entry) => leafHash(entry, sha256));
   for (let level = 0; added.length > 0; level++) {
-    const tiles = extend(openTile(level, countAt(level, size)), added, edge);
+    const tiles = extend(openTile(level, size), added, edge);
     files.push(...tiles);
     added = tiles.filter(({ tile }) => tile.width === TILE_WIDTH).map(({ bytes }) => rootOfHashes(bytes, sha256));
   }
@@ -96,11 +94,10 @@ function extend(
 }
 
 function parseTile({ level, width }: Tile, bytes: Uint8Array): Uint8Array[] {
-  if (level === 'entries') return parseEntries(bytes, width);
-  return Array.from({ length: width }, (_, i) => bytes.subarray(i * HASH_SIZE, (i + 1) * HASH_SIZE));
+  return level === 'entries' ? parseEntries(bytes, width) : parseHashes(bytes);
 }
 
-function wrongRoot({ size, root }: { size: number; root: Uint8Array }, found: Uint8Array): HandoffError {
+function wrongRoot({ size, root }: LogHead, found: Uint8Array): HandoffError {
   const [expected, got] = [toHex(root), toHex(found)];
   return inconsistent(`Expected the tiles of ${size} entries to give the root ${expected}, got ${got}.`, {
     size,

@@ -1,6 +1,16 @@
 import { equalBytes } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import { type Hash, type HashInto, hashInto, sha256 as nobleSha256 } from './hash.ts';
+import {
+  consistencyNodes,
+  half,
+  inclusionNodes,
+  isLeft,
+  isOdd,
+  lastSubtree,
+  siblings,
+  type TreeNode,
+} from './tree-nodes.ts';
 
 // RFC 6962 §2.1. A level is paired from the left and an odd last node moves up unchanged, which is the same tree as the
 // RFC's split at the largest power of two. `leaves` are leaf data, D[n] in the RFC; each is hashed once.
@@ -46,27 +56,6 @@ export function consistencyProof(
 ): Uint8Array[] {
   assertLeaves(leaves);
   return pick(consistencyNodes(size1, leaves.length), leaves, sha256);
-}
-
-/** A node by its height over the leaves and its place among the nodes of that height. The last of them may be ragged. */
-export interface TreeNode {
-  height: number;
-  index: number;
-}
-
-/** The nodes of an inclusion proof, in its order. */
-export function inclusionNodes(index: number, size: number): TreeNode[] {
-  assertRange('index', index, 0, size - 1);
-  return siblings({ height: 0, index }, size);
-}
-
-/** The nodes of a consistency proof, in its order. */
-export function consistencyNodes(size1: number, size2: number): TreeNode[] {
-  assertRange('size', size1, 1, size2);
-  if (size1 === size2) return [];
-  const start = lastSubtree(size1);
-  // It is left out where it is all of the old tree: who asks has that root.
-  return start.index === 0 ? siblings(start, size2) : [start, ...siblings(start, size2)];
 }
 
 /** RFC 9162 §2.1.3.2. False for anything malformed; never throws. */
@@ -178,43 +167,11 @@ function nodeAt(level: Uint8Array, index: number): Uint8Array {
   return level.slice(index * SIZE, (index + 1) * SIZE);
 }
 
-/** The siblings on the way from a node to the root. */
-function siblings({ height, index }: TreeNode, size: number): TreeNode[] {
-  const nodes: TreeNode[] = [];
-  for (let last = Math.floor((size - 1) / 2 ** height); last > 0; last = half(last)) {
-    const sibling = isOdd(index) ? index - 1 : index + 1;
-    if (sibling <= last) nodes.push({ height, index: sibling });
-    index = half(index);
-    height++;
-  }
-  return nodes;
-}
-
-/** The last complete subtree of a tree of this size, as large as it can be. */
-function lastSubtree(size: number): TreeNode {
-  let [height, index] = [0, size - 1];
-  for (; isOdd(index); height++) index = half(index);
-  return { height, index };
-}
-
-function isLeft({ index }: TreeNode): boolean {
-  return !isOdd(index);
-}
-
 function fold(start: Uint8Array, path: readonly Uint8Array[], nodes: readonly TreeNode[], sha256: Hash): Uint8Array {
   return path.reduce(
     (hash, sibling, i) => (isLeft(nodes[i]!) ? nodeHash(sibling, hash, sha256) : nodeHash(hash, sibling, sha256)),
     start,
   );
-}
-
-// Sizes go up to 2^53 - 1, so no shifts: they work on 32 bits.
-function half(value: number): number {
-  return Math.floor(value / 2);
-}
-
-function isOdd(value: number): boolean {
-  return value % 2 === 1;
 }
 
 function isSize(value: unknown): boolean {
@@ -243,9 +200,4 @@ function notLeaves(expected: string): HandoffError {
   return new HandoffError('usage', `Expected ${expected}.`, {
     hint: 'Leaves are the data of the tree, not their hashes.',
   });
-}
-
-function assertRange(what: string, value: number, min: number, max: number): void {
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return;
-  throw new HandoffError('usage', `expected ${what} from ${min} to ${max}, got ${String(value)}`);
 }

@@ -180,7 +180,8 @@ function typeOf(algorithm: number | undefined): KeyType | null {
   return algorithm === ALGORITHM.ed25519 ? 'ed25519' : algorithm === ALGORITHM.cosignature ? 'cosignature' : null;
 }
 
-function labelOf({ name, hash }: { name: string; hash: string }): string {
+/** What a signature names its key by. */
+export function labelOf({ name, hash }: { name: string; hash: string }): string {
   return `${name}+${hash}`;
 }
 

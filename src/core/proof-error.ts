@@ -2,11 +2,15 @@ import { asHandoffError, HandoffError } from './error.ts';
 import { escapeInvisible } from './text.ts';
 
 /** One code for everything that a proof can have wrong; `part` says where. */
-export function proofError(part: string, expected: string, found: string): HandoffError {
+export function proofError(part: string, expected: string, found: string, hint = HINT): HandoffError {
   return new HandoffError('proof_invalid', `${part}: expected ${oneLine(expected)}, found ${oneLine(found)}.`, {
-    hint: HINT,
+    hint,
     data: { part, expected, found },
   });
+}
+
+export function assertEqual(part: string, expected: string | number, found: string | number): void {
+  if (expected !== found) throw proofError(part, String(expected), String(found));
 }
 
 /** What the readers of a proof's parts throw, as an error of the proof. */

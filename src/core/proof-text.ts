@@ -1,12 +1,12 @@
 import { fromHex, toHex, utf8 } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import { shape, validate } from './generated/proof.js';
-import { inclusionNodes } from './merkle.ts';
 import type { Proof, ProofLeaf, ProofPath } from './proof.ts';
 import { asProofError, proofError } from './proof-error.ts';
 import { assertSize } from './record.ts';
 import { describeSchemaError } from './schema-error.ts';
 import { decodeText } from './text.ts';
+import { inclusionNodes, isLeft } from './tree-nodes.ts';
 import { readYaml, type YamlMap } from './yaml.ts';
 import { formatLiteral, type PlainYaml, plainYaml } from './yaml-literal.ts';
 import { writeYaml } from './yaml-write.ts';
@@ -116,7 +116,7 @@ function formatLeaf(name: string, { path, id, key, bytes }: ProofLeaf): string {
 }
 
 function formatPath(name: string, { index, size, siblings }: ProofPath): string {
-  const sides = inclusionNodes(index, size).map((node) => (node.index % 2 === 0 ? 'left' : 'right'));
+  const sides = inclusionNodes(index, size).map((node) => (isLeft(node) ? 'left' : 'right'));
   const order =
     sides.length === 0 ? 'There are none here: the leaf is the root.' : `The siblings stand: ${sides.join(', ')}.`;
   return comment(order) + writeYaml({ [name]: { index, size, siblings: siblings.map(toHex) } });

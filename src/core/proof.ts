@@ -1,10 +1,10 @@
 import { equalBytes, fromHex, toHex } from './bytes.ts';
-import { type Checkpoint, ledgerOrigin, parseCheckpoint } from './checkpoint.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import { isRecordKind, type RecordKind } from './kinds.ts';
 import { leafHash, verifyInclusion } from './merkle.ts';
-import { openNote, parseNote, parseVerifierKey, type Verifier } from './note.ts';
 import { parseSessionFolder, ROOT, recordName } from './paths.ts';
-import { asProofError, proofError } from './proof-error.ts';
+import { checkNote, type ProofKeys, parseKeys } from './proof-checkpoint.ts';
+import { asProofError, assertEqual, proofError } from './proof-error.ts';
 import { parseRecord } from './record.ts';
 import { fingerprint, parsePublicKey } from './sshsig.ts';
 import { type Suite, type VerifiedRecord, verifyRecord } from './verify.ts';
@@ -39,13 +39,6 @@ export interface Proof {
   note: Uint8Array;
 }
 
-/** Keys from a source that is trusted. Without `vkeys` the proof's own is used, which shows only that it is whole. */
-export interface ProofKeys {
-  vkeys: readonly string[];
-  /** Each of them must have cosigned. */
-  witnesses?: readonly string[];
-}
-
 export interface ProofCheck {
   record: string;
   path: string;
@@ -72,7 +65,7 @@ export async function checkProof(
   suite: Suite,
   record?: Uint8Array,
 ): Promise<ProofCheck> {
-  const given = readKeys(keys, suite);
+  const given = parseKeys(keys, suite);
   if (record && !equalBytes(record, proof.record.bytes))
     throw proofError('record', 'the bytes of the file that was given', 'others');
   const leaf = await checkLeaf('record', proof.record, proof.repo, suite);
@@ -101,16 +94,6 @@ export async function checkProof(
     witnesses,
     trusted: given.vkeys.length > 0,
   };
-}
-
-interface GivenKeys {
-  vkeys: Verifier[];
-  witnesses: Verifier[];
-}
-
-function readKeys({ vkeys, witnesses = [] }: ProofKeys, suite: Suite): GivenKeys {
-  const read = (keys: readonly string[]) => [...new Set(keys)].map((vkey) => parseVerifierKey(vkey, suite));
-  return { vkeys: read(vkeys), witnesses: read(witnesses) };
 }
 
 interface Leaf extends VerifiedRecord {
@@ -176,48 +159,6 @@ function assertIncluded(part: string, { bytes }: ProofLeaf, path: ProofPath, roo
   throw proofError(part, `a path to the root ${toHex(root)}`, 'one that does not lead there');
 }
 
-async function checkNote({ repo, vkey, note }: Proof, given: GivenKeys, suite: Suite) {
-  try {
-    const own = parseVerifierKey(vkey, suite);
-    const parsed = parseNote(note);
-    const checkpoint = parseCheckpoint(parsed.text);
-    assertEqual('checkpoint origin', ledgerOrigin(repo), checkpoint.origin);
-    const { verified } = await openNote(parsed, distinct([own, ...given.vkeys, ...given.witnesses]), suite);
-    const signers = new Set(verified.map(({ verifier }) => labelOf(verifier)));
-    const logs = given.vkeys.length === 0 ? [own] : given.vkeys;
-    assertLog([own], signers, checkpoint.origin);
-    assertLog(logs, signers, checkpoint.origin);
-    for (const witness of given.witnesses) assertWitness(witness, signers);
-    return { checkpoint, witnesses: given.witnesses.map(({ name }) => name) };
-  } catch (error) {
-    throw asProofError('checkpoint', error);
-  }
-}
-
-function assertLog(keys: readonly Verifier[], signers: ReadonlySet<string>, origin: string): void {
-  if (keys.some((key) => key.type === 'ed25519' && key.name === origin && signers.has(labelOf(key)))) return;
-  const expected = `a signature in the name of ${origin} by ${keys.map(labelOf).join(' or ')}`;
-  throw proofError('checkpoint', expected, [...signers].join(', '));
-}
-
-function assertWitness(key: Verifier, signers: ReadonlySet<string>): void {
-  if (key.type === 'cosignature' && signers.has(labelOf(key))) return;
-  throw proofError('witness', `a cosignature by ${labelOf(key)}`, 'none');
-}
-
-/** A key that is given, and is also the proof's own, is one key. */
-function distinct(keys: readonly Verifier[]): Verifier[] {
-  return [...new Map(keys.map((key) => [`${labelOf(key)} ${toHex(key.publicKey)}`, key])).values()];
-}
-
-function labelOf({ name, hash }: Verifier): string {
-  return `${name}+${hash}`;
-}
-
 function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
-}
-
-function assertEqual(part: string, expected: string | number, found: string | number): void {
-  if (expected !== found) throw proofError(part, String(expected), String(found));
 }

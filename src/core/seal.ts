@@ -1,8 +1,9 @@
 import { fromHex, toHex } from './bytes.ts';
+import { asHandoffError } from './error.ts';
 import { type GrowingTree, growingTree } from './growing-tree.ts';
 import { type Hash, sha256 as nobleSha256 } from './hash.ts';
 import { verifyConsistency } from './merkle.ts';
-import type { ParsedRecord } from './record.ts';
+import { type ParsedRecord, parseRecord } from './record.ts';
 
 /** A session tree of so many records; `root` in hex. */
 export interface TreeHead {
@@ -27,6 +28,17 @@ export interface SealFault {
   seq: number;
   expected: string;
   found: string;
+}
+
+/** Null for a file that is none. */
+export function parseSeal(bytes: Uint8Array): ParsedRecord | null {
+  try {
+    const record = parseRecord(bytes);
+    return record.kind === 'seal' ? record : null;
+  } catch (error) {
+    asHandoffError(error);
+    return null;
+  }
 }
 
 export function toSeal({ fields }: Pick<ParsedRecord, 'fields'>): Seal {

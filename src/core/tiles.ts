@@ -1,7 +1,8 @@
 import { concatBytes } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import type { Hash } from './hash.ts';
-import { consistencyNodes, inclusionNodes, merkleRoot, rootOfHashes, type TreeNode } from './merkle.ts';
+import { merkleRoot, rootOfHashes } from './merkle.ts';
+import { consistencyNodes, inclusionNodes, type TreeNode } from './tree-nodes.ts';
 
 // C2SP tlog-tiles: an RFC 6962 tree as files. The hash at place i of level l is the root of the leaves from i * 256^l to
 // (i + 1) * 256^l; a tile has up to 256 of them, one after another, and a bundle the entries under a tile of level 0.
@@ -43,9 +44,18 @@ export function parseTilePath(path: string): Tile | null {
 
 /** Every tile and bundle of a log of this size. */
 export function tilesOf(size: number): Tile[] {
-  return rowsOf(size).flatMap(({ level, count }) =>
-    Array.from({ length: Math.ceil(count / TILE_WIDTH) }, (_, index) => tileAt(level, index, count)),
-  );
+  return levelsOf(size).flatMap((level) => [...tilesOfLevel(level, size)]);
+}
+
+/** Those of one level, the first one first. One by one: nobody has looked yet whether a log is as large as it says. */
+export function* tilesOfLevel(level: Tile['level'], size: number, first = 0): Generator<Tile> {
+  const count = countAt(level, size);
+  for (let index = first; index * TILE_WIDTH < count; index++) yield tileAt(level, index, count);
+}
+
+/** Whether a log of this size has this tile. */
+export function hasTile(size: number, { level, index, width }: Tile): boolean {
+  return tileAt(level, index, countAt(level, size)).width === width;
 }
 
 /** Reads the right edge only. */
@@ -88,26 +98,25 @@ export function parseEntries(bundle: Uint8Array, width: number, path = 'an entry
   throw inconsistent(`Expected ${path} to be ${width} entries, each after its length, and nothing else.`);
 }
 
+/** The hashes of a tile. */
+export function parseHashes(tile: Uint8Array): Uint8Array[] {
+  return Array.from({ length: tile.length / HASH_SIZE }, (_, i) => tile.subarray(i * HASH_SIZE, (i + 1) * HASH_SIZE));
+}
+
 export function formatEntries(entries: readonly Uint8Array[]): Uint8Array {
   return concatBytes(...entries.flatMap((entry) => [lengthOf(entry), entry]));
 }
 
-interface Row {
-  level: Tile['level'];
-  count: number;
+/** From the entries up; none for an empty log. */
+function levelsOf(size: number): Tile['level'][] {
+  const levels: Tile['level'][] = size > 0 ? ['entries'] : [];
+  for (let level = 0; countAt(level, size) > 0; level++) levels.push(level);
+  return levels;
 }
 
-/** The levels of a log from the entries up, and how many entries or hashes each has. */
-function rowsOf(size: number): Row[] {
-  const rows: Row[] = [];
-  if (size > 0) rows.push({ level: 'entries', count: size });
-  for (let level = 0; countAt(level, size) > 0; level++) rows.push({ level, count: countAt(level, size) });
-  return rows;
-}
-
-/** How many hashes a level has. */
-export function countAt(level: number, size: number): number {
-  return Math.floor(size / TILE_WIDTH ** level);
+/** How many entries or hashes a level has. */
+function countAt(level: Tile['level'], size: number): number {
+  return level === 'entries' ? size : Math.floor(size / TILE_WIDTH ** level);
 }
 
 function tileAt(level: Tile['level'], index: number, count: number): Tile {
@@ -115,14 +124,15 @@ function tileAt(level: Tile['level'], index: number, count: number): Tile {
 }
 
 /** The tile that the next hash or entry of a level goes to. It may be empty. */
-export function openTile(level: Tile['level'], count: number): Tile {
+export function openTile(level: Tile['level'], size: number): Tile {
+  const count = countAt(level, size);
   return tileAt(level, Math.floor(count / TILE_WIDTH), count);
 }
 
 /** The partial tiles: the right edge of the tree. */
 export function edgeOf(size: number): Tile[] {
-  return rowsOf(size)
-    .map(({ level, count }) => openTile(level, count))
+  return levelsOf(size)
+    .map((level) => openTile(level, size))
     .filter(({ width }) => width > 0);
 }
 

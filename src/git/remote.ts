@@ -1,5 +1,4 @@
 import { HandoffError } from '../core/error.ts';
-import { escapeInvisible } from '../core/text.ts';
 import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
 import type { Oid, Ref } from './store.ts';
 
@@ -64,11 +63,14 @@ export async function pushBranch(remote: Remote, ref: string): Promise<boolean> 
 }
 
 const LOST = /fetch first|non-fast-forward|cannot lock ref|failed to update ref|incorrect old value|stale info/;
-const SAID = 500;
+const MAX_SAID = 500;
 
 function saidBy({ stderr }: GitResult): string {
   const lines = stderr.split('\n').filter((line) => line.startsWith('remote: '));
-  return escapeInvisible(lines.map((line) => line.slice('remote: '.length).trim()).join(' ')).slice(0, SAID);
+  return lines
+    .map((line) => line.slice('remote: '.length).trim())
+    .join(' ')
+    .slice(0, MAX_SAID);
 }
 
 /** Brings a branch of the remote here, as the ref that git keeps for it. */

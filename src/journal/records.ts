@@ -11,7 +11,15 @@ import { parseState, type StateDirs } from './registry.ts';
  * same number and nothing that was acknowledged depends on the work tree. A number can also hold the end that somebody
  * else put to the session: from then on there is no number left to write.
  */
-export type Entry = { number: number; bytes: Uint8Array; kind: RecordKind } | { number: number; end: End };
+export type Entry = RecordEntry | { number: number; end: End };
+
+interface RecordEntry {
+  number: number;
+  bytes: Uint8Array;
+  kind: RecordKind;
+}
+
+export type SealEntry = RecordEntry & { kind: 'seal' };
 
 /** Who took the session over, or ended it. */
 export interface End {
@@ -77,9 +85,23 @@ export function isWrapped(dirs: StateDirs, id: string): boolean {
 
 /** The last entry that is no seal. */
 export function lastButSeals(dirs: StateDirs, id: string): Entry | null {
+  return findLast(dirs, id, (entry) => !isSeal(entry));
+}
+
+/** The newest seal, whatever came after it. */
+export function lastSeal(dirs: StateDirs, id: string): SealEntry | null {
+  const found = findLast(dirs, id, isSeal);
+  return found && isSeal(found) ? found : null;
+}
+
+export function isSeal(entry: Entry): entry is SealEntry {
+  return 'kind' in entry && entry.kind === 'seal';
+}
+
+function findLast(dirs: StateDirs, id: string, isWanted: (entry: Entry) => boolean): Entry | null {
   for (const number of recordNumbers(dirs, id).reverse()) {
     const entry = readEntry(dirs, id, number);
-    if (!('kind' in entry) || entry.kind !== 'seal') return entry;
+    if (isWanted(entry)) return entry;
   }
   return null;
 }

@@ -12,8 +12,16 @@ import type { Session, StateDirs } from './registry.ts';
  * another branch or a crash took away. What is there is never touched.
  */
 export function missingRecords(topLevel: string, dirs: StateDirs, session: Session): FileToWrite[] {
-  const missing = recordsBeyond(dirs, session, namesIn(topLevel, session));
-  return missing.map(({ name, bytes }) => ({ path: `${session.folder}/${name}`, bytes }));
+  return filesBeyond(dirs, session, namesIn(topLevel, session));
+}
+
+/** All records of a session, as the files that its folder should have. */
+export function journalledFiles(dirs: StateDirs, session: Session): FileToWrite[] {
+  return filesBeyond(dirs, session, []);
+}
+
+function filesBeyond(dirs: StateDirs, session: Session, names: readonly string[]): FileToWrite[] {
+  return recordsBeyond(dirs, session, names).map(({ name, bytes }) => ({ path: `${session.folder}/${name}`, bytes }));
 }
 
 /** The journalled records whose numbers none of these file names has. */

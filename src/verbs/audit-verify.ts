@@ -96,15 +96,20 @@ function rowsOf({ folders, own }: Sessions, counts: readonly number[], findings:
   );
   const owners = new Map(own.map(({ folder, identity }) => [folder, identity]));
   for (const { code, path } of findings) {
-    const folder = path!.split('/').slice(0, 4).join('/');
+    const folder = folderOf(path!);
     if (!rows.has(folder) && owners.has(folder)) rows.set(folder, row(folder, owners.get(folder)!, 0));
     if (code === 'record_deleted') rows.get(folder)!.record_count++;
   }
   for (const path of brokenPaths(findings)) {
-    const broken = rows.get(path.split('/').slice(0, 4).join('/'));
+    const broken = rows.get(folderOf(path));
     if (broken) broken.broken_count++;
   }
   return [...rows.values()].sort((a, b) => byNature(a.path, b.path));
+}
+
+/** Of a session, by the path of anything in it. */
+function folderOf(path: string): string {
+  return path.split('/').slice(0, 4).join('/');
 }
 
 function row(path: string, identity: string, record_count: number): AuditedSession {

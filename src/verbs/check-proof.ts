@@ -1,9 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { ledgerVerifiers } from '../audit/ledger.ts';
-import { ledgerOrigin } from '../core/checkpoint.ts';
+import { ledgerVkeys } from '../audit/ledger.ts';
 import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { formatVerifierKey } from '../core/note.ts';
 import { checkProof, type Proof, type ProofCheck } from '../core/proof.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -43,7 +41,7 @@ function readInput(path: string, limit: number): Uint8Array {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
     throw new HandoffError('usage', `${path} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Name the file that git handoff prove has written.',
+      hint: 'Name the file that git handoff prove has written, and with --record the file of the record.',
       data: { path },
       cause,
     });
@@ -66,9 +64,7 @@ function readStart(path: string, length: number): Uint8Array {
 async function ownKeys({ repo }: Proof, openRepository: () => Promise<Repository | null>): Promise<string[]> {
   const repository = await openRepository();
   const trust = repository && (await requireTrust(repository).catch(nullIfNone));
-  if (trust?.repoId !== repo) return [];
-  const origin = ledgerOrigin(repo);
-  return ledgerVerifiers(trust, nodeSuite).map(({ publicKey }) => formatVerifierKey(origin, publicKey, nodeSuite));
+  return trust?.repoId === repo ? ledgerVkeys(trust, nodeSuite) : [];
 }
 
 function nullIfNone(error: unknown): null {

@@ -101,7 +101,7 @@ function notSealed({ path, record }: PlacedRecord, id: string): Finding {
     path,
     record: record.id,
     message: `${id} asks for a sealed session, and the session of its thought record does not end in a seal that holds.`,
-    hint: 'The session that wrote the thought must end in a seal over all its records.',
+    hint: 'The session that wrote the thought must end in a seal over all its records: git handoff seal SESSION, where its branch is checked out, before it is merged.',
   };
 }
 

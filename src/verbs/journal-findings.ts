@@ -3,12 +3,11 @@ import { FILE, FOLDER, find, type Source } from '../audit/source.ts';
 import { equalBytes } from '../core/bytes.ts';
 import { asHandoffError, type Finding, type HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { recordName } from '../core/paths.ts';
 import { type Git, readGit } from '../git/run.ts';
 import { readCommitted } from '../journal/committed.ts';
 import type { FileToWrite } from '../journal/files.ts';
-import { readEntry, recordNumbers } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
+import { journalledFiles } from '../journal/restore.ts';
 import { readBranch } from './position.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -51,7 +50,7 @@ async function compare(
   source: Source,
   session: Session,
 ): Promise<{ changed: string[]; missing: string[] }> {
-  const written = journalled(repository, session);
+  const written = writtenFiles(repository, session);
   const folder = written.length === 0 ? null : await find(source, session.folder);
   const entries = folder?.mode === FOLDER ? await source.list(folder) : [];
   const present = new Set(entries.map(pathOf));
@@ -71,13 +70,9 @@ function pathOf({ path }: { path: string }): string {
 }
 
 /** A journal that is spoilt can show nothing; what is in the tree is judged all the same. */
-function journalled(repository: Repository, { session_id, folder }: Session): FileToWrite[] {
-  const dirs = dirsOf(repository);
+function writtenFiles(repository: Repository, session: Session): FileToWrite[] {
   try {
-    return recordNumbers(dirs, session_id).flatMap((number) => {
-      const entry = readEntry(dirs, session_id, number);
-      return 'bytes' in entry ? [{ path: `${folder}/${recordName(number, entry.kind)}`, bytes: entry.bytes }] : [];
-    });
+    return journalledFiles(dirsOf(repository), session);
   } catch (error) {
     repository.warn(asHandoffError(error).message);
     return [];

@@ -1,5 +1,6 @@
+import { lstatSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { findLeaves, inconsistent, type Ledger, readLedger } from '../audit/ledger.ts';
+import { findLeaves, inconsistent, type Ledger } from '../audit/ledger.ts';
 import { toHex } from '../core/bytes.ts';
 import { ledgerOrigin } from '../core/checkpoint.ts';
 import { HandoffError } from '../core/error.ts';
@@ -14,9 +15,11 @@ import { nodeSuite } from '../crypto.ts';
 import { guarded, replaceBy, writeSynced } from '../journal/durable.ts';
 import { currentSource, requireTrust } from './current.ts';
 import { signingKey } from './ledger/key.ts';
+import { checkLedgerPin, homeOf } from './ledger/pin.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { findRecordPath } from './record-path.ts';
 import type { Repository } from './repository.ts';
+import { notInLedger, requireLedger } from './require-ledger.ts';
 import { keyLine } from './signing.ts';
 import { readSessionAt, type TreeRecord, type TreeSession } from './tree-session.ts';
 
@@ -40,10 +43,11 @@ export interface ProveResult {
 
 /** A file that proves, to whoever has the ledger's public key and nothing else of ours, that a record is in it. SPEC §11.6 */
 export async function prove(repository: Repository, options: ProveOptions): Promise<ProveResult> {
+  if (options.output === '') throw noFile();
   const trust = await requireTrust(repository);
   const source = await currentSource(repository);
-  const ledger = await readLedger(source);
-  if (!ledger) throw notInLedger('There is no ledger here yet.');
+  const ledger = await requireLedger(source);
+  await checkLedgerPin(repository, ledger, homeOf(trust), false);
   const path = await findRecordPath(repository, source, options.record);
   const session = await readSessionAt(source, trust, path);
   const at = session.files.findIndex((file) => file.path === path);
@@ -127,11 +131,7 @@ async function writeProof(
   { output, ...options }: ProveOptions,
 ): Promise<string | null> {
   if (output === '-') return null;
-  if (output !== undefined) {
-    const file = resolve(output);
-    guarded(file, () => replaceBy(file, (temporary) => writeSynced(temporary, bytes)));
-    return file;
-  }
+  if (output !== undefined) return writeTo(resolve(output), bytes);
   if (repository.dirs.topLevel === null) throw noWorkTree();
   const path = proofPath(record.id);
   const plan = {
@@ -143,14 +143,24 @@ async function writeProof(
   return path;
 }
 
-function noWorkTree(): HandoffError {
-  return new HandoffError('usage', 'This is a bare repository: there is no .handoff/proofs to write to.', {
+function noFile(): HandoffError {
+  return new HandoffError('usage', 'Expected a file to write to, found an empty name.', {
     hint: 'Name a file: -o FILE, or -o - to print it.',
   });
 }
 
-function notInLedger(message: string): HandoffError {
-  return new HandoffError('nothing_sealed', message, {
-    hint: 'On the protected branch, once the seal is merged: git handoff ledger append',
+/** A pipe, a device or a link is written through, and not put out of the way. */
+function writeTo(file: string, bytes: Uint8Array): string {
+  guarded(file, () => {
+    const isOther = lstatSync(file, { throwIfNoEntry: false })?.isFile() === false;
+    if (isOther) writeFileSync(file, bytes);
+    else replaceBy(file, (temporary) => writeSynced(temporary, bytes));
+  });
+  return file;
+}
+
+function noWorkTree(): HandoffError {
+  return new HandoffError('usage', 'This is a bare repository: there is no .handoff/proofs to write to.', {
+    hint: 'Name a file: -o FILE, or -o - to print it.',
   });
 }

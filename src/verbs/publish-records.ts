@@ -22,7 +22,9 @@ export async function publishRecords(
 ): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
   if (!isHere(repository, session)) {
-    repository.warn(`Session ${session.session_id} is in another work tree, which gets the record with its next verb.`);
+    repository.warn(
+      `Session ${session.session_id} is in another work tree (${session.worktree === '.' ? 'the first one' : session.worktree}): the record is not in this one. Run the command again there to have it committed.`,
+    );
     return null;
   }
   const paths = await restore(repository, topLevel, session, written);

@@ -10,10 +10,10 @@ import { recordId } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Repository } from './repository.ts';
 
-/** What names a record: a path, an id, or at least six digits of one. */
-export type RecordName = { path: string } | { prefix: string };
+/** What names a record: a path, or an id or at least six digits of one. */
+type RecordArgument = { path: string } | { prefix: string };
 
-export function parseRecordArgument(name: string): RecordName {
+export function parseRecordArgument(name: string): RecordArgument {
   const prefix = /^(?:sha256:)?([0-9a-f]{6,64})$/.exec(name)?.[1];
   if (prefix !== undefined) return { prefix };
   if (name.includes('/') || name.endsWith('.yaml') || name.endsWith('.md')) return { path: name.replace(/^\.\//, '') };
@@ -33,29 +33,29 @@ export function recordSeenFrom({ dirs: { topLevel } }: Repository, directory: st
 export async function findRecordPath(repository: Repository, source: Source, name: string): Promise<string> {
   const parsed = parseRecordArgument(name);
   if ('path' in parsed) return parsed.path.startsWith(`${ROOT}/`) ? parsed.path : `${ROOT}/${parsed.path}`;
-  const paths: string[] = [];
+  const found: Entry[] = [];
   for (const { entry } of await foldersOf(source, '')) {
     const files = (await source.list(entry)).filter((file) => parseRecordName(file.name));
-    paths.push(...(await matching(source, files, parsed.prefix)));
-    repository.progress(paths.length);
+    found.push(...(await matching(source, files, parsed.prefix)));
+    repository.progress(found.length);
   }
-  return onlyOne(paths, name);
+  return onlyOne(found, name).path;
 }
 
 /** Ids are digests of bytes: nothing has to be verified to find one. */
-async function matching(source: Source, files: readonly Entry[], prefix: string): Promise<string[]> {
+async function matching(source: Source, files: readonly Entry[], prefix: string): Promise<Entry[]> {
   const contents = await source.readAll(files, MAX_RECORD_BYTES);
-  return files.flatMap(({ path }, at) => {
+  return files.filter((_, at) => {
     const bytes = contents[at]!;
     const parts = bytes instanceof HandoffError ? null : cutSignature(bytes);
-    return parts && recordId(parts.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`) ? [path] : [];
+    return parts !== null && recordId(parts.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
   });
 }
 
 /** The only thing that a name names. */
-export function onlyOne<T extends string | { path: string }>(found: readonly T[], name: string): T {
+export function onlyOne<T extends { path: string }>(found: readonly T[], name: string): T {
   if (found.length === 1) return found[0]!;
-  const paths = found.map((each) => (typeof each === 'string' ? each : each.path));
+  const paths = found.map(({ path }) => path);
   const message =
     found.length === 0
       ? `There is no record ${JSON.stringify(name)}.`

@@ -1,14 +1,16 @@
-import { openCheckpoint, readLedger } from '../audit/ledger.ts';
+import { openCheckpoint } from '../audit/ledger.ts';
 import { toHex } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
-import { parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
+import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
-import { readEntry, recordNumbers } from '../journal/records.ts';
+import { lastSeal, readTip } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { currentSource, requireTrust } from './current.ts';
+import { checkLedgerPin, homeOf } from './ledger/pin.ts';
 import type { Repository } from './repository.ts';
-import { noRecords } from './seal-plan.ts';
+import { requireLedger } from './require-ledger.ts';
+import { noRecords, verifySeal } from './seal-plan.ts';
 import { chosenSession, dirsOf, requireSession, type SessionChoice } from './session.ts';
 import { findTreeSession } from './tree-session.ts';
 
@@ -30,22 +32,20 @@ export interface RootOptions extends SessionChoice {
 }
 
 export async function root(repository: Repository, options: RootOptions = {}): Promise<RootResult | LedgerRoot> {
-  return options.ledger ? ledgerRoot(repository) : sessionRoot(repository, options);
+  if (!options.ledger) return sessionRoot(repository, options);
+  if (options.session === undefined) return ledgerRoot(repository);
+  throw new HandoffError('usage', `Expected a session or --ledger, found both ${options.session} and --ledger.`, {
+    hint: 'git handoff root SESSION, or git handoff root --ledger.',
+  });
 }
 
 async function ledgerRoot(repository: Repository): Promise<LedgerRoot> {
   const trust = await requireTrust(repository);
-  const ledger = await readLedger(await currentSource(repository));
-  if (!ledger) throw noLedger();
+  const ledger = await requireLedger(await currentSource(repository));
   await openCheckpoint(ledger, trust, nodeSuite);
+  await checkLedgerPin(repository, ledger, homeOf(trust));
   const { size, root: head, origin } = ledger.checkpoint;
   return { size, root: toHex(head), origin };
-}
-
-function noLedger(): HandoffError {
-  return new HandoffError('nothing_sealed', 'There is no ledger here yet.', {
-    hint: 'On the protected branch, once a seal is merged: git handoff ledger append',
-  });
 }
 
 /** The tree head of a session's newest seal: of this machine's sessions from the journal, of others' from the tree. */
@@ -54,7 +54,7 @@ async function sessionRoot(repository: Repository, options: SessionChoice): Prom
   const named = options.session ?? (repository.env.HANDOFF_SESSION || undefined);
   const choice = named === undefined ? options : { session: named };
   const own = await ownSession(repository, trust, choice);
-  if (own) return answer(own.session_id, journalledSeal(repository, own));
+  if (own) return answer(own.session_id, await journalledSeal(repository, trust, own));
   const { session_id, files } = await findTreeSession(await currentSource(repository), trust, choice.session!);
   return answer(session_id, files.findLast(({ record }) => record.kind === 'seal')?.record.fields);
 }
@@ -72,20 +72,15 @@ async function ownSession(
   });
 }
 
-function journalledSeal(repository: Repository, { session_id }: Session): SealFields | undefined {
+async function journalledSeal(repository: Repository, trust: Trust, session: Session): Promise<YamlMap | undefined> {
   const dirs = dirsOf(repository);
-  const numbers = recordNumbers(dirs, session_id);
-  if (numbers.length === 0) throw noRecords(session_id);
-  for (const number of numbers.reverse()) {
-    const entry = readEntry(dirs, session_id, number);
-    if ('kind' in entry && entry.kind === 'seal') return parseRecord(entry.bytes).fields;
-  }
-  return undefined;
+  const { session_id } = session;
+  if (readTip(dirs, session_id) === null) throw noRecords(session_id);
+  const seal = lastSeal(dirs, session_id);
+  return seal ? (await verifySeal(trust, session, seal)).fields : undefined;
 }
 
-type SealFields = ReturnType<typeof parseRecord>['fields'];
-
-function answer(session_id: string, seal: SealFields | undefined): RootResult {
+function answer(session_id: string, seal: YamlMap | undefined): RootResult {
   if (seal) return { session_id, tree_size: seal.tree_size as number, root: seal.root as string };
   throw new HandoffError('nothing_sealed', `Session ${session_id} has no seal.`, {
     hint: `git handoff seal ${session_id.slice(0, 8)}`,

@@ -3,10 +3,11 @@ import { HandoffError } from '../core/error.ts';
 import { consistencyProof, merkleRoot } from '../core/merkle.ts';
 import { recordName } from '../core/paths.ts';
 import { parseRecord } from '../core/record.ts';
-import { recordId } from '../core/verify.ts';
+import type { Trust } from '../core/trust.ts';
+import { type VerifiedRecord, verifyRecord } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
-import { readEntry, readTip, recordNumbers } from '../journal/records.ts';
+import { isSeal, readEntry, readTip, recordNumbers, type SealEntry } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { sealInProgress } from '../journal/sealing.ts';
 import type { Repository } from './repository.ts';
@@ -21,18 +22,23 @@ export interface Sealed {
 }
 
 /** The seal at the end of a session's journal; null when something came after it, or there is none. */
-export function newestSeal(repository: Repository, session: Session): Sealed | null {
+export async function newestSeal(repository: Repository, trust: Trust, session: Session): Promise<Sealed | null> {
   const dirs = dirsOf(repository);
   const tip = readTip(dirs, session.session_id);
   if (!tip) throw noRecords(session.session_id);
-  if (!('bytes' in tip) || tip.kind !== 'seal') return null;
-  const { signedBytes, fields } = parseRecord(tip.bytes);
+  if (!isSeal(tip)) return null;
+  const { id, fields } = await verifySeal(trust, session, tip);
   return {
-    delta_id: recordId(signedBytes, nodeSuite),
+    delta_id: id,
     path: `${session.folder}/${recordName(tip.number, 'seal')}`,
     tree_size: fields.tree_size as number,
     root: fields.root as string,
   };
+}
+
+/** What the journal says is repeated only if its identity has signed it. */
+export function verifySeal(trust: Trust, { identity }: Session, { bytes }: SealEntry): Promise<VerifiedRecord> {
+  return verifyRecord(parseRecord(bytes), trust.identities.get(identity)?.keys ?? [], nodeSuite);
 }
 
 export function noRecords(session_id: string): HandoffError {
@@ -53,10 +59,10 @@ export function planSeal(repository: Repository, { session_id }: Session, seq: n
     .map((number) => readEntry(dirs, session_id, number));
   const leaves = entries.flatMap((entry) => ('bytes' in entry ? [entry.bytes] : []));
   if (leaves.length !== seq - 1) throw noRecords(session_id);
-  const before = entries.findLast((entry) => 'kind' in entry && entry.kind === 'seal');
+  const before = entries.findLast(isSeal);
   if (before?.number === seq - 1) throw sealInProgress(session_id);
   const head = { tree_size: leaves.length, root: toHex(merkleRoot(leaves, nodeSuite.sha256)) };
-  if (!before || !('bytes' in before)) return head;
+  if (!before) return head;
   const { tree_size, root } = parseRecord(before.bytes).fields as { tree_size: number; root: string };
   const proof = consistencyProof(leaves, tree_size, nodeSuite.sha256).map(toHex);
   return { ...head, previous: { tree_size, root, proof } };

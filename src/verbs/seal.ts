@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
 import type { YamlMap } from '../core/yaml.ts';
-import { unmarkCommitted } from '../journal/committed.ts';
+import { readCommitted, unmarkCommitted } from '../journal/committed.ts';
 import { isWrapped } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { whileSealing } from '../journal/sealing.ts';
@@ -7,6 +10,7 @@ import { requireSigner } from './acting.ts';
 import { append, type Writer } from './append.ts';
 import { requireTrust } from './current.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
+import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { isHeld } from './recover-records.ts';
@@ -19,6 +23,7 @@ export interface SealOptions extends SessionChoice, PublishOptions, HoldOptions 
 
 export interface SealResult extends Sealed {
   session_id: string;
+  identity: string;
   /** Nothing was added since: the seal that was there is the answer. */
   already_sealed: boolean;
   commit: string | null;
@@ -31,19 +36,37 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
   // a session that is named is sealed with its own key, whoever asks
   const choice = options.session === undefined ? options : { session: options.session };
   const { session } = await requireSession(repository, trust, choice);
-  return whileSealing(dirsOf(repository), session.session_id, repository.host, repository.now(), async () => {
-    const { session_id } = session;
-    const known = newestSeal(repository, session);
+  return whileSealing(dirsOf(repository), session.session_id, repository, async () => {
+    const { session_id, identity } = session;
+    const known = await newestSeal(repository, trust, session);
     if (known) {
       // the first attempt was cut off, or its commit taken back
       const commit = (await isHeld(repository, session)) ? null : await settle(repository, session, known, options);
-      return { session_id, ...known, already_sealed: true, commit };
+      return { session_id, identity, ...known, already_sealed: true, commit };
     }
+    assertOnItsBranch(repository, session);
     const signer = await requireSigner(repository, trust, session.identity);
     const writer = { repository, session, trust, signer, holds: await openHolds(repository, options) };
     await assertSealable(writer);
     const sealed = await appendSeal(writer);
-    return { session_id, ...sealed, already_sealed: false, commit: await settle(repository, session, sealed, options) };
+    return {
+      session_id,
+      identity,
+      ...sealed,
+      already_sealed: false,
+      commit: await settle(repository, session, sealed, options),
+    };
+  });
+}
+
+/** One that was wrapped and committed elsewhere is not brought here by its seal: that is for a merge to do. */
+function assertOnItsBranch(repository: Repository, { session_id, folder }: Session): void {
+  const committed = readCommitted(dirsOf(repository), session_id);
+  const isElsewhere = committed !== null && committed.branch !== null && committed.branch !== readBranch(repository);
+  if (!isElsewhere || existsSync(join(requireWorkTree(repository), folder))) return;
+  throw new HandoffError('usage', `Session ${session_id} was committed on ${committed.branch}, and is not here.`, {
+    hint: `git switch ${committed.branch}, or merge it; then git handoff seal ${session_id.slice(0, 8)}`,
+    data: { session_id, branch: committed.branch },
   });
 }
 
@@ -65,7 +88,7 @@ async function settle(
   { path, tree_size }: Sealed,
   options: PublishOptions,
 ): Promise<string | null> {
-  const message = `handoff: ${session.identity} seals ${tree_size} records`;
+  const message = `handoff: ${session.identity} seals ${tree_size} record${tree_size === 1 ? '' : 's'}`;
   const commit = await publishRecords(repository, session, [path], message, options);
   if (isWrapped(dirsOf(repository), session.session_id)) rememberCommitted(repository, session, commit);
   return commit;

@@ -5,8 +5,9 @@ import { chainFaults, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
-import { readEntry } from '../journal/records.ts';
+import type { FileToWrite } from '../journal/files.ts';
 import type { Session } from '../journal/registry.ts';
+import { journalledFiles } from '../journal/restore.ts';
 import type { Writer } from './append.ts';
 import { journalled } from './known.ts';
 import { isHere } from './recover-records.ts';
@@ -21,7 +22,7 @@ export async function assertSealable(writer: Writer): Promise<void> {
   const records = await journalled(repository, trust, session);
   assertChain(records);
   if (isHere(repository, session)) {
-    const written = writtenRecords(repository, session, records);
+    const written = journalledFiles(dirsOf(repository), session);
     assertInWorkTree(requireWorkTree(repository), written);
     await assertInHead(repository, session, written);
   }
@@ -34,38 +35,27 @@ function assertChain(records: readonly PlacedRecord[]): void {
   if (fault) throw chainBroken(records[fault.seq - 1]?.path ?? '', fault.expected, fault.found, LOOK);
 }
 
-/** Path and bytes of each record. */
-type Written = Map<string, Uint8Array>;
-
-function writtenRecords(repository: Repository, { session_id }: Session, records: readonly PlacedRecord[]): Written {
-  const read = ({ path, record }: PlacedRecord): [string, Uint8Array][] => {
-    const entry = readEntry(dirsOf(repository), session_id, record.fields.seq as number);
-    return 'bytes' in entry ? [[path, entry.bytes]] : [];
-  };
-  return new Map(records.flatMap(read));
-}
-
 /** A record that it lacks is put back; one that it has otherwise is not ours to overwrite. */
-function assertInWorkTree(topLevel: string, written: Written): void {
-  for (const [path, bytes] of written) {
+function assertInWorkTree(topLevel: string, written: readonly FileToWrite[]): void {
+  for (const { path, bytes } of written) {
     const file = join(topLevel, path);
     const stats = lstatSync(file, { throwIfNoEntry: false });
     if (stats && !(stats.isFile() && equalBytes(readFileSync(file), bytes)))
-      throw chainBroken(
-        path,
-        'the bytes that were signed',
-        'others',
-        `Move ${path} away: seal puts the signed one back. ${LOOK}`,
-      );
+      throw otherBytes(path, 'others', `Move ${path} away: seal puts the signed one back.`);
   }
 }
 
 /** The commit of a seal only adds: what HEAD has otherwise would stay so, under a root that is not its own. */
-async function assertInHead({ store }: Repository, { folder }: Session, written: Written): Promise<void> {
+async function assertInHead(
+  { store }: Repository,
+  { folder }: Session,
+  written: readonly FileToWrite[],
+): Promise<void> {
+  const signed = new Map(written.map(({ path, bytes }) => [path, bytes]));
   const there = `HEAD:${folder}`;
   const tree = (await store.has(there)) ? await store.readTree((await store.resolve(there))!) : null;
   const entries = tree?.entries ?? [];
-  const known = entries.filter(({ name }) => written.has(`${folder}/${name}`));
+  const known = entries.filter(({ name }) => signed.has(`${folder}/${name}`));
   const contents = await store.readBlobs(
     known.map(({ oid }) => oid),
     MAX_RECORD_BYTES,
@@ -73,17 +63,16 @@ async function assertInHead({ store }: Repository, { folder }: Session, written:
   for (const [at, { name }] of known.entries()) {
     const path = `${folder}/${name}`;
     const content = contents[at]!;
-    if (content instanceof HandoffError || !equalBytes(content, written.get(path)!))
-      throw chainBroken(
-        path,
-        'the bytes that were signed',
-        'others in HEAD',
-        `git commit -- ${path} takes the signed ones. ${LOOK}`,
-      );
+    if (content instanceof HandoffError || !equalBytes(content, signed.get(path)!))
+      throw otherBytes(path, 'others in HEAD', `git commit -- ${path} takes the signed ones.`);
   }
 }
 
 const LOOK = 'git handoff audit verify shows all of it.';
+
+function otherBytes(path: string, found: string, hint: string): HandoffError {
+  return chainBroken(path, 'the bytes that were signed', found, `${hint} ${LOOK}`);
+}
 
 function chainBroken(path: string, expected: string, found: string, hint: string): HandoffError {
   const message = `${path}: expected ${expected}, found ${found}. What is broken is not sealed.`;

@@ -48,7 +48,7 @@ export async function wrap(repository: Repository, options: WrapOptions): Promis
   const writer = await openWriter(repository, options, fields.next_agent ?? null);
   const write = () => writeBaton(writer, fields, body, options);
   if (!options.seal) return write();
-  return whileSealing(dirsOf(repository), writer.session.session_id, repository.host, repository.now(), write);
+  return whileSealing(dirsOf(repository), writer.session.session_id, repository, write);
 }
 
 async function writeBaton(
@@ -83,7 +83,9 @@ async function finish(
   options: WrapOptions,
 ): Promise<WrapResult> {
   const { session, holds, trust } = writer;
-  const sealed = options.seal ? { seal: newestSeal(repository, session) ?? (await appendSeal(writer)) } : {};
+  const sealed = options.seal
+    ? { seal: (await newestSeal(repository, trust, session)) ?? (await appendSeal(writer)) }
+    : {};
   await releaseClaims(repository, holds, session);
   await releaseIdentity(holds, session);
   removeTrailers(repository, session);

@@ -207,7 +207,7 @@ describe('Failure Mode 4: two agents finalize Merkle simultaneously', () => {
       expect(errorOf(json)).toMatchObject({
         code: 'seal_in_progress',
         message: MESSAGE,
-        hint: expect.stringContaining(`git handoff seal ${session.slice(0, 8)}`),
+        hint: expect.stringContaining('Run the same command again'),
         data: { session_id: session, retry_after: 5 },
       });
       const text = run(args, { cwd: here.dir, env });

@@ -3,16 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fromBase64, fromHex, toHex } from '../../src/core/bytes.ts';
 import {
-  consistencyNodes,
   consistencyProof,
-  inclusionNodes,
   inclusionProof,
   leafHash,
   merkleRoot,
-  type TreeNode,
   verifyConsistency,
   verifyInclusion,
 } from '../../src/core/merkle.ts';
+import { consistencyNodes, inclusionNodes, type TreeNode } from '../../src/core/tree-nodes.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { vectors } from '../vectors.ts';
 

@@ -110,6 +110,18 @@ export const LEDGERS: Scenario[] = [
     build: (place) => onMain(place, () => forgeLedger(place, (entries) => entries, { extensions: ['sessions 0123'] })),
   },
   {
+    name: 'a root that is not that of the tiles',
+    threat: 9,
+    expect: 'ledger_rewritten',
+    build: (place) =>
+      onMain(place, async () => {
+        await grownBy(place, {});
+        const text = checkpointOf(place).text.replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${'A'.repeat(43)}=\n`);
+        writeCheckpoint(place, text, signLine(logKey(place), text));
+        git(place.dir, 'commit', '--quiet', '--all', '--amend', '--no-edit');
+      }),
+  },
+  {
     name: 'a tile that is changed',
     expect: 'ledger_rewritten',
     build: (place) =>

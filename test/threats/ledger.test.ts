@@ -1,12 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Place, STORY, type Written, writeSession } from '../handoff.ts';
-import { checkpointOf, commitHandoff, commitSealed, sealedSession } from '../ledger/sealed.ts';
+import { type Place, privateKey, STORY, type Written, writeBytes, writeSession } from '../handoff.ts';
+import { makeKey, signLine } from '../ledger/note-key.ts';
+import { byId, checkpointOf, commitHandoff, commitSealed, sealedSession, writeCheckpoint } from '../ledger/sealed.ts';
 import { seal } from '../sealing.ts';
 import { git } from '../temporary.ts';
 import { open } from '../verbs/agents.ts';
-import { codes, reopen, template } from './forge.ts';
+import { codes, findings, identityOf, type NamedKey, publicLine, reopen, signDocument, template } from './forge.ts';
 
 // THREATS 7 to 10.
 
@@ -162,6 +163,17 @@ describe('8: an old ledger that is served again is noticed', () => {
       });
   });
 
+  it('when this clone drops what it has appended, though its remote has nothing else', async () => {
+    const place = fresh();
+    const [, writer] = clones(place, 1) as [string, Place];
+    await grow(writer);
+    git(writer.dir, 'reset', '--quiet', '--hard', 'origin/main');
+    await expect(ledger(writer).verify()).rejects.toMatchObject({
+      code: 'ledger_inconsistent',
+      data: { seen: { size: 3 }, found: { size: 2 } },
+    });
+  });
+
   it('a branch that left before is only warned about', async () => {
     const place = fresh();
     git(place.dir, 'branch', 'none', 'HEAD~1');
@@ -231,7 +243,8 @@ describe('9: two ledgers are told apart', () => {
     for (const size of [4, 5]) {
       git(one.dir, 'fetch', '--quiet', two.dir, 'main');
       git(one.dir, 'reset', '--quiet', '--hard', 'FETCH_HEAD');
-      expect(await codes(one)).toEqual([]); // by itself it is as good as the other
+      expect(await codes(one, { rev: 'HEAD' })).toEqual([]); // by itself it is as good as the other
+      expect(await codes(one)).toEqual(['ledger_inconsistent ledger']);
       await expect(ledger(one).verify()).rejects.toMatchObject({
         code: 'ledger_inconsistent',
         message: expect.stringContaining('another ledger'),
@@ -303,7 +316,39 @@ describe('10: no date, only the place in the ledger, says what came before a key
     expect(here.warnings.join()).toContain('Not appended');
   });
 
-  it('nothing stands by a ledger that nobody signed who may', async () => {
+  it('of two seals in the ledger, only what the one before the cutoff is over', async () => {
+    const place = fresh();
+    const sessions = [1, 2].map(() => sealedSession(place, { identity: 'erin' }));
+    commitHandoff(place);
+    await ledger(place).append();
+    const [first] = byId(sessions.map((records) => records.at(-1)!));
+    await reopen(place).handoff.identity.revoke({ name: 'erin' });
+    expect(await codes(place)).toEqual([]);
+    const keys = [{ key: publicLine(privateKey(place, 'erin')), state: 'revoked', cutoff: 3 }];
+    const fields = identityOf(place, 'erin', privateKey(place, 'erin'), { version: 9, prev: first!.id, keys });
+    const signer: NamedKey = ['maintainer', privateKey(place, 'maintainer')];
+    writeBytes(place.dir, '.handoff/identities/erin/identity.yaml', signDocument(fields, [signer]));
+    commitHandoff(place);
+    const left = await findings(place);
+    expect(left.map((line) => line.replace(/ .*\//, ' '))).toEqual([
+      'key_revoked 0001-start.yaml',
+      'key_revoked 0002-seal.yaml',
+    ]);
+    expect(left.join()).not.toContain(first!.path.split('/').at(-2));
+  });
+
+  it('nothing stands by a checkpoint that a stranger signed', async () => {
+    const place = fresh();
+    await reopen(place).handoff.identity.revoke({ name: 'donna' });
+    const { text, origin } = checkpointOf(place);
+    writeCheckpoint(place, text, signLine(makeKey(origin, 1), text));
+    commitHandoff(place);
+    const found = await codes(place);
+    expect(found).toContain('ledger_inconsistent ledger');
+    expect(found.filter((line) => line.startsWith('key_revoked'))).toHaveLength(8);
+  });
+
+  it('nothing stands by tiles that are not what was signed', async () => {
     const place = fresh();
     await reopen(place).handoff.identity.revoke({ name: 'donna' });
     expect(await codes(place)).toEqual([]);

@@ -210,6 +210,22 @@ describe('ledger verify refuses', () => {
     expect(await findings(place)).toEqual(['ledger_inconsistent ledger']);
   });
 
+  it('a ledger that is a link, also where none was ever seen', async () => {
+    const place = fresh();
+    rmSync(join(place.dir, '.git/handoff/ledger.json'));
+    link(LEDGER)(place);
+    await expect(verify(place)).rejects.toMatchObject({ code: 'ledger_inconsistent' });
+  });
+
+  it('a root that is signed and not that of the tiles, also where none was ever seen', async () => {
+    const place = fresh();
+    rmSync(join(place.dir, '.git/handoff/ledger.json'));
+    resigned((text) => text.replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${'A'.repeat(43)}=\n`))(place);
+    await expect(verify(place)).rejects.toMatchObject({ code: 'ledger_inconsistent' });
+    commitHandoff(place);
+    expect(await findings(place)).toEqual(['ledger_inconsistent ledger']);
+  });
+
   it('a seal that stands in it twice, whoever signed that', async () => {
     const place = fresh();
     await expect(forged(place, (entries) => [...entries, entries[0]!])).rejects.toMatchObject({

@@ -191,7 +191,7 @@ describe('ledger append is refused', () => {
     await expect(append(place)).rejects.toMatchObject({
       code: 'not_protected_branch',
       exitCode: 2,
-      hint: expect.stringContaining('git switch main'),
+      hint: expect.stringContaining('where main is checked out'),
       data: { branch, protected: ['refs/heads/main'] },
     });
     expect(changes(place)).toEqual([]);

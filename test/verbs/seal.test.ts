@@ -73,6 +73,7 @@ describe('seal', () => {
     const [start, note, sealed] = recordsOf(place, place.session);
     expect(result).toEqual({
       session_id: place.session,
+      identity: 'donna',
       tree_size: 2,
       root: rootOf(place, [start!, note!]),
       delta_id: sealed!.id,
@@ -289,6 +290,7 @@ describe('which session', () => {
     const before = head(place);
     expect(await open(place).handoff.seal({ session: session_id })).toEqual({
       session_id,
+      identity: 'donna',
       ...seal,
       already_sealed: true,
       commit: null,
@@ -296,20 +298,20 @@ describe('which session', () => {
     expect([head(place), changes(place)]).toEqual([before, []]);
   });
 
-  test('a wrapped one that is sealed from another branch comes there whole', async () => {
+  test('a wrapped one that is committed on another branch is sealed there, and not brought here', async () => {
     const place = fresh();
     git(place.dir, 'switch', '--quiet', '--create', 'feature');
     const session = await workAndWrap(place.handoff, 'donna');
     git(place.dir, 'switch', '--quiet', 'main');
-    const { commit } = await open(place).handoff.seal({ session });
-    expect(pathsOf(place, commit!).map((path) => path.split('/').at(-1))).toEqual([
-      '0001-start.yaml',
-      '0002-baton.md',
-      '0003-seal.yaml',
-    ]);
-    expect(changes(place)).toEqual([]);
-    expect(await findings(place)).toEqual([]);
+    const before = head(place);
+    await expect(open(place).handoff.seal({ session })).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining('git switch feature'),
+    });
+    expect([head(place), changes(place)]).toEqual([before, []]);
     git(place.dir, 'merge', '--quiet', '--no-edit', 'feature');
+    expect(await open(place).handoff.seal({ session })).toMatchObject({ already_sealed: false, tree_size: 2 });
+    expect(changes(place)).toEqual([]);
     expect(await findings(place)).toEqual([]);
   });
 

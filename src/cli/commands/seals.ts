@@ -74,7 +74,7 @@ export const prove = defineVerb<ProveOptions, ProveResult>({
     const { prove: write } = await import('../../verbs/prove.ts');
     const { recordSeenFrom } = await import('../../verbs/record-path.ts');
     const repository = await context.repository();
-    const file = output === undefined || output === '-' ? output : resolve(context.directory, output);
+    const file = output && output !== '-' ? resolve(context.directory, output) : output;
     const name = recordSeenFrom(repository, context.directory, record);
     return write(repository, { ...options, record: name, ...(file === undefined ? {} : { output: file }) });
   },
@@ -88,7 +88,8 @@ export const checkProof = defineVerb<CheckProofOptions, CheckProofResult>({
   summary: 'check a proof, without a repository',
   purpose:
     'Checks a proof step by step: record, session, ledger, checkpoint. Give the public key of the ledger, from somebody you ' +
-    'trust, with --vkey; inside the repository that the proof is about, the keys of its maintainers do.',
+    'trust, with --vkey; inside the repository that the proof is about, the keys of its maintainers do. Elsewhere, without a key, ' +
+    'it is only shown to be whole (trusted: false, exit code 0): anyone could have made it.',
   args: [{ name: 'FILE', about: 'the proof' }],
   flags: [
     { flags: '--record <file>', about: 'this file must be the record, byte for byte', isPath: true },
@@ -118,7 +119,11 @@ export const ledger: Family = {
       purpose:
         'Adds the seals that have been merged to the protected branch, and signs the new head with the key of a maintainer. ' +
         'Where somebody else appended first, what was done here in vain is done again on top of theirs.',
-      flags: [{ flags: '--push', about: 'push it, and begin again if somebody was faster' }, ...PUBLISH_FLAGS],
+      flags: [
+        { flags: '--push', about: 'push it, and begin again if somebody was faster' },
+        { flags: '--resign <root>', about: 'its signer was revoked, and you have compared this root: sign it anew' },
+        ...PUBLISH_FLAGS,
+      ],
       examples: [{ run: 'git handoff ledger append --push', does: 'after a merge' }],
       run: async (context, options) =>
         (await import('../../verbs/ledger/append.ts')).ledgerAppend(await context.repository(), options),

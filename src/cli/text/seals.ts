@@ -8,11 +8,11 @@ import type { Paint } from '../terminal.ts';
 import { committed, count, fields, lines, shortId } from './layout.ts';
 
 export function formatSeal(result: SealResult, paint: Paint): string {
-  const { session_id, tree_size, root, delta_id, path, already_sealed, commit } = result;
+  const { session_id, identity, tree_size, root, delta_id, path, already_sealed, commit } = result;
   const before = `was sealed, and nothing came since${commit ? `; ${committed(commit)}` : ''}`;
   const did = already_sealed ? before : `is sealed, ${committed(commit)}`;
   return lines(
-    `${paint('green', '✓')} session ${session_id.slice(0, 8)} ${did}`,
+    `${paint('green', '✓')} session ${session_id.slice(0, 8)} of ${identity} ${did}`,
     fields(
       [
         ['root', root],
@@ -33,18 +33,24 @@ export function formatRoot(result: RootResult | LedgerRoot, paint: Paint): strin
 }
 
 export function formatProve({ record, session_root, ledger_size, file, vkey }: ProveResult, paint: Paint): string {
+  const shown = file ?? '-';
   return lines(
-    `${paint('green', '✓')} proof of ${shortId(record)}  ${paint('dim', file ?? '-')}`,
+    `${paint('green', '✓')} proof of ${shortId(record)}  ${paint('dim', shown)}`,
     fields(
       [
         ['session', session_root],
         ['ledger', count(ledger_size, 'seal')],
-        ['check it', `git handoff check-proof ${file} --vkey '${vkey}'`],
+        ['check it', `git handoff check-proof ${shellWord(file ?? 'FILE')} --vkey ${shellWord(vkey)}`],
       ],
       paint,
       '  ',
     ),
   );
+}
+
+/** As a shell reads it back. */
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const STEPS: Record<string, string> = {
@@ -58,12 +64,14 @@ const STEPS: Record<string, string> = {
 
 export function formatCheck(result: CheckProofResult, paint: Paint): string {
   const { record, kind, identity, path, session_id, origin, ledger_size, checked, trusted } = result;
-  const steps = checked.map((step) => `  ${paint('green', '✓')} ${STEPS[step] ?? step}`);
-  const unknown = `  ${paint('yellow', '!')} by the key in the proof itself: give the one you trust with --vkey`;
+  const what = `${kind} ${shortId(record)} by ${identity}`;
+  const told = trusted
+    ? `${paint('green', '✓')} ${what} is in the ledger`
+    : `${paint('yellow', '!')} ${what}: the proof is whole, but anyone could have made it. Give the key you trust: --vkey`;
+  const mark = trusted ? paint('green', '✓') : paint('dim', '·');
   return lines(
-    `${paint('green', '✓')} ${kind} ${shortId(record)} by ${identity} is in the ledger`,
-    steps,
-    trusted ? [] : unknown,
+    told,
+    checked.map((step) => `  ${mark} ${STEPS[step] ?? step}`),
     fields(
       [
         ['path', path],

@@ -1,13 +1,17 @@
+import { join } from 'node:path';
 import { inconsistent, type Ledger, ledgerVerifiers, openCheckpoint, readLedger } from '../../audit/ledger.ts';
+import { find } from '../../audit/source.ts';
 import { openTree } from '../../audit/tree-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, formatCheckpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
 import { formatNote, noteSignature, openNote } from '../../core/note.ts';
+import { LEDGER } from '../../core/paths.ts';
 import { edgeOf, type ReadTile, tilePath } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { whileAlone } from '../../journal/alone.ts';
 import type { NamedSigner } from '../../journal/sign.ts';
 import { requireTrust } from '../current.ts';
 import { readBranch } from '../position.ts';
@@ -16,13 +20,15 @@ import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
 import { protectedRefs } from '../tracking.ts';
 import { type Arrival, arrivedSeals, SESSIONS_LINE } from './arrivals.ts';
-import { checkLedgerPin, EMPTY_LOG, homeOf, rememberOwn } from './pin.ts';
+import { checkLedgerPin, EMPTY_LOG, homeOf, type LedgerPin, rememberOwn } from './pin.ts';
 import { catchUp, isShared, pushLedger } from './race.ts';
 import { writeLedger } from './write.ts';
 
 export interface LedgerAppendOptions extends Actor, PublishOptions {
   /** Push it; where somebody else was faster, begin again on what they pushed. */
   push?: boolean;
+  /** The root of a ledger whose signer was revoked, and that a person has compared: it is signed anew. */
+  resign?: string;
 }
 
 export interface LedgerAppendResult {
@@ -43,6 +49,10 @@ export async function ledgerAppend(
 ): Promise<LedgerAppendResult> {
   requireWorkTree(repository);
   if (options.push && (options.commit === false || options.stage === false)) throw nothingToPush();
+  return whileAlone(join(repository.stateDir, 'appending'), repository, () => appendUntilPushed(repository, options));
+}
+
+async function appendUntilPushed(repository: Repository, options: LedgerAppendOptions): Promise<LedgerAppendResult> {
   for (let attempt = 1; ; attempt++) {
     const known = await requireTrust(repository);
     const branch = requireProtectedBranch(repository, known);
@@ -66,7 +76,7 @@ function requireProtectedBranch(repository: Repository, trust: Trust): string {
     'not_protected_branch',
     `The ledger grows on ${names.join(' or ')} only, and this is ${branch ?? 'no branch'}.`,
     {
-      hint: `Merge first; then git switch ${names[0]} and git handoff ledger append.`,
+      hint: `Merge first; then, where ${names[0]} is checked out: git handoff ledger append`,
       data: { branch, protected: refs },
     },
   );
@@ -83,7 +93,8 @@ async function appendHere(
   const ledger = await readLedger(source);
   const before = ledger?.checkpoint ?? { ...EMPTY_LOG, extensions: [], origin: ledgerOrigin(trust.repoId) };
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
-  await checkLedgerPin(repository, ledger, homeOf(trust));
+  const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
+  if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
   const read = ledger ? readAhead(ledger) : nothingThere;
   const { seals, sessions } = await arrivedSeals(repository, source, trust, ledger);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
@@ -91,11 +102,13 @@ async function appendHere(
   const named = await maintainerSigner(repository, trust, options);
   const entries = seals.map(({ bytes }) => bytes);
   const growth = await planGrowth(before, entries, read, nodeSuite.sha256);
-  const extensions = sessions === null ? before.extensions : [`${SESSIONS_LINE}${sessions}`];
+  // of the same size only the signatures differ
+  const extensions = sessions === null || seals.length === 0 ? before.extensions : [`${SESSIONS_LINE}${sessions}`];
   const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
   const files = [...growth.written, { path: 'checkpoint', bytes: signCheckpoint(checkpoint, named) }];
   const change = { identity: named.identity, message: messageOf(named, seals, growth) };
-  const commit = await writeLedger(repository, { ...growth, written: files }, change, options);
+  const planned = (await find(source, LEDGER))?.oid ?? null;
+  const commit = await writeLedger(repository, { ...growth, written: files, planned }, change, options);
   if (commit !== null)
     rememberOwn(repository, checkpoint, { commit, isOnShared: await isShared(repository, branch, head) });
   return { ...headOf(checkpoint), appended: seals.length, commit };
@@ -115,6 +128,23 @@ async function isSignedStill(ledger: Ledger, trust: Trust): Promise<boolean> {
     await openNote(ledger.note, ledgerVerifiers(trust, nodeSuite, ['revoked']), nodeSuite);
     return false;
   }
+}
+
+/**
+ * Whoever holds a revoked key can sign any ledger. So it is signed anew only where this clone saw it while the key was good, or
+ * where a person names its root.
+ */
+function assertSeenBefore({ checkpoint }: Ledger, pin: LedgerPin | null, named: string | undefined): void {
+  const found = toHex(checkpoint.root);
+  if (named === found || (pin?.root === found && pin.size === checkpoint.size)) return;
+  throw new HandoffError(
+    'ledger_inconsistent',
+    `The ledger is signed by a key that was revoked, and this clone has not seen it before: ${checkpoint.size} seals, root ${found}.`,
+    {
+      hint: `Compare that root with a clone that saw it before the revocation; if it is the same: git handoff ledger append --resign ${found}`,
+      data: { size: checkpoint.size, root: found },
+    },
+  );
 }
 
 /** The one place that makes a checkpoint. */

@@ -1,10 +1,12 @@
-import { type Ledger, ledgerVerifiers, openCheckpoint, readLedger } from '../../audit/ledger.ts';
+import { type Ledger, ledgerVkeys, openCheckpoint, readLedger } from '../../audit/ledger.ts';
 import { ledgerOrigin } from '../../core/checkpoint.ts';
+import { HandoffError } from '../../core/error.ts';
 import { formatVerifierKey } from '../../core/note.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { currentSource, requireTrust } from '../current.ts';
 import type { Repository } from '../repository.ts';
+import { notInLedger } from '../require-ledger.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
 
 export interface LedgerKeyResult {
@@ -20,13 +22,17 @@ export async function ledgerKey(repository: Repository, options: Actor = {}): Pr
   const trust = await requireTrust(repository);
   const origin = ledgerOrigin(trust.repoId);
   const ledger = options.as === undefined ? await readLedger(await currentSource(repository)) : null;
-  const key = ledger
-    ? await signingKey(ledger, trust)
-    : (await maintainerSigner(repository, trust, options)).signer.publicKey.bytes;
-  const vkeys = ledgerVerifiers(trust, nodeSuite).map(({ publicKey }) =>
-    formatVerifierKey(origin, publicKey, nodeSuite),
-  );
-  return { vkey: formatVerifierKey(origin, key, nodeSuite), origin, vkeys };
+  const key = ledger ? await signingKey(ledger, trust) : await ownKey(repository, trust, options);
+  return { vkey: formatVerifierKey(origin, key, nodeSuite), origin, vkeys: ledgerVkeys(trust, nodeSuite) };
+}
+
+async function ownKey(repository: Repository, trust: Trust, actor: Actor): Promise<Uint8Array> {
+  try {
+    return (await maintainerSigner(repository, trust, actor)).signer.publicKey.bytes;
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.code !== 'no_key' || actor.as !== undefined) throw error;
+    throw notInLedger('There is no ledger here yet, and so no key that has signed it.');
+  }
 }
 
 export async function signingKey(ledger: Ledger, trust: Trust): Promise<Uint8Array> {

@@ -31,7 +31,7 @@ export function homeOf(trust: Trust): LedgerHome {
 }
 
 /** The largest checkpoint that this clone has seen, and when it first did. */
-interface LedgerPin {
+export interface LedgerPin {
   origin: string;
   size: number;
   root: string;
@@ -42,19 +42,21 @@ interface LedgerPin {
 
 /**
  * SPEC §11.5: a ledger that is older than what was seen was rolled back; one that does not extend it is another ledger. What holds
- * is remembered. No ledger is one without seals.
+ * is remembered, if who signed it is trusted. No ledger is one without seals.
  */
 export async function checkLedgerPin(
   repository: Repository,
   ledger: Ledger | null,
   home: LedgerHome,
+  isTrusted = true,
 ): Promise<LedgerPin | null> {
   const found = toPin(ledger, home, repository.now());
   const known = readLedgerPin(repository);
+  const accept = (pin: LedgerPin): LedgerPin | null => (isTrusted ? remember(repository, pin) : known);
   for (let pin = known; ; pin = pin.own!.before) {
-    if (pin?.origin !== found.origin) return remember(repository, found);
+    if (pin?.origin !== found.origin) return accept(found);
     const fault = await faultOf(pin, found, ledger);
-    if (fault === null) return pin === known && pin.size === found.size ? pin : remember(repository, newer(pin, found));
+    if (fault === null) return pin === known && pin.size === found.size ? pin : accept(newer(pin, found));
     if (found.size < pin.size && isSideBranch(repository, home)) {
       repository.warn(`The ledger of this branch has ${found.size} seals; ${pin.size} were seen on the protected one.`);
       return pin;
@@ -70,7 +72,7 @@ export function rememberOwn(
   own: { commit: Oid; isOnShared: boolean },
 ): void {
   const pin = readLedgerPin(repository);
-  if (pin?.origin === origin && pin.size === size) return;
+  if (pin?.origin === origin && pin.size >= size) return;
   const before = pin && own.isOnShared ? withoutOwn(pin) : pin;
   const at = repository.now().toISOString();
   remember(repository, { origin, size, root: toHex(root), at, own: { commit: own.commit, before } });

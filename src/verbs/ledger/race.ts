@@ -3,7 +3,6 @@ import { type Range, readRange } from '../../git/range.ts';
 import { fetchBranch, pushBranch } from '../../git/remote.ts';
 import { readGit } from '../../git/run.ts';
 import type { Oid } from '../../git/store.ts';
-import { withoutOwnHooks } from '../../journal/own-hooks.ts';
 import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
 import { remoteOf, trackingRef } from '../tracking.ts';
@@ -23,9 +22,8 @@ export async function catchUp(repository: Repository, branch: string, follows: b
   if (range.boundary.size === 1 && range.boundary.has(theirs.oid)) return 'ahead';
   const isBehind = range.commits.length === 0;
   if (isBehind ? !follows : !(await onlyAppends(repository, head.oid, range))) return 'parted';
-  const config = withoutOwnHooks(repository.dirs, await repository.config(), RUN_BY_CHECKOUT);
   // unlike a reset it takes along what is staged, and stops where that is in the way
-  await readGit(git, ['checkout', '--quiet', '--no-track', '-B', branch, theirs.oid, '--'], { config });
+  await readGit(git, ['checkout', '--quiet', '--no-track', '-B', branch, theirs.oid, '--']);
   const was = isBehind ? 'was behind' : 'had lost a race';
   repository.warn(`${branch} ${was} and is at ${theirs.oid.slice(0, 12)} now, as ${tracking} is.`);
   return 'moved';
@@ -33,9 +31,6 @@ export async function catchUp(repository: Repository, branch: string, follows: b
 
 /** How a branch stands to its remote's: it has all of that, it was brought there, or only a person can bring them together. */
 type Standing = 'ahead' | 'moved' | 'parted';
-
-/** Ours would take it for a ledger that shrinks; what the remote has was judged there. */
-const RUN_BY_CHECKOUT = ['reference-transaction', 'post-checkout', 'post-index-change'];
 
 /** Whether all that the branch has and the remote lacks only appends. */
 async function onlyAppends({ git }: Repository, head: Oid, range: Range): Promise<boolean> {

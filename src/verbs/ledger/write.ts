@@ -1,8 +1,12 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { find } from '../../audit/source.ts';
+import { openTree } from '../../audit/tree-source.ts';
+import { HandoffError } from '../../core/error.ts';
 import type { LogGrowth } from '../../core/log-growth.ts';
 import { LEDGER } from '../../core/paths.ts';
-import { parseTilePath, tilePath, tilesOf } from '../../core/tiles.ts';
+import { hasTile, parseTilePath } from '../../core/tiles.ts';
+import type { Oid } from '../../git/store.ts';
 import { removeFile, writeFiles } from '../../journal/files.ts';
 import { ifThere } from '../../journal/if-there.ts';
 import { stateDirs } from '../../journal/registry.ts';
@@ -11,7 +15,10 @@ import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 
 /** What becomes of the files of the ledger; paths are seen from its folder. The checkpoint comes last. */
-type LedgerChange = Pick<LogGrowth, 'size' | 'written' | 'removed'>;
+interface LedgerChange extends Pick<LogGrowth, 'size' | 'written' | 'removed'> {
+  /** The folder of the ledger that it was planned for; null: there was none. */
+  planned: Oid | null;
+}
 
 /** Files, index, commit. Everything in it can be made again from HEAD, so what was cut off is done anew. */
 export async function writeLedger(
@@ -31,19 +38,34 @@ export async function writeLedger(
   if (options.commit !== false) {
     const edits = new Map<string, Uint8Array | null>(files.map(({ path, bytes }) => [path, bytes]));
     for (const path of removed) edits.set(path, null);
-    const edit = (tree: string) => repository.store.editTree(tree, edits);
+    const edit = async (tree: string) => {
+      await assertUnmoved(repository, tree, change.planned);
+      return repository.store.editTree(tree, edits);
+    };
     return commitTree(repository, { identity, message, paths: [LEDGER], edit, stage });
   }
   await stage();
   return null;
 }
 
+/** The plan was made for one ledger: on top of another, which a pull may have brought meanwhile, it would take that one back. */
+async function assertUnmoved({ store }: Repository, tree: Oid, planned: Oid | null): Promise<void> {
+  const found = (await find(await openTree(store, tree), LEDGER))?.oid ?? null;
+  if (found === planned) return;
+  throw new HandoffError('io', 'The ledger has changed meanwhile, and nothing was committed.', {
+    hint: 'git handoff ledger append begins anew on what is there now.',
+  });
+}
+
 /** Tiles that an attempt which was cut off has left. */
 function strays(topLevel: string, size: number): string[] {
   const ledger = join(topLevel, LEDGER);
-  const wanted = new Set(tilesOf(size).map(tilePath));
+  const isStray = (path: string): boolean => {
+    const tile = parseTilePath(path);
+    return tile !== null && !hasTile(size, tile) && lstatSync(join(ledger, path)).isFile();
+  };
   return tilesUnder(ledger, 'tile')
-    .filter((path) => !wanted.has(path) && parseTilePath(path) && lstatSync(join(ledger, path)).isFile())
+    .filter(isStray)
     .map((path) => `${LEDGER}/${path}`);
 }
 
