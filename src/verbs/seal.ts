@@ -44,7 +44,7 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
       const commit = (await isHeld(repository, session)) ? null : await settle(repository, session, known, options);
       return { session_id, identity, ...known, already_sealed: true, commit };
     }
-    assertOnItsBranch(repository, session);
+    await assertOnItsBranch(repository, session);
     const signer = await requireSigner(repository, trust, session.identity);
     const writer = { repository, session, trust, signer, holds: await openHolds(repository, options) };
     await assertSealable(writer);
@@ -59,14 +59,15 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
   });
 }
 
-/** One that was wrapped and committed elsewhere is not brought here by its seal: that is for a merge to do. */
-function assertOnItsBranch(repository: Repository, { session_id, folder }: Session): void {
-  const committed = readCommitted(dirsOf(repository), session_id);
-  const isElsewhere = committed !== null && committed.branch !== null && committed.branch !== readBranch(repository);
-  if (!isElsewhere || existsSync(join(requireWorkTree(repository), folder))) return;
-  throw new HandoffError('usage', `Session ${session_id} was committed on ${committed.branch}, and is not here.`, {
-    hint: `git switch ${committed.branch}, or merge it; then git handoff seal ${session_id.slice(0, 8)}`,
-    data: { session_id, branch: committed.branch },
+/** One that a branch elsewhere holds is not brought here by its seal: that is for a merge to do. */
+async function assertOnItsBranch(repository: Repository, { session_id, folder }: Session): Promise<void> {
+  const branch = readCommitted(dirsOf(repository), session_id)?.branch ?? null;
+  if (branch === null || branch === readBranch(repository)) return;
+  if (existsSync(join(requireWorkTree(repository), folder))) return;
+  if (!(await repository.store.has(`refs/heads/${branch}:${folder}`))) return;
+  throw new HandoffError('usage', `Session ${session_id} was committed on ${branch}, and is not here.`, {
+    hint: `git switch ${branch}, or merge it; then git handoff seal ${session_id.slice(0, 8)}`,
+    data: { session_id, branch },
   });
 }
 
