@@ -70,17 +70,21 @@ async function readAtMost(source: Source, file: Entry, limit: number): Promise<U
 
 /** Each folder is listed once. */
 function finder(source: Source, top: Entry): (path: string) => Promise<Entry | null> {
-  const lists = new Map<string, Promise<Entry[]>>();
-  const list = (folder: Entry): Promise<Entry[]> => {
-    if (!lists.has(folder.path)) lists.set(folder.path, source.list(folder));
+  const lists = new Map<string, Promise<Map<string, Entry>>>();
+  const list = (folder: Entry): Promise<Map<string, Entry>> => {
+    if (!lists.has(folder.path)) lists.set(folder.path, source.list(folder).then(byName));
     return lists.get(folder.path)!;
   };
   return async (path) => {
     let entry: Entry | undefined = top;
-    for (const name of path.split('/'))
-      entry = entry?.mode === FOLDER ? (await list(entry)).find((each) => each.name === name) : undefined;
+    for (const name of path.split('/')) entry = entry?.mode === FOLDER ? (await list(entry)).get(name) : undefined;
     return entry?.mode === FILE ? entry : null;
   };
+}
+
+/** Of those that have one name, the first. */
+function byName(entries: readonly Entry[]): Map<string, Entry> {
+  return new Map(entries.map((entry) => [entry.name, entry] as const).reverse());
 }
 
 /** SPEC §11.3: a checkpoint of this repository, signed by a maintainer with a key that was not revoked. */

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { asHandoffError } from '../core/error.ts';
 import { assertSize } from '../core/record.ts';
@@ -45,9 +45,18 @@ function modeOf(stats: Stats): string {
 function readFile(path: string, limit: number): Uint8Array {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    assertSize(fstatSync(file).size, limit, 'record');
-    return readFileSync(file);
+    const { size } = fstatSync(file);
+    assertSize(size, limit, 'record');
+    return readWhole(file, size);
   } finally {
     closeSync(file);
   }
+}
+
+/** What `readFileSync` does, which would ask for the size once more. */
+function readWhole(file: number, size: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(size);
+  let read = 0;
+  for (let more = 1; more > 0 && read < size; read += more) more = readSync(file, bytes, read, size - read, null);
+  return bytes.subarray(0, read);
 }

@@ -28,6 +28,7 @@ export async function committedSource(repository: Repository, { head }: Position
 
 /** Who is trusted here and now. A policy that does not hold ends every verb that writes. */
 export async function requireTrust(repository: Repository): Promise<Trust> {
+  repository.config().catch(() => {}); // git gets ready while documents are read; what it fails with is told below
   const problems: HandoffError[] = [];
   const trust = await loadTrust(await currentSource(repository), nodeSuite, (found) => {
     if (found.path?.includes('/policy/'))
