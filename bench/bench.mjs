@@ -72,7 +72,7 @@ try {
   compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / node -e 0`, more, none, 2, 21);
   compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / on 1,000`, more, fewer, 1.2, 21);
 
-  const sealed = await generateLedger(base, LARGE, 10);
+  const sealed = generateLedger(base, LARGE, 10);
   for (const [age, path] of [
     ['oldest', sealed.oldest],
     ['newest', sealed.newest],

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   formatCheckpoint,
   formatNote,
@@ -15,8 +16,23 @@ import {
 } from '../dist/core.js';
 import { AGENTS, FIELDS, hashes, importCommits, makeRepository, NO_HOOKS, sessionFiles } from './generate.mjs';
 
-/** Makes it, with `waiting` more seals on the branch than the ledger has. */
-export async function generateLedger(base, seals, waiting) {
+/**
+ * Makes it, with `waiting` more seals on the branch than the ledger has. In a process of its own, which grows large: Linux takes
+ * longer to start others from such a one, and that would be measured with them.
+ */
+export function generateLedger(base, seals, waiting) {
+  const args = [SCRIPT, base, String(seals), String(waiting)];
+  return JSON.parse(execFileSync(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }).toString());
+}
+
+const SCRIPT = fileURLToPath(import.meta.url);
+
+if (process.argv[1] === SCRIPT) {
+  const [base, seals, waiting] = process.argv.slice(2);
+  console.log(JSON.stringify(await makeLedger(base, Number(seals), Number(waiting))));
+}
+
+async function makeLedger(base, seals, waiting) {
   const added = [];
   const place = await makeRepository(base, `${seals}-seals`, (root, keyOf) =>
     keepSeals(sealedSessions(root, keyOf, 0, seals), added),

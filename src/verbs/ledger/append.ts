@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { inconsistent, type Ledger, ledgerVerifiers, openCheckpoint, readLedger } from '../../audit/ledger.ts';
-import { find } from '../../audit/source.ts';
+import { find, type Source } from '../../audit/source.ts';
 import { openTree } from '../../audit/tree-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, formatCheckpoint, ledgerOrigin } from '../../core/checkpoint.ts';
@@ -11,6 +11,7 @@ import { LEDGER } from '../../core/paths.ts';
 import { edgeOf, type ReadTile, tilePath } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import type { Oid } from '../../git/store.ts';
 import { whileAlone } from '../../journal/alone.ts';
 import type { NamedSigner } from '../../journal/sign.ts';
 import { requireTrust } from '../current.ts';
@@ -19,7 +20,7 @@ import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
 import { protectedRefs } from '../tracking.ts';
-import { type Arrival, arrivedSeals, SESSIONS_LINE } from './arrivals.ts';
+import { type Arrival, arrivedSeals, type Candidates, findCandidates, SESSIONS_LINE } from './arrivals.ts';
 import { checkLedgerPin, EMPTY_LOG, homeOf, type LedgerPin, rememberOwn } from './pin.ts';
 import { catchUp, isShared, pushLedger } from './race.ts';
 import { writeLedger } from './write.ts';
@@ -54,13 +55,16 @@ export async function ledgerAppend(
 
 async function appendUntilPushed(repository: Repository, options: LedgerAppendOptions): Promise<LedgerAppendResult> {
   for (let attempt = 1; ; attempt++) {
+    const early = readState(repository);
+    early.catch(() => {}); // whoever is not trusted, or not on the branch, is told that first
     const known = await requireTrust(repository);
     const branch = requireProtectedBranch(repository, known);
     const standing = await catchUp(repository, branch, options.push ?? false);
     if (options.push && standing === 'parted') throw hasParted(branch);
     // what won may have changed who is trusted
     const trust = standing === 'moved' ? await requireTrust(repository) : known;
-    const result = await appendHere(repository, trust, branch, options);
+    const state = await (standing === 'moved' ? readState(repository) : early);
+    const result = await appendHere(repository, trust, branch, state, options);
     if (!options.push || (await pushLedger(repository, branch))) return result;
     if (attempt === ATTEMPTS) throw lostAgain(branch);
   }
@@ -82,28 +86,46 @@ function requireProtectedBranch(repository: Repository, trust: Trust): string {
   );
 }
 
+/** What HEAD has. Nothing of it was judged. */
+interface State {
+  head: Oid;
+  source: Source;
+  ledger: Ledger | null;
+  /** Asked for before they are needed: git finds them while others are verified. */
+  read: ReadTile;
+  candidates: Promise<Candidates>;
+}
+
+async function readState(repository: Repository): Promise<State> {
+  const head = (await repository.store.readCommit('HEAD')).oid;
+  const source = await openTree(repository.store, head);
+  const ledger = await readLedger(source);
+  const candidates = findCandidates(repository, source, ledger);
+  candidates.catch(() => {}); // whoever needs them is told
+  return { head, source, ledger, read: ledger ? readAhead(ledger) : nothingThere, candidates };
+}
+
 async function appendHere(
   repository: Repository,
   trust: Trust,
   branch: string,
+  { head, source, ledger, read, candidates }: State,
   options: LedgerAppendOptions,
 ): Promise<LedgerAppendResult> {
-  const head = (await repository.store.readCommit('HEAD')).oid;
-  const source = await openTree(repository.store, head);
-  const ledger = await readLedger(source);
   const before = ledger?.checkpoint ?? { ...EMPTY_LOG, extensions: [], origin: ledgerOrigin(trust.repoId) };
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
   const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
   if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
-  const read = ledger ? readAhead(ledger) : nothingThere;
-  const { seals, sessions } = await arrivedSeals(repository, source, trust, ledger);
+  const found = await candidates;
+  const seals = await arrivedSeals(repository, source, trust, ledger, found);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
   const named = await maintainerSigner(repository, trust, options);
   const entries = seals.map(({ bytes }) => bytes);
   const growth = await planGrowth(before, entries, read, nodeSuite.sha256);
   // of the same size only the signatures differ
-  const extensions = sessions === null || seals.length === 0 ? before.extensions : [`${SESSIONS_LINE}${sessions}`];
+  const isSame = found.sessions === null || seals.length === 0;
+  const extensions = isSame ? before.extensions : [`${SESSIONS_LINE}${found.sessions}`];
   const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
   const files = [...growth.written, { path: 'checkpoint', bytes: signCheckpoint(checkpoint, named) }];
   const change = { identity: named.identity, message: messageOf(named, seals, growth) };
@@ -161,7 +183,7 @@ function messageOf({ identity }: NamedSigner, seals: readonly Arrival[], { size,
   return `handoff: ${identity} ${what}\n\n${size} seals, root ${toHex(root)}`;
 }
 
-/** Asks for the right edge before it is needed: git finds it while sessions are verified. */
+/** Asks for the right edge. */
 function readAhead({ checkpoint, read }: Ledger): ReadTile {
   const edge = new Map(edgeOf(checkpoint.size).map((tile) => [tilePath(tile), read(tile)]));
   for (const tile of edge.values()) tile.catch(() => {}); // whoever needs it is told

@@ -19,22 +19,38 @@ export interface Arrival {
   bytes: Uint8Array;
 }
 
-/**
- * The seals that a ledger lacks, by id. Where its checkpoint says which sessions it has seen, what came since is read and nothing
- * else; else all there are. Every session of which a seal arrives is verified whole.
- */
+/** The sessions that may have such a seal. */
+export interface Candidates {
+  /** The folder of all sessions; null where there is none. */
+  sessions: Oid | null;
+  /** Which folder the ledger was last brought in line with; null where all sessions are looked at. */
+  seen: Oid | null;
+  folders: SessionFolder[];
+}
+
+/** Where the checkpoint says which sessions the ledger has seen, what came since; else all there are. */
+export async function findCandidates(
+  repository: Repository,
+  source: Source,
+  ledger: Ledger | null,
+): Promise<Candidates> {
+  const now = await find(source, `${ROOT}/sessions`);
+  if (now?.mode !== FOLDER) return { sessions: null, seen: null, folders: [] };
+  const seen = ledger === null ? null : await seenSessions(repository, ledger);
+  const grown = seen === null ? null : await readGrowth(source, { ...now, oid: seen }, now, throwFinding);
+  if (grown) return { sessions: now.oid, seen, folders: grown };
+  return { sessions: now.oid, seen: null, folders: (await readGrowth(source, null, now, throwFinding))! };
+}
+
+/** The seals that a ledger lacks, by id. Every session of which a seal arrives is verified whole. */
 export async function arrivedSeals(
   repository: Repository,
   source: Source,
   trust: Trust,
   ledger: Ledger | null,
-): Promise<{ seals: Arrival[]; sessions: Oid | null }> {
-  const now = await find(source, `${ROOT}/sessions`);
-  if (now?.mode !== FOLDER) return { seals: [], sessions: null };
-  const seen = ledger === null ? null : await seenSessions(repository, ledger);
-  const grown = seen === null ? null : await readGrowth(source, { ...now, oid: seen }, now, throwFinding);
-  const folders = grown ?? (await readGrowth(source, null, now, throwFinding))!;
-  const isKnown = grown ? await knownIn(repository, seen!) : await knownHashes(ledger);
+  { seen, folders }: Candidates,
+): Promise<Arrival[]> {
+  const isKnown = seen === null ? await knownHashes(ledger) : await knownIn(repository, seen);
   const some = limiter(FOLDERS_AT_ONCE);
   const seals: Arrival[] = [];
   const addSeals = async (folder: SessionFolder): Promise<void> => {
@@ -43,7 +59,7 @@ export async function arrivedSeals(
     repository.progress(seals.length);
   };
   await Promise.all(folders.map((folder) => some(1, () => addSeals(folder))));
-  return { seals: seals.sort((a, b) => (a.id < b.id ? -1 : 1)), sessions: now.oid };
+  return seals.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 export const SESSIONS_LINE = 'sessions ';
