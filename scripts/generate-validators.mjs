@@ -113,7 +113,14 @@ async function writeModule(name, parts, more, types) {
 function entry() {
   const shapes = Object.fromEntries(kinds.map((kind) => [kind, wholeShape(schemas[kind])]));
   const map = Object.keys(compiled).map((name) => `${JSON.stringify(name)}: ${exportName(name)}`);
-  const patterns = kinds.filter(isRecord).map((kind) => `${JSON.stringify(kind)}: /${pattern(kind)}/`);
+  // made when first used, and then kept: all of them take two milliseconds, and a tree has few kinds
+  const patterns = kinds
+    .filter(isRecord)
+    .map((kind) => [JSON.stringify(kind), `/${pattern(kind)}/`])
+    .map(
+      ([kind, made]) =>
+        `get ${kind}() { const value = ${made}; Object.defineProperty(this, ${kind}, { value }); return value; }`,
+    );
   return `\nexport const validators = { ${map.join(', ')} };\nexport const shapes = ${JSON.stringify(shapes)};\nexport const patterns = { ${patterns.join(', ')} };\n`;
 }
 

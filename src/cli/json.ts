@@ -1,10 +1,8 @@
-import { HIDDEN } from '../core/text.ts';
-
-const HIDDEN_ALL = new RegExp(`[${HIDDEN}]`, 'gu');
+import { replaceHidden } from '../core/text.ts';
 
 /** One line, the same value, but with nothing in it that a terminal would obey or a reader could not see. */
 export function toJson(value: unknown): string {
-  return `${JSON.stringify(value).replace(HIDDEN_ALL, escapeUnits)}\n`;
+  return `${replaceHidden(JSON.stringify(value), escapeUnits)}\n`;
 }
 
 function escapeUnits(char: string): string {

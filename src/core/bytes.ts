@@ -5,7 +5,6 @@ const PAD = '='.charCodeAt(0);
 const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const NIBBLE_OF_CHAR = reverse('0123456789abcdef');
 const SEXTET_OF_CHAR = reverse(ALPHABET);
-const CHARS_OF_12_BITS = Array.from({ length: 4096 }, (_, bits) => ALPHABET[bits >> 6]! + ALPHABET[bits & 63]!);
 
 const encoder = new TextEncoder();
 
@@ -37,7 +36,7 @@ export function toBase64(bytes: Uint8Array): string {
   let text = '';
   for (let i = 0; i < whole; i += 3) {
     const bits = (bytes[i]! << 16) | (bytes[i + 1]! << 8) | bytes[i + 2]!;
-    text += CHARS_OF_12_BITS[bits >> 12]! + CHARS_OF_12_BITS[bits & 0xfff]!;
+    text += twoChars(bits >> 12) + twoChars(bits & 0xfff);
   }
   return text + lastGroup(bytes, whole);
 }
@@ -93,9 +92,13 @@ function valueAt(values: Uint8Array, text: string, index: number): number {
   return code < 256 ? values[code]! : BAD;
 }
 
+function twoChars(bits: number): string {
+  return ALPHABET[bits >> 6]! + ALPHABET[bits & 63]!;
+}
+
 function lastGroup(bytes: Uint8Array, at: number): string {
   if (at === bytes.length) return '';
   const bits = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8);
   const rest = at + 1 === bytes.length ? '=' : ALPHABET[(bits >> 6) & 63]!;
-  return `${CHARS_OF_12_BITS[bits >> 12]!}${rest}=`;
+  return `${twoChars(bits >> 12)}${rest}=`;
 }

@@ -23,23 +23,25 @@ export function assertIdentityName(name: string, source?: string): void {
   });
 }
 
-/** Characters that file systems or eyes drop: joined to a name they make a second name that looks like the first. */
-const IGNORED = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\ufffd]/gu;
-
 /** Whether a root entry would pass for `.handoff` on some file system or to some reader, without being it. SPEC §7.3 */
 export function isLookalike(name: string): boolean {
   if (name === '.handoff') return false;
   if (name === '') return true;
-  const folded = name
-    .replace(IGNORED, '')
-    .normalize('NFKC')
-    .replace(IGNORED, '')
+  const folded = (/^[ -~]*$/.test(name) ? name : withoutIgnored(withoutIgnored(name).normalize('NFKC')))
     .toLowerCase()
     .replace(/^(?:\.?[/\\])+/u, '') // a tree can hold `./.handoff`, and git checks out `.handoff/x` as a path
     .replace(/[/\\].*$/su, '')
     .replace(/:.*$/su, '') // NTFS: `.handoff::$INDEX_ALLOCATION` is .handoff
     .replace(/[. ]+$/u, '');
   return folded === '.handoff' || /^handof~[0-9]+$/.test(folded) || confusable(folded) === '.handoff';
+}
+
+/**
+ * Without characters that file systems or eyes drop: joined to a name they make a second name that looks like the first. The
+ * pattern is here, because few names need it and to make it takes longer than to judge them all.
+ */
+function withoutIgnored(text: string): string {
+  return text.replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\ufffd]/gu, '');
 }
 
 /** Cyrillic, Greek and Armenian letters drawn like the Latin letters of `handoff`. */

@@ -73,11 +73,16 @@ export function parseSshsig(armoured: string): Sshsig {
 
 /** A line of a `.pub` file: `ssh-ed25519 AAAA… comment`. */
 export function parsePublicKey(line: string): { key: Uint8Array; comment: string } {
-  const match = /^ssh-ed25519 ([A-Za-z0-9+/=]+)(?: ([^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*))?(?:\r?\n)?$/u.exec(line);
-  const blob = match && fromBase64(match[1]!);
+  const [, base64 = '', comment = ''] = /^ssh-ed25519 ([A-Za-z0-9+/=]+)(?: (.*?))?(?:\r?\n)?$/s.exec(line) ?? [];
+  const blob = isPlain(comment) ? fromBase64(base64) : null;
   const key = blob && ed25519Part(blob, 32);
   if (!key) throw new HandoffError('usage', 'expected a public key `ssh-ed25519 AAAA… comment`', keyHint(line));
-  return { key, comment: match[2] ?? '' };
+  return { key, comment };
+}
+
+/** On one line, and visible. Most is ASCII, and the other pattern takes a while to make. */
+function isPlain(text: string): boolean {
+  return /^[ -~]*$/.test(text) || !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 export function formatPublicKey(key: Uint8Array, comment = ''): string {

@@ -15,10 +15,9 @@ export const HIDDEN =
   '\\ufdd0-\\ufdef\\p{Noncharacter_Code_Point}' + // the property is fixed for ever by Unicode's stability policy
   '\\ud800-\\udfff'; // with the u flag: only lone surrogates
 
-const HIDDEN_ANY = new RegExp(`[${HIDDEN}]`, 'u');
 /** Most text is printable ASCII, and this answers for it in a fifth of the time. */
 const UNPRINTABLE = /[^\n -~]/;
-const HIDDEN_ALL = new RegExp(`[${HIDDEN}]`, 'gu');
+const hidden = patternOf(`[${HIDDEN}]`);
 
 const NAMES: Record<number, string> = { 0: 'NUL', 9: 'a tab', 13: 'a carriage return', 27: 'ESC', 65279: 'a BOM' };
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -37,17 +36,27 @@ export function decodeText(bytes: Uint8Array): string {
 /** Refuses front matter that does not say what it shows (Trojan Source, smuggled tag characters, terminal escapes). */
 export function assertVisible(text: string): void {
   if (isVisible(text)) return;
-  const at = text.search(HIDDEN_ANY);
+  const at = text.search(hidden());
   throw refuse(text, at, 'visible characters', 'Remove it, or escape it in a double-quoted scalar.');
 }
 
 export function isVisible(text: string): boolean {
-  return !UNPRINTABLE.test(text) || !HIDDEN_ANY.test(text);
+  return !UNPRINTABLE.test(text) || text.search(hidden()) < 0;
 }
 
 /** For display: hidden characters become visible escapes. LF and tab stay. */
 export function escapeInvisible(text: string): string {
-  return text.replace(HIDDEN_ALL, (char) => (char === '\t' ? char : `\\u{${char.codePointAt(0)!.toString(16)}}`));
+  return replaceHidden(text, (char) => (char === '\t' ? char : `\\u{${char.codePointAt(0)!.toString(16)}}`));
+}
+
+export function replaceHidden(text: string, replacement: (char: string) => string): string {
+  return UNPRINTABLE.test(text) ? text.replace(hidden(), replacement) : text;
+}
+
+/** Made when it is first used: with all of `HIDDEN` in it that takes as long as to verify several signatures. */
+export function patternOf(source: string): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => (pattern ??= new RegExp(source, 'gu'));
 }
 
 export function lineAt(text: string, index: number): number {

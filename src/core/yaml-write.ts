@@ -1,10 +1,10 @@
 import { HandoffError } from './error.ts';
-import { HIDDEN } from './text.ts';
+import { HIDDEN, patternOf } from './text.ts';
 import { KEY, MAX_DEPTH, MAX_KEYS, type YamlMap, type YamlValue } from './yaml.ts';
 import { NOT_PLAIN, NOT_STRING } from './yaml-scalar.ts';
 
 const PLAIN = /^[A-Za-z0-9_/.][\x20-\x7e]*$/;
-const ESCAPED = new RegExp(`["\\\\\\n${HIDDEN}]`, 'gu');
+const escaped = patternOf(`["\\\\\\n${HIDDEN}]`);
 const SHORT: Record<string, string> = {
   '"': '\\"',
   '\\': '\\\\',
@@ -87,7 +87,7 @@ function formatScalar(value: YamlValue, path: string): string {
 
 function formatString(text: string, path: string): string {
   if (PLAIN.test(text) && !NOT_PLAIN.test(text) && !NOT_STRING.test(text)) return text;
-  return `"${text.replace(ESCAPED, (char) => SHORT[char] ?? formatEscape(char.codePointAt(0)!, path))}"`;
+  return `"${text.replace(escaped(), (char) => SHORT[char] ?? formatEscape(char.codePointAt(0)!, path))}"`;
 }
 
 function formatEscape(point: number, path: string): string {

@@ -5,7 +5,7 @@ import { CatFile, type GitObject } from './cat-file.ts';
 import { type GitConfig, readConfig } from './config.ts';
 import { discoverRepository } from './discover.ts';
 import { type ObjectFormat, type ObjectType, objectFormat, writeLooseObject } from './loose-object.ts';
-import { findTexts, formatCommit, formatTree, parseCommit, parseDifference, parseTree } from './object.ts';
+import { findTexts, formatCommit, formatTree, parseAdded, parseCommit, parseDifference, parseTree } from './object.ts';
 import { type Git, gitFailure, readGit, runGit } from './run.ts';
 import {
   assertOid,
@@ -94,8 +94,10 @@ class NativeStore implements NativeGitStore {
 
   async compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]> {
     for (const oid of [before, now]) assertOid(oid);
-    const [a, b] = await Promise.all([this.#treeBytes(before), this.#treeBytes(now)]); // the newer one last: it is kept
-    return parseDifference([before, a], [now, b]);
+    const [old, bytes] = await Promise.all([this.#catFile.info(before), this.#treeBytes(now)]);
+    // most folders of thousands grow at the end: to see that, what they were need not come through the pipe
+    const added = old?.type === 'tree' ? parseAdded([before, old.size], now, bytes) : null;
+    return added ? [[], added] : parseDifference([before, await this.#readTree(before)], [now, bytes]);
   }
 
   async findInTree(oid: Oid, texts: readonly string[]): Promise<string[]> {
@@ -236,9 +238,14 @@ class NativeStore implements NativeGitStore {
   /** A folder of thousands is compared and then written again: it need not come through the pipe twice. */
   async #treeBytes(oid: Oid): Promise<Uint8Array> {
     if (this.#large?.oid === oid) return this.#large.bytes;
+    const bytes = await this.#readTree(oid);
+    if (bytes.length > LARGE) this.#large = { oid, bytes };
+    return bytes;
+  }
+
+  async #readTree(oid: Oid): Promise<Uint8Array> {
     const tree = await this.#catFile.contents(oid);
     if (tree?.type !== 'tree') throw tree ? wrongType(oid, 'tree', tree.type) : missingObject(oid);
-    if (tree.bytes.length > LARGE) this.#large = { oid, bytes: tree.bytes };
     return tree.bytes;
   }
 

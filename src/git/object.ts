@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { HandoffError } from '../core/error.ts';
 import { assertOid, type Commit, type CommitDraft, type Oid, type TreeEntry } from './store.ts';
 
@@ -7,6 +8,13 @@ import { assertOid, type Commit, type CommitDraft, type Oid, type TreeEntry } fr
  */
 export function parseTree(oid: Oid, bytes: Uint8Array): TreeEntry[] {
   return parseTreeFrom(0, oid, bytes);
+}
+
+/** What a tree has after the one that it begins with; null when it does not begin with that. */
+export function parseAdded([before, size]: readonly [Oid, number], oid: Oid, bytes: Uint8Array): TreeEntry[] | null {
+  const hash = createHash(before.length === 40 ? 'sha1' : 'sha256');
+  const id = hash.update(`tree ${size}\0`).update(bytes.subarray(0, size)).digest('hex');
+  return id === before ? parseTreeFrom(size, oid, bytes) : null;
 }
 
 /** What two trees have from the first entry on in which they differ. */

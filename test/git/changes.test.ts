@@ -96,6 +96,14 @@ describe('a patch id', () => {
     expect(git(dir, 'status', '--porcelain')).not.toContain('canary');
   });
 
+  test('does not depend on what is staged: the index is not even read', async () => {
+    const dir = repository();
+    commit(dir, { 'a.txt': edit(30, 'changed\n') });
+    const before = await changeOf(dir);
+    writeFileSync(join(dir, '.git/index'), 'no index, and git would say so');
+    expect(await changeOf(dir)).toEqual(before);
+  });
+
   test('tells binary files apart', async () => {
     const [one, other] = [repository(), repository()];
     commit(one, { x: Buffer.from([0, 1, 2]) });

@@ -66,6 +66,9 @@ describe.each(CASES.filter((c) => !refused(c)))('the $store store, $kind', ({ ki
     expect(await compare(shorter)).toEqual([[last], []]);
     expect(await compare(before.entries)).toEqual([[], []]);
     expect(await compare([...shorter, added])).toEqual([[last], [added]]);
+    const first = { ...last, name: '!' };
+    expect(await compare([first, ...before.entries])).toEqual([before.entries, [first, ...before.entries]]);
+    await expect(store.compareTrees('1'.repeat(before.oid.length), before.oid)).rejects.toMatchObject({ code: 'io' });
   });
 
   test('a file that is not there is an error, not an absence', async () => {

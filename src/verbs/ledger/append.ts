@@ -8,6 +8,7 @@ import { HandoffError } from '../../core/error.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
 import { formatNote, noteSignature, openNote } from '../../core/note.ts';
 import { LEDGER } from '../../core/paths.ts';
+import { edgeOf, type ReadTile, tilePath } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { whileAlone } from '../../journal/alone.ts';
@@ -94,12 +95,13 @@ async function appendHere(
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
   const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
   if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
+  const read = ledger ? readAhead(ledger) : nothingThere;
   const { seals, sessions } = await arrivedSeals(repository, source, trust, ledger);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
   const named = await maintainerSigner(repository, trust, options);
   const entries = seals.map(({ bytes }) => bytes);
-  const growth = await planGrowth(before, entries, ledger?.read ?? nothingThere, nodeSuite.sha256);
+  const growth = await planGrowth(before, entries, read, nodeSuite.sha256);
   // of the same size only the signatures differ
   const extensions = sessions === null || seals.length === 0 ? before.extensions : [`${SESSIONS_LINE}${sessions}`];
   const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
@@ -157,6 +159,13 @@ function signCheckpoint(checkpoint: Checkpoint, { identity, signer }: NamedSigne
 function messageOf({ identity }: NamedSigner, seals: readonly Arrival[], { size, root }: LogGrowth): string {
   const what = seals.length === 0 ? 'signs the ledger anew' : `appends ${seals.length} to the ledger`;
   return `handoff: ${identity} ${what}\n\n${size} seals, root ${toHex(root)}`;
+}
+
+/** Asks for the right edge before it is needed: git finds it while sessions are verified. */
+function readAhead({ checkpoint, read }: Ledger): ReadTile {
+  const edge = new Map(edgeOf(checkpoint.size).map((tile) => [tilePath(tile), read(tile)]));
+  for (const tile of edge.values()) tile.catch(() => {}); // whoever needs it is told
+  return (tile) => edge.get(tilePath(tile)) ?? read(tile);
 }
 
 async function nothingThere(): Promise<never> {
