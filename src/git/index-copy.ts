@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { hasBlob } from './has-blob.ts';
+import { readBlobFile } from './blob-file.ts';
 import { type Entries, EntryMerger, type Wanted } from './index-entries.ts';
 import { forgetTrees } from './index-trees.ts';
 import type { ObjectFormat } from './loose-object.ts';
@@ -28,7 +28,7 @@ export function copyIndex(
   try {
     from = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW);
     const old = fstatSync(from, { bigint: true });
-    const isUnchanged: Entries['isUnchanged'] = (name, oid) => hasBlob(Buffer.concat([top, name]), oid, format);
+    const isUnchanged: Entries['isUnchanged'] = (name, oid) => readBlobFile(Buffer.concat([top, name]), oid) !== null;
     const merging = { from, to, wanted, format, writtenAt: Number(old.mtimeNs / 1_000_000_000n), isUnchanged };
     // how many are new stands first in the file, and is known last
     const likely = wanted.filter(({ onlyIfAbsent }) => !onlyIfAbsent).length;
@@ -51,6 +51,8 @@ interface Merging {
 }
 
 const HEADER = 12;
+/** Ours begin with a dot and stand near the beginning: what is read before they are found is read twice, or looked at twice. */
+const FIRST_PIECE = 1 << 15;
 const PIECE = 1 << 19;
 
 /** Returns how many entries were added; what was written is right if that is what was expected, and else not whole. */
@@ -89,8 +91,8 @@ function mergeEntries(from: number, merger: EntryMerger, expected: number): Buff
   const buffer = Buffer.allocUnsafe(PIECE);
   let kept = 0;
   let position = HEADER;
-  while (!merger.isDone && !merger.failed && !isOtherwise(merger, expected)) {
-    const size = readSync(from, buffer, kept, PIECE - kept, position);
+  for (let piece = FIRST_PIECE; !merger.isDone && !merger.failed && !isOtherwise(merger, expected); piece *= 2) {
+    const size = readSync(from, buffer, kept, Math.min(piece, PIECE) - kept, position);
     if (size === 0) return Buffer.alloc(0);
     position += size;
     const taken = merger.push(buffer.subarray(0, kept + size));

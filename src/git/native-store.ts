@@ -58,14 +58,17 @@ export interface ObjectWriter {
   write(type: ObjectType, bytes: Uint8Array): Oid;
 }
 
-/** Bytes of a tree worth keeping. */
+/** Bytes of a tree that is one of thousands of entries: of those the last is kept, and of all others many. */
 const LARGE = 1 << 14;
+const SMALL_KEPT = 64;
 
 class NativeStore implements NativeGitStore {
   readonly #git: Git;
   readonly #catFile: CatFile;
   #writer: Promise<ObjectWriter | null> | undefined;
   #large: { oid: Oid; bytes: Uint8Array } | undefined;
+  /** Also by the ids of commits. What an id names never changes. */
+  readonly #small: Map<Oid, { oid: Oid; bytes: Uint8Array }> = new Map();
 
   constructor(git: Git) {
     this.#git = git;
@@ -86,7 +89,8 @@ class NativeStore implements NativeGitStore {
 
   async readTree(rev: string): Promise<Tree | null> {
     assertRevision(rev);
-    const tree = await this.#catFile.contents(`${rev}^{tree}`);
+    const tree = this.#small.get(rev) ?? (await this.#catFile.contents(`${rev}^{tree}`));
+    if (tree && isOid(rev)) this.#keep(rev, tree);
     if (tree) return { oid: tree.oid, entries: parseTree(tree.oid, tree.bytes) };
     await this.#assertAbsent(rev, 'tree');
     return null;
@@ -244,9 +248,18 @@ class NativeStore implements NativeGitStore {
   }
 
   async #readTree(oid: Oid): Promise<Uint8Array> {
+    const kept = this.#small.get(oid);
+    if (kept?.oid === oid) return kept.bytes;
     const tree = await this.#catFile.contents(oid);
     if (tree?.type !== 'tree') throw tree ? wrongType(oid, 'tree', tree.type) : missingObject(oid);
+    this.#keep(oid, tree);
     return tree.bytes;
+  }
+
+  #keep(oid: Oid, { oid: tree, bytes }: { oid: Oid; bytes: Uint8Array }): void {
+    if (bytes.length > LARGE || this.#small.has(oid)) return;
+    if (this.#small.size === SMALL_KEPT) this.#small.delete(this.#small.keys().next().value!);
+    this.#small.set(oid, { oid: tree, bytes: Uint8Array.prototype.slice.call(bytes) }); // not the chunk that they came in
   }
 
   async #write(type: ObjectType, bytes: Uint8Array): Promise<Oid> {

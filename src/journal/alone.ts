@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
-import { createFile, guarded, replaceFile } from './durable.ts';
+import { createUnsynced, guarded, replaceFile } from './durable.ts';
 import { type Host, heartbeatAge, type Moment, readMoment } from './heartbeat.ts';
 import { ifThere } from './if-there.ts';
 
@@ -20,7 +20,7 @@ const LONGEST = 60;
 export function takeTurn(path: string, host: Host, at: Date): boolean {
   const now = readMoment(host, at);
   const own = JSON.stringify({ pid: host.pid, space: host.space, since: now } satisfies Holder);
-  if (guarded(path, () => createFile(path, own))) return true;
+  if (guarded(path, () => createUnsynced(path, own))) return true;
   if (isUnderWay(path, host, now)) return false;
   guarded(path, () => replaceFile(path, own));
   return true;

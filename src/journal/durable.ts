@@ -18,19 +18,29 @@ import { HandoffError } from '../core/error.ts';
 
 /** Creates a file whole, so that a power cut right after keeps it. False when the name is taken: then nothing changed. */
 export function createFile(path: string, bytes: Uint8Array | string): boolean {
+  const isNew = createBy(path, (temporary) => writeSynced(temporary, bytes));
+  if (isNew) confirm(path);
+  return isNew;
+}
+
+/** The same, not synced: for what means nothing after a power cut, such as that a process is at something. */
+export function createUnsynced(path: string, text: string): boolean {
+  return createBy(path, (temporary) => writeNew(temporary, text));
+}
+
+function createBy(path: string, write: (temporary: string) => void): boolean {
   const temporary = temporaryName(path);
   mkdirSync(dirname(path), { recursive: true });
   try {
-    writeSynced(temporary, bytes);
+    write(temporary);
     linkSync(temporary, path);
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
     rmSync(temporary, { force: true });
   }
-  confirm(path);
-  return true;
 }
 
 /** The name itself is on disk for good only when its folder is. */

@@ -3,7 +3,6 @@ import { foldersOf } from '../audit/old-session.ts';
 import { auditSession } from '../audit/session.ts';
 import { type Entry, FOLDER, find, type Source } from '../audit/source.ts';
 import { HandoffError } from '../core/error.ts';
-import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { isIdentityName } from '../core/names.ts';
 import { parseSessionFolder, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
@@ -60,11 +59,12 @@ export async function readTreeSession(
   folder: Entry,
 ): Promise<TreeSession> {
   const verified = new Map<string, VerifiedRecord>();
+  const contents = new Map<string, Uint8Array>();
   await auditSession(
     folder,
     owner,
     {
-      source,
+      source: keeping(source, contents),
       trust,
       suite: nodeSuite,
       limit: (_, task) => task(),
@@ -73,7 +73,8 @@ export async function readTreeSession(
     },
     throwFinding,
   );
-  const files = await readFiles(source, folder, verified);
+  const files = [...verified].map(([path, record]) => ({ path, bytes: contents.get(path)!, record }));
+  files.sort((a, b) => (a.record.fields.seq as number) - (b.record.fields.seq as number));
   const { session_id, identity } = files[0]!.record.fields as { session_id: string; identity: string };
   return { session_id, identity, files };
 }
@@ -83,17 +84,15 @@ export const throwFinding: Report = ({ code, path, message, hint }) => {
   throw new HandoffError(code, `${path}: ${message}`, { hint, data: { path } });
 };
 
-async function readFiles(
-  source: Source,
-  folder: Entry,
-  verified: ReadonlyMap<string, VerifiedRecord>,
-): Promise<TreeRecord[]> {
-  const entries = (await source.list(folder)).filter(({ path }) => verified.has(path));
-  const contents = await source.readAll(entries, MAX_RECORD_BYTES);
-  const files = entries.map(({ path }, at) => {
-    const bytes = contents[at]!;
-    if (bytes instanceof HandoffError) throw bytes;
-    return { path, bytes, record: verified.get(path)! };
-  });
-  return files.sort((a, b) => (a.record.fields.seq as number) - (b.record.fields.seq as number));
+/** What is read is read once. */
+function keeping(source: Source, contents: Map<string, Uint8Array>): Source {
+  return {
+    ...source,
+    async readAll(files, limit) {
+      const all = await source.readAll(files, limit);
+      for (const [at, bytes] of all.entries())
+        if (!(bytes instanceof HandoffError)) contents.set(files[at]!.path, bytes);
+      return all;
+    },
+  };
 }

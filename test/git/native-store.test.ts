@@ -83,6 +83,20 @@ describe('the process', () => {
     expect(log.count()).toBe(1);
   });
 
+  test('is asked once for a tree; a commit whose tree was read is still no tree', async () => {
+    const dir = repository();
+    const store = openNativeStore(gitAt(dir));
+    const head = git(dir, 'rev-parse', 'HEAD');
+    const tree = await store.readTree(head);
+    expect(await store.readTree(tree!.oid)).toEqual(tree);
+    await expect(store.compareTrees(head, tree!.oid)).rejects.toMatchObject({ code: 'mode_invalid' });
+    await store.readTree(tree!.oid);
+    await store.close();
+    expect(await store.readTree(head)).toEqual(tree);
+    expect(await store.readTree(tree!.oid)).toEqual(tree);
+    await expect(store.readTree('HEAD')).rejects.toMatchObject({ message: 'The git store is closed' });
+  });
+
   test('finds a damaged object: an error, and no wrong answer for the others', async () => {
     const dir = repository();
     const oid = git(dir, 'rev-parse', 'HEAD:note.md');

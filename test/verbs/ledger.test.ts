@@ -65,6 +65,22 @@ describe('ledger append adds what has arrived', () => {
     expect(await findings(place)).toEqual([]);
   });
 
+  it('to what HEAD has, whatever the work tree says', async () => {
+    const place = fresh();
+    const first = commitSealed(place, 3);
+    await append(place);
+    const second = commitSealed(place, 2, { identity: 'erin' });
+    for (const file of ledgerFiles(place)) {
+      const path = join(place.dir, '.handoff/ledger', file);
+      const bytes = readFileSync(path);
+      bytes[20]! ^= 1;
+      writeFileSync(path, bytes);
+    }
+    expect(await append(place)).toMatchObject({ size: 5, appended: 2 });
+    expect(entriesOf(place)).toEqual([...texts(first), ...texts(second)]);
+    expect(await findings(place)).toEqual([]);
+  });
+
   it('a second seal of a session whose first one it has', async () => {
     const place = fresh();
     const steps = [STORY[0]!, STORY[1]!, seal()];

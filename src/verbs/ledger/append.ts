@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { checkedOut } from '../../audit/checked-out.ts';
 import { inconsistent, type Ledger, ledgerVerifiers, openCheckpoint, readLedger } from '../../audit/ledger.ts';
 import { find, type Source } from '../../audit/source.ts';
 import { openTree } from '../../audit/tree-source.ts';
@@ -50,13 +51,14 @@ export async function ledgerAppend(
 ): Promise<LedgerAppendResult> {
   requireWorkTree(repository);
   if (options.push && (options.commit === false || options.stage === false)) throw nothingToPush();
+  repository.config().catch(() => {}); // git gets ready meanwhile; what it fails with is told below
   return whileAlone(join(repository.stateDir, 'appending'), repository, () => appendUntilPushed(repository, options));
 }
 
 async function appendUntilPushed(repository: Repository, options: LedgerAppendOptions): Promise<LedgerAppendResult> {
   for (let attempt = 1; ; attempt++) {
     const early = readState(repository);
-    early.catch(() => {}); // whoever is not trusted, or not on the branch, is told that first
+    await Promise.allSettled([early]); // git finds sessions while documents are verified; what is wrong with those is told first
     const known = await requireTrust(repository);
     const branch = requireProtectedBranch(repository, known);
     const standing = await catchUp(repository, branch, options.push ?? false);
@@ -98,7 +100,7 @@ interface State {
 
 async function readState(repository: Repository): Promise<State> {
   const head = (await repository.store.readCommit('HEAD')).oid;
-  const source = await openTree(repository.store, head);
+  const source = checkedOut(await openTree(repository.store, head), requireWorkTree(repository));
   const ledger = await readLedger(source);
   const candidates = findCandidates(repository, source, ledger);
   candidates.catch(() => {}); // whoever needs them is told
@@ -116,11 +118,13 @@ async function appendHere(
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
   const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
   if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
+  const signing = maintainerSigner(repository, trust, options);
+  signing.catch(() => {}); // nobody need sign where nothing has arrived
   const found = await candidates;
   const seals = await arrivedSeals(repository, source, trust, ledger, found);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
-  const named = await maintainerSigner(repository, trust, options);
+  const named = await signing;
   const entries = seals.map(({ bytes }) => bytes);
   const growth = await planGrowth(before, entries, read, nodeSuite.sha256);
   // of the same size only the signatures differ
