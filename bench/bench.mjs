@@ -80,6 +80,7 @@ try {
     compare(`prove the ${age} of ${LARGE.toLocaleString('en')} seals / node -e 0`, proves(sealed, path), none, 2.5, 21);
   compare(`check-proof, ${LARGE.toLocaleString('en')} seals / node -e 0`, checks(sealed), none, 2.5, 21);
   compare(`ledger append, 10 to ${LARGE.toLocaleString('en')} seals / node -e 0`, appends(sealed), none, 3, 21);
+  compare('the same / git add and git commit of one file there', appends(sealed), commits(sealed), 1, 5);
 
   for (const [count, place, least] of quick
     ? [[1_000, small, 25]]
@@ -170,6 +171,12 @@ function checks({ env, vkey }) {
 function appends(place) {
   const { dir, env } = place;
   return { command: process.execPath, args: [cli, '-C', dir, 'ledger', 'append'], env, before: () => takeBack(place) };
+}
+
+/** What git takes for the least that anybody could commit there. */
+function commits(place) {
+  const script = 'echo a file > file && git add file && git commit --quiet --message file';
+  return { command: 'sh', args: ['-c', script], env: place.env, cwd: place.dir, before: () => takeBack(place) };
 }
 
 /** Not measured. The first wrap finds nothing to wrap. */
