@@ -7,7 +7,7 @@ import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Difference, Step } from './differences.ts';
 import type { Report } from './finding.ts';
-import { findLeaves, type Ledger, openCheckpoint, readEntriesFrom, readLedger } from './ledger.ts';
+import { findLeaves, type Ledger, noTiles, openCheckpoint, readEntriesFrom, readLedger } from './ledger.ts';
 import { type LedgerSeal, toSeal } from './ledger-audit.ts';
 import { type Entry, FOLDER, find, type Source } from './source.ts';
 
@@ -53,7 +53,7 @@ async function readGrowth(before: Ledger | null, now: Ledger): Promise<Uint8Arra
 async function assertGrowth(step: Step, changes: readonly Difference[], growth: Growth, suite: Suite): Promise<void> {
   const { before, now, entries } = growth;
   const from = before?.checkpoint ?? { size: 0, root: merkleRoot([], suite.sha256) };
-  const plan = await planGrowth(from, entries, before?.read ?? nothingThere, suite.sha256);
+  const plan = await planGrowth(from, entries, before?.read ?? noTiles, suite.sha256);
   if (!equalBytes(plan.root, now.checkpoint.root))
     throw rewritten(`The ledger does not extend the one that was there.`, before ? headsOf(before, now) : undefined);
   const written = new Map(plan.written.map(({ path, bytes }) => [`${LEDGER}/${path}`, bytes]));
@@ -123,10 +123,6 @@ async function assertNew(seals: readonly LedgerSeal[], before: Ledger | null, su
 function describe({ index, record }: LedgerSeal): string {
   const { session_id, seq } = record.fields as unknown as Place;
   return `Entry ${index} of the ledger, seal ${seq} of session ${session_id},`;
-}
-
-async function nothingThere(): Promise<never> {
-  throw rewritten('There was no ledger, and so there are no tiles of it.');
 }
 
 function headsOf(before: Ledger, now: Ledger): Record<string, unknown> {

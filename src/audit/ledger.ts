@@ -12,7 +12,7 @@ import {
   parseVerifierKey,
   type Verifier,
 } from '../core/note.ts';
-import { LEDGER } from '../core/paths.ts';
+import { CHECKPOINT, LEDGER } from '../core/paths.ts';
 import {
   HASH_SIZE,
   parseEntries,
@@ -26,8 +26,6 @@ import {
 import type { KeyState, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
-
-const CHECKPOINT = 'checkpoint';
 
 /** A ledger as a tree has it. Nobody has checked yet who signed its checkpoint, or that its tiles are what was signed. */
 export interface Ledger {
@@ -57,6 +55,11 @@ export async function readLedger(source: Source): Promise<Ledger | null> {
     return readAtMost(source, file, MAX_TILE_BYTES);
   };
   return { bytes, note, checkpoint: parseCheckpoint(note.text), read };
+}
+
+/** Those of a ledger that is not there. */
+export async function noTiles(): Promise<never> {
+  throw inconsistent('A ledger that has no checkpoint has no tiles either.');
 }
 
 async function readAtMost(source: Source, file: Entry, limit: number): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
 import { isIdentityName } from '../core/names.ts';
-import { isProofName, parsePolicyName, parseSessionFolder, parseTaskName, ROOT } from '../core/paths.ts';
+import { CHECKPOINT, isProofName, parsePolicyName, parseSessionFolder, parseTaskName, ROOT } from '../core/paths.ts';
 import { parseTilePath } from '../core/tiles.ts';
 
 /** What a path in `.handoff` is for, SPEC §2.2; null for a path that is for nothing. */
@@ -29,7 +29,7 @@ export function placeOf(path: string): Place | null {
 
 /** Which of the tiles it should have follows from its size. */
 function isLedgerFile(path: string): boolean {
-  return path === 'checkpoint' || parseTilePath(path) !== null;
+  return path === CHECKPOINT || parseTilePath(path) !== null;
 }
 
 function policyPlace(name: string): Place | null {

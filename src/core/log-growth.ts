@@ -5,7 +5,7 @@ import { leafHash, leafHashes, rootOfHashes } from './merkle.ts';
 import {
   edgeOf,
   formatEntries,
-  inconsistent,
+  inconsistentTiles,
   openTile,
   parseEntries,
   parseHashes,
@@ -57,7 +57,7 @@ async function readEdge(log: LogHead, read: ReadTile, sha256: Hash): Promise<Map
   if (bundle?.level !== 'entries') return edge;
   const path = tilePath(bundle);
   if (!equalBytes(leafHashes(parseEntries(bytes[0]!, bundle.width, path), sha256), bytes[1]!))
-    throw inconsistent(`Expected the entries of ${path} to have the hashes of ${tilePath(hashes!)}.`);
+    throw inconsistentTiles(`Expected the entries of ${path} to have the hashes of ${tilePath(hashes!)}.`);
   return edge;
 }
 
@@ -99,7 +99,7 @@ function parseTile({ level, width }: Tile, bytes: Uint8Array): Uint8Array[] {
 
 function wrongRoot({ size, root }: LogHead, found: Uint8Array): HandoffError {
   const [expected, got] = [toHex(root), toHex(found)];
-  return inconsistent(`Expected the tiles of ${size} entries to give the root ${expected}, got ${got}.`, {
+  return inconsistentTiles(`Expected the tiles of ${size} entries to give the root ${expected}, got ${got}.`, {
     size,
     expected,
     found: got,

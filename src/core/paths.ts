@@ -14,6 +14,8 @@ export function identityPath(name: string, pending = false): string {
 
 /** The log of seals: its checkpoint and tiles. */
 export const LEDGER = `${ROOT}/ledger`;
+/** Inside it. */
+export const CHECKPOINT = 'checkpoint';
 
 export const PROJECT_PATH = `${ROOT}/project.yaml`;
 

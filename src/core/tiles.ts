@@ -95,7 +95,7 @@ export function parseEntries(bundle: Uint8Array, width: number, path = 'an entry
     at = end;
   }
   if (at === bundle.length && entries.length === width) return entries;
-  throw inconsistent(`Expected ${path} to be ${width} entries, each after its length, and nothing else.`);
+  throw inconsistentTiles(`Expected ${path} to be ${width} entries, each after its length, and nothing else.`);
 }
 
 /** The hashes of a tile. */
@@ -170,7 +170,7 @@ async function readHashes(tile: Tile, read: ReadTile): Promise<Uint8Array> {
   const hashes = await read(tile);
   const expected = tile.width * HASH_SIZE;
   if (hashes.length === expected) return hashes;
-  throw inconsistent(`Expected ${tilePath(tile)} to have ${expected} bytes, got ${hashes.length}.`);
+  throw inconsistentTiles(`Expected ${tilePath(tile)} to have ${expected} bytes, got ${hashes.length}.`);
 }
 
 function lengthOf(entry: Uint8Array): Uint8Array {
@@ -179,7 +179,7 @@ function lengthOf(entry: Uint8Array): Uint8Array {
 }
 
 /** The files of a log are not those of its checkpoint. */
-export function inconsistent(message: string, data?: Record<string, unknown>): HandoffError {
+export function inconsistentTiles(message: string, data?: Record<string, unknown>): HandoffError {
   return new HandoffError('ledger_inconsistent', message, {
     hint: 'The files of the ledger are not those that were signed: take them from a commit where `git handoff ledger verify` passes.',
     ...(data && { data }),

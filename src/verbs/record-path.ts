@@ -70,7 +70,7 @@ function badRecordName(name: string): HandoffError {
     'usage',
     `${JSON.stringify(name)} names no record: expected a path, an id, or six or more hex digits of one.`,
     {
-      hint: 'git handoff log lists records with their ids.',
+      hint: 'git handoff log lists records with their ids; git handoff log --session ID those of one session.',
     },
   );
 }

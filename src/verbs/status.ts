@@ -63,10 +63,12 @@ export async function status(repository: Repository, options: SessionChoice = {}
     active_sessions: known.live
       .filter(({ liveness }) => liveness.state === 'active')
       .map(({ session: each }) => ({ session_id: each.session_id, identity: each.identity })),
-    rules_reminders: reminders(tasks, summary, reinstatedTasks(known.history)),
+    rules_reminders: summary?.baton ? [WRAPPED] : reminders(tasks, summary, reinstatedTasks(known.history)),
     warnings: live ? endWarnings(live.liveness.end) : [],
   };
 }
+
+const WRAPPED = 'This session is wrapped. Whoever goes on from it: git handoff pickup --as NAME';
 
 function batonInHand(known: Known, predecessor: string | null): Baton | null {
   const session = known.history.sessions.find((each) => each.session_id === predecessor);

@@ -742,6 +742,18 @@ describe('sessions and status', () => {
     expect((await open(place, { host: later(900) }).handoff.sessions()).sessions[0]!.state).toBe('active');
   });
 
+  it('status reminds nobody who has wrapped of what is left to do before', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    await place.handoff.note({ text: 'work' });
+    const open = (await place.handoff.status()).rules_reminders.join('\n');
+    expect(open).toMatch(/Write back: git handoff thought TASK\nWrap before you stop/);
+    await place.handoff.wrap({ message: 'go on' });
+    const wrapped = (await place.handoff.status({ session: session_id })).rules_reminders.join('\n');
+    expect(wrapped).toMatch(/is wrapped.+git handoff pickup/);
+    expect(wrapped).not.toMatch(/Write back|Wrap before/);
+  });
+
   it('status says who, where, with what in hand, and changes nothing', async () => {
     const place = fresh();
     const before = await place.handoff.status({ as: 'erin' });

@@ -110,7 +110,7 @@ export const ledger: Family = {
   summary: 'the log of all seals',
   purpose:
     'The ledger is the append-only log of all seals, on the protected branch. Its files in .handoff/ledger are a C2SP ' +
-    'tlog: any client of such logs can read and check it.',
+    'tlog: any client of such logs can read and check it. Whoever appends signs its head with the key of a maintainer.',
   examples: [{ run: 'git handoff ledger append --push', does: 'after a merge, on the protected branch' }],
   verbs: [
     defineVerb<LedgerAppendOptions, LedgerAppendResult>({
@@ -120,7 +120,7 @@ export const ledger: Family = {
         'Adds the seals that have been merged to the protected branch, and signs the new head with the key of a maintainer. ' +
         'Where somebody else appended first, what was done here in vain is done again on top of theirs.',
       flags: [
-        { flags: '--push', about: 'push it, and begin again if somebody was faster' },
+        { flags: '--push', about: 'push it to the remote of the branch, and begin again if somebody was faster' },
         { flags: '--resign <root>', about: 'its signer was revoked, and you have compared this root: sign it anew' },
         ...PUBLISH_FLAGS,
       ],

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { checkedOut } from '../../audit/checked-out.ts';
-import { inconsistent, type Ledger, ledgerVerifiers, openCheckpoint, readLedger } from '../../audit/ledger.ts';
+import { type Ledger, noTiles, readLedger } from '../../audit/ledger.ts';
 import { find, type Source } from '../../audit/source.ts';
 import { openTree } from '../../audit/tree-source.ts';
 import { toHex } from '../../core/bytes.ts';
-import { type Checkpoint, formatCheckpoint, ledgerOrigin } from '../../core/checkpoint.ts';
+import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
-import { formatNote, noteSignature, openNote } from '../../core/note.ts';
-import { LEDGER } from '../../core/paths.ts';
+import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
 import { edgeOf, type ReadTile, tilePath } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
@@ -22,8 +21,9 @@ import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
 import { protectedRefs } from '../tracking.ts';
 import { type Arrival, arrivedSeals, type Candidates, findCandidates, SESSIONS_LINE } from './arrivals.ts';
-import { checkLedgerPin, EMPTY_LOG, homeOf, type LedgerPin, rememberOwn } from './pin.ts';
+import { checkLedgerPin, EMPTY_LOG, homeOf, rememberOwn } from './pin.ts';
 import { catchUp, isShared, pushLedger } from './race.ts';
+import { assertSeenBefore, isSignedStill, signCheckpoint } from './signature.ts';
 import { writeLedger } from './write.ts';
 
 export interface LedgerAppendOptions extends Actor, PublishOptions {
@@ -104,82 +104,67 @@ async function readState(repository: Repository): Promise<State> {
   const ledger = await readLedger(source);
   const candidates = findCandidates(repository, source, ledger);
   candidates.catch(() => {}); // whoever needs them is told
-  return { head, source, ledger, read: ledger ? readAhead(ledger) : nothingThere, candidates };
+  return { head, source, ledger, read: ledger ? readAhead(ledger) : noTiles, candidates };
 }
 
 async function appendHere(
   repository: Repository,
   trust: Trust,
   branch: string,
-  { head, source, ledger, read, candidates }: State,
+  state: State,
   options: LedgerAppendOptions,
 ): Promise<LedgerAppendResult> {
+  const { source, ledger } = state;
   const before = ledger?.checkpoint ?? { ...EMPTY_LOG, extensions: [], origin: ledgerOrigin(trust.repoId) };
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
   const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
   if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
   const signing = maintainerSigner(repository, trust, options);
   signing.catch(() => {}); // nobody need sign where nothing has arrived
-  const found = await candidates;
-  const seals = await arrivedSeals(repository, source, trust, ledger, found);
+  const candidates = await state.candidates;
+  const seals = await arrivedSeals(repository, source, trust, ledger, candidates);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
-  const named = await signing;
-  const entries = seals.map(({ bytes }) => bytes);
-  const growth = await planGrowth(before, entries, read, nodeSuite.sha256);
-  // of the same size only the signatures differ
-  const isSame = found.sessions === null || seals.length === 0;
-  const extensions = isSame ? before.extensions : [`${SESSIONS_LINE}${found.sessions}`];
-  const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
-  const files = [...growth.written, { path: 'checkpoint', bytes: signCheckpoint(checkpoint, named) }];
-  const change = { identity: named.identity, message: messageOf(named, seals, growth) };
-  const planned = (await find(source, LEDGER))?.oid ?? null;
-  const commit = await writeLedger(repository, { ...growth, written: files, planned }, change, options);
+  const { checkpoint, commit } = await commitGrowth(
+    repository,
+    await signing,
+    { before, seals, candidates, state },
+    options,
+  );
   if (commit !== null)
-    rememberOwn(repository, checkpoint, { commit, isOnShared: await isShared(repository, branch, head) });
+    rememberOwn(repository, checkpoint, { commit, isOnShared: await isShared(repository, branch, state.head) });
   return { ...headOf(checkpoint), appended: seals.length, commit };
+}
+
+/** What is appended, and what it is appended to. */
+interface Growth {
+  before: Checkpoint;
+  seals: readonly Arrival[];
+  candidates: Candidates;
+  state: State;
+}
+
+async function commitGrowth(
+  repository: Repository,
+  named: NamedSigner,
+  { before, seals, candidates: { sessions }, state }: Growth,
+  options: LedgerAppendOptions,
+): Promise<{ checkpoint: Checkpoint; commit: string | null }> {
+  const entries = seals.map(({ bytes }) => bytes);
+  const growth = await planGrowth(before, entries, state.read, nodeSuite.sha256);
+  // of the same size only the signatures differ
+  const isSame = sessions === null || seals.length === 0;
+  const extensions = isSame ? before.extensions : [`${SESSIONS_LINE}${sessions}`];
+  const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
+  const files = [...growth.written, { path: CHECKPOINT, bytes: signCheckpoint(checkpoint, named) }];
+  const change = { identity: named.identity, message: messageOf(named, seals, growth) };
+  const planned = (await find(state.source, LEDGER))?.oid ?? null;
+  const commit = await writeLedger(repository, { ...growth, written: files, planned }, change, options);
+  return { checkpoint, commit };
 }
 
 function headOf({ size, root, origin }: Checkpoint): Pick<LedgerAppendResult, 'size' | 'root' | 'origin'> {
   return { size, root: toHex(root), origin };
-}
-
-/** False where the key that signed it was revoked since: then whoever appends signs what is there once more. */
-async function isSignedStill(ledger: Ledger, trust: Trust): Promise<boolean> {
-  try {
-    await openCheckpoint(ledger, trust, nodeSuite);
-    return true;
-  } catch (error) {
-    if (!(error instanceof HandoffError) || error.code !== 'ledger_inconsistent') throw error;
-    await openNote(ledger.note, ledgerVerifiers(trust, nodeSuite, ['revoked']), nodeSuite);
-    return false;
-  }
-}
-
-/**
- * Whoever holds a revoked key can sign any ledger. So it is signed anew only where this clone saw it while the key was good, or
- * where a person names its root.
- */
-function assertSeenBefore({ checkpoint }: Ledger, pin: LedgerPin | null, named: string | undefined): void {
-  const found = toHex(checkpoint.root);
-  if (named === found || (pin?.root === found && pin.size === checkpoint.size)) return;
-  throw new HandoffError(
-    'ledger_inconsistent',
-    `The ledger is signed by a key that was revoked, and this clone has not seen it before: ${checkpoint.size} seals, root ${found}.`,
-    {
-      hint: `Compare that root with a clone that saw it before the revocation; if it is the same: git handoff ledger append --resign ${found}`,
-      data: { size: checkpoint.size, root: found },
-    },
-  );
-}
-
-/** The one place that makes a checkpoint. */
-function signCheckpoint(checkpoint: Checkpoint, { identity, signer }: NamedSigner): Uint8Array {
-  if (!signer.signNote) throw noNoteKey(identity);
-  const text = formatCheckpoint(checkpoint);
-  const { bytes } = signer.publicKey;
-  const signature = noteSignature(checkpoint.origin, bytes, signer.signNote(text), nodeSuite);
-  return formatNote({ text, signatures: [signature] });
 }
 
 function messageOf({ identity }: NamedSigner, seals: readonly Arrival[], { size, root }: LogGrowth): string {
@@ -194,10 +179,6 @@ function readAhead({ checkpoint, read }: Ledger): ReadTile {
   return (tile) => edge.get(tilePath(tile)) ?? read(tile);
 }
 
-async function nothingThere(): Promise<never> {
-  throw inconsistent('A ledger that has no checkpoint has no tiles either.');
-}
-
 function nothingToPush(): HandoffError {
   return new HandoffError('usage', 'A push takes commits, and with --no-commit or --no-stage there is none.', {
     hint: 'git handoff ledger append --push, or commit and push by hand.',
@@ -208,17 +189,6 @@ function nothingSealed(): HandoffError {
   return new HandoffError('nothing_sealed', 'No session that is merged here has a seal.', {
     hint: 'git handoff seal, or git handoff wrap --seal; then merge it, and append.',
   });
-}
-
-function noNoteKey(identity: string): HandoffError {
-  return new HandoffError(
-    'no_key',
-    `The key of ${identity} signs through OpenSSH only, and a checkpoint is no such signature.`,
-    {
-      hint: 'Append as a maintainer whose key file is here: --as NAME. git handoff identity keygen NAME makes one.',
-      data: { identity },
-    },
-  );
 }
 
 function hasParted(branch: string): HandoffError {

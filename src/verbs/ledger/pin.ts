@@ -1,23 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { toFinding } from '../../audit/finding.ts';
 import { inconsistent, type Ledger, readLedger } from '../../audit/ledger.ts';
 import { find, type Source } from '../../audit/source.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
-import { type Finding, HandoffError } from '../../core/error.ts';
-import { parseJson } from '../../core/json.ts';
+import type { Finding, HandoffError } from '../../core/error.ts';
 import { merkleRoot, verifyConsistency } from '../../core/merkle.ts';
 import { LEDGER } from '../../core/paths.ts';
 import { consistencyFromTiles } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { isOid, type Oid } from '../../git/store.ts';
-import { ifThere } from '../../journal/if-there.ts';
-import { tryRemember } from '../pins.ts';
+import type { Oid } from '../../git/store.ts';
 import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
 import { protectedRefs } from '../tracking.ts';
+import { type LedgerPin, pinPath, readLedgerPin, rememberPin } from './pin-file.ts';
 import { wasInVain } from './race.ts';
 
 /** Whose ledger it is, and where it grows. */
@@ -28,16 +25,6 @@ export interface LedgerHome {
 
 export function homeOf(trust: Trust): LedgerHome {
   return { repoId: trust.repoId, protectedRefs: protectedRefs(trust) };
-}
-
-/** The largest checkpoint that this clone has seen, and when it first did. */
-export interface LedgerPin {
-  origin: string;
-  size: number;
-  root: string;
-  at: string;
-  /** Where this clone made it: others may yet append something else first. */
-  own?: { commit: Oid; before: LedgerPin | null };
 }
 
 /**
@@ -52,7 +39,7 @@ export async function checkLedgerPin(
 ): Promise<LedgerPin | null> {
   const found = toPin(ledger, home, repository.now());
   const known = readLedgerPin(repository);
-  const accept = (pin: LedgerPin): LedgerPin | null => (isTrusted ? remember(repository, pin) : known);
+  const accept = (pin: LedgerPin): LedgerPin | null => (isTrusted ? rememberPin(repository, pin) : known);
   for (let pin = known; ; pin = pin.own!.before) {
     if (pin?.origin !== found.origin) return accept(found);
     const fault = await faultOf(pin, found, ledger);
@@ -75,7 +62,7 @@ export function rememberOwn(
   if (pin?.origin === origin && pin.size >= size) return;
   const before = pin && own.isOnShared ? withoutOwn(pin) : pin;
   const at = repository.now().toISOString();
-  remember(repository, { origin, size, root: toHex(root), at, own: { commit: own.commit, before } });
+  rememberPin(repository, { origin, size, root: toHex(root), at, own: { commit: own.commit, before } });
 }
 
 function withoutOwn({ origin, size, root, at }: LedgerPin): LedgerPin {
@@ -117,58 +104,6 @@ export async function ledgerRollback(repository: Repository, source: Source, hom
   } catch (error) {
     return [toFinding(error, LEDGER)];
   }
-}
-
-/** Whoever keeps us from hearing of anything new is noticed by the time that passes. */
-export function assertAge({ size, root, at }: LedgerPin, maxAge: string | undefined, now: Date): void {
-  if (maxAge === undefined) return;
-  const seconds = (now.getTime() - Date.parse(at)) / 1000;
-  if (seconds <= parseAge(maxAge)) return;
-  throw inconsistent(`The ledger has not grown beyond ${size} seals since ${at}, which is longer than ${maxAge}.`, {
-    size,
-    root,
-    seen_at: at,
-  });
-}
-
-const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400 };
-
-function parseAge(text: string): number {
-  const [, count, unit] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? [];
-  if (count && unit) return Number(count) * UNITS[unit]!;
-  throw new HandoffError('usage', `Expected a time such as 7d, 12h, 30m or 90s, found ${JSON.stringify(text)}.`, {
-    hint: 'git handoff ledger verify --max-age 7d',
-  });
-}
-
-function readLedgerPin(repository: Repository): LedgerPin | null {
-  const path = pinPath(repository);
-  const text = ifThere(() => readFileSync(path, 'utf8'));
-  const pin = parseJson<LedgerPin>(text ?? '');
-  if (text === null || isPin(pin)) return pin;
-  throw new HandoffError('io', `What was seen of the ledger cannot be read in ${path}.`, {
-    hint: 'Compare git handoff root --ledger with another clone, then move the file away.',
-    data: { path },
-  });
-}
-
-function isPin(pin: LedgerPin | null): boolean {
-  const isHead =
-    typeof pin?.origin === 'string' &&
-    Number.isSafeInteger(pin.size) &&
-    pin.size > 0 &&
-    /^[0-9a-f]{64}$/.test(pin.root);
-  if (!isHead || Number.isNaN(Date.parse(pin.at)) || !pin.own) return isHead && !Number.isNaN(Date.parse(pin.at));
-  return isOid(pin.own.commit) && (pin.own.before === null || isPin(pin.own.before));
-}
-
-function remember(repository: Repository, pin: LedgerPin): LedgerPin {
-  if (pin.size > 0) tryRemember(repository, pinPath(repository), pin);
-  return pin;
-}
-
-function pinPath({ stateDir }: Repository): string {
-  return join(stateDir, 'ledger.json');
 }
 
 type Head = Pick<LedgerPin, 'size' | 'root'>;

@@ -5,7 +5,8 @@ import { ledgerOrigin } from '../../core/checkpoint.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { currentSource, requireTrust } from '../current.ts';
 import type { Repository } from '../repository.ts';
-import { assertAge, checkLedgerPin, EMPTY_LOG, homeOf } from './pin.ts';
+import { assertAge } from './age.ts';
+import { checkLedgerPin, EMPTY_LOG, homeOf } from './pin.ts';
 import { openSealedSessions } from './sealed-sessions.ts';
 import { readWitnesses } from './witnesses.ts';
 

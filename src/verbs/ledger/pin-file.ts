@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HandoffError } from '../../core/error.ts';
+import { parseJson } from '../../core/json.ts';
+import { isOid, type Oid } from '../../git/store.ts';
+import { ifThere } from '../../journal/if-there.ts';
+import { tryRemember } from '../pins.ts';
+import type { Repository } from '../repository.ts';
+
+/** The largest checkpoint that this clone has seen, and when it first did. */
+export interface LedgerPin {
+  origin: string;
+  size: number;
+  root: string;
+  at: string;
+  /** Where this clone made it: others may yet append something else first. */
+  own?: { commit: Oid; before: LedgerPin | null };
+}
+
+export function readLedgerPin(repository: Repository): LedgerPin | null {
+  const path = pinPath(repository);
+  const text = ifThere(() => readFileSync(path, 'utf8'));
+  const pin = parseJson<LedgerPin>(text ?? '');
+  if (text === null || isPin(pin)) return pin;
+  throw new HandoffError('io', `What was seen of the ledger cannot be read in ${path}.`, {
+    hint: 'Compare git handoff root --ledger with another clone, then move the file away.',
+    data: { path },
+  });
+}
+
+function isPin(pin: LedgerPin | null): boolean {
+  const isHead =
+    typeof pin?.origin === 'string' &&
+    Number.isSafeInteger(pin.size) &&
+    pin.size > 0 &&
+    /^[0-9a-f]{64}$/.test(pin.root) &&
+    !Number.isNaN(Date.parse(pin.at));
+  if (!isHead || !pin.own) return isHead;
+  return isOid(pin.own.commit) && (pin.own.before === null || isPin(pin.own.before));
+}
+
+/** A ledger without seals is not worth remembering. */
+export function rememberPin(repository: Repository, pin: LedgerPin): LedgerPin {
+  if (pin.size > 0) tryRemember(repository, pinPath(repository), pin);
+  return pin;
+}
+
+export function pinPath({ stateDir }: Repository): string {
+  return join(stateDir, 'ledger.json');
+}

@@ -1,0 +1,58 @@
+import { type Ledger, ledgerVerifiers, openCheckpoint } from '../../audit/ledger.ts';
+import { toHex } from '../../core/bytes.ts';
+import { type Checkpoint, formatCheckpoint } from '../../core/checkpoint.ts';
+import { HandoffError } from '../../core/error.ts';
+import { formatNote, noteSignature, openNote } from '../../core/note.ts';
+import type { Trust } from '../../core/trust.ts';
+import { nodeSuite } from '../../crypto.ts';
+import type { NamedSigner } from '../../journal/sign.ts';
+import type { LedgerPin } from './pin-file.ts';
+
+/** False where the key that signed it was revoked since: then whoever appends signs what is there once more. */
+export async function isSignedStill(ledger: Ledger, trust: Trust): Promise<boolean> {
+  try {
+    await openCheckpoint(ledger, trust, nodeSuite);
+    return true;
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.code !== 'ledger_inconsistent') throw error;
+    await openNote(ledger.note, ledgerVerifiers(trust, nodeSuite, ['revoked']), nodeSuite);
+    return false;
+  }
+}
+
+/**
+ * Whoever holds a revoked key can sign any ledger. So it is signed anew only where this clone saw it while the key was good, or
+ * where a person names its root.
+ */
+export function assertSeenBefore({ checkpoint }: Ledger, pin: LedgerPin | null, named: string | undefined): void {
+  const found = toHex(checkpoint.root);
+  if (named === found || (pin?.root === found && pin.size === checkpoint.size)) return;
+  throw new HandoffError(
+    'ledger_inconsistent',
+    `The ledger is signed by a key that was revoked, and this clone has not seen it before: ${checkpoint.size} seals, root ${found}.`,
+    {
+      hint: `Compare that root with a clone that saw it before the revocation; if it is the same: git handoff ledger append --resign ${found}`,
+      data: { size: checkpoint.size, root: found },
+    },
+  );
+}
+
+/** The one place that makes a checkpoint. */
+export function signCheckpoint(checkpoint: Checkpoint, { identity, signer }: NamedSigner): Uint8Array {
+  if (!signer.signNote) throw noNoteKey(identity);
+  const text = formatCheckpoint(checkpoint);
+  const { bytes } = signer.publicKey;
+  const signature = noteSignature(checkpoint.origin, bytes, signer.signNote(text), nodeSuite);
+  return formatNote({ text, signatures: [signature] });
+}
+
+function noNoteKey(identity: string): HandoffError {
+  return new HandoffError(
+    'no_key',
+    `The key of ${identity} signs through OpenSSH only, and a checkpoint is no such signature.`,
+    {
+      hint: 'Append as a maintainer whose key file is here: --as NAME. git handoff identity keygen NAME makes one.',
+      data: { identity },
+    },
+  );
+}
