@@ -32,14 +32,19 @@ export function tilePath({ level, index, width }: Tile): string {
   return `tile/${level}/${folders}${last}${width < TILE_WIDTH ? `.p/${width}` : ''}`;
 }
 
+/** As `tilePath` spells it and in no other way: no zeros in front, and no `.p` for a full one. */
+const PATH = /^tile\/(entries|0|[1-9]\d?)\/((?:x(?!000)\d{3}\/(?:x\d{3}\/){0,4})?\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
+
 /** Null for what is no tile, or is one spelled otherwise. */
 export function parseTilePath(path: string): Tile | null {
-  const parts = /^tile\/(entries|\d{1,2})\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/(\d{1,3}))?$/.exec(path);
+  const parts = PATH.exec(path);
   if (parts === null) return null;
   const level = parts[1] === 'entries' ? 'entries' : Number(parts[1]);
-  const tile = { level, index: Number(parts[2]!.replace(/\D/g, '')), width: Number(parts[3] ?? TILE_WIDTH) } as const;
-  const isInRange = (level === 'entries' || level <= MAX_LEVEL) && Number.isSafeInteger(tile.index) && tile.width > 0;
-  return isInRange && tilePath(tile) === path ? tile : null;
+  const index = Number(parts[2]!.replace(/\D/g, ''));
+  const width = parts[3] === undefined ? TILE_WIDTH : Number(parts[3]);
+  const isPartial = width < TILE_WIDTH;
+  const isInRange = (level === 'entries' || level <= MAX_LEVEL) && Number.isSafeInteger(index);
+  return isInRange && isPartial === (parts[3] !== undefined) ? { level, index, width } : null;
 }
 
 /** Every tile and bundle of a log of this size. */

@@ -259,7 +259,7 @@ class NativeStore implements NativeGitStore {
   #keep(oid: Oid, { oid: tree, bytes }: { oid: Oid; bytes: Uint8Array }): void {
     if (bytes.length > LARGE || this.#small.has(oid)) return;
     if (this.#small.size === SMALL_KEPT) this.#small.delete(this.#small.keys().next().value!);
-    this.#small.set(oid, { oid: tree, bytes: Uint8Array.prototype.slice.call(bytes) }); // not the chunk that they came in
+    this.#small.set(oid, { oid: tree, bytes: Buffer.from(bytes) }); // not the chunk that they came in
   }
 
   async #write(type: ObjectType, bytes: Uint8Array): Promise<Oid> {

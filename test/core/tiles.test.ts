@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toHex, utf8 } from '../../src/core/bytes.ts';
 import { type LogGrowth, planGrowth } from '../../src/core/log-growth.ts';
@@ -76,6 +77,29 @@ describe('paths', () => {
     'tile/0/x001/x000/x000/x000/x000/x000/000',
   ])('refused: %j', (path) => {
     expect(parseTilePath(path)).toBeNull();
+  });
+
+  test('whatever is parsed is spelled so, and whatever is spelled so is parsed', () => {
+    const numbers = fc.record({
+      level: fc.constantFrom('entries', '0', '00', '1', '01', '9', '10', '63', '64'),
+      groups: fc.array(fc.constantFrom('000', '001', '010', '999'), { minLength: 1, maxLength: 7 }),
+      width: fc.constantFrom('', '0', '1', '01', '255', '256', '999'),
+    });
+    fc.assert(
+      fc.property(numbers, ({ level, groups, width }) => {
+        const folders = groups.map((group, at) => (at === groups.length - 1 ? group : `x${group}/`));
+        const path = `tile/${level}/${folders.join('')}${width === '' ? '' : `.p/${width}`}`;
+        const index = Number(groups.join(''));
+        const tile = {
+          level: level === 'entries' ? level : Number(level),
+          index,
+          width: width === '' ? 256 : Number(width),
+        } as Tile;
+        const isOne = tilePath(tile) === path && Number.isSafeInteger(index) && level !== '64' && tile.width > 0;
+        expect(parseTilePath(path)).toEqual(isOne ? tile : null);
+      }),
+      { numRuns: 3000 },
+    );
   });
 });
 
