@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Argument, Command as Commander, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { HandoffError } from '../core/error.ts';
 import { type Command, type Family, type Flag, GLOBAL_FLAGS, isFamily, type Verb } from './command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { formatFamilyHelp, formatMainHelp, formatVerbHelp } from './help.ts';
@@ -105,8 +106,17 @@ function addVerb(parent: Commander, verb: Verb, family: string, call: Call): voi
 function optionsOf(verb: Verb, command: Commander): Record<string, unknown> {
   const named = verb.args.map(({ name }, i) => [name.toLowerCase(), command.processedArgs[i]]);
   const { C: _, json: __, ...flags } = command.optsWithGlobals();
+  for (const [name, value] of named) assertOne(name!, value, flags[name!]);
   const entries = [...named, ...Object.entries(flags)].filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries);
+}
+
+/** One thing that can be given in two ways. */
+function assertOne(name: string, argument: unknown, flag: unknown): void {
+  if (argument === undefined || flag === undefined || argument === flag) return;
+  throw new HandoffError('usage', `Expected one ${name}, found ${argument} and --${name} ${flag}.`, {
+    hint: 'Give it once.',
+  });
 }
 
 function resolvePaths(verb: Verb, options: Record<string, unknown>, directory: string): Record<string, unknown> {

@@ -33,6 +33,7 @@ describe('wrong usage', () => {
     ['a limit with a fraction', ['log', '-n', '1.5']],
     ['a limit beyond integers', ['log', '-n', '99999999999999999999']],
     ['a threshold of zero', ['init', '--threshold', '0']],
+    ['two sessions where there is one', ['seal', '7c1f09aa', '--session', '8d2e10bb']],
   ])('%s is refused with 2, in words and in JSON', (_, args) => {
     const text = run(args);
     expect(text).toMatchObject({ code: 2, stdout: '' });
