@@ -18,35 +18,75 @@ Object.assign(process.env, {
 });
 const { main, compiled } = require(resolve('dist/main.cjs'));
 
-const VERBS = [
+/** What agents, hooks, CI and reviewers run; what V8 has not compiled by then costs them some milliseconds each time. */
+const STEPS = [
   ['init'],
   ['identity', 'add', 'ada'],
   ['start', '--as', 'ada', '--intent', 'work'],
   ['note', 'a note'],
+  ['checkpoint', 'half way'],
   ['decide', '--title', 'a decision', 'because'],
+  ['signal', 'send', 'ada', 'a message'],
+  ['heartbeat'],
   ['status'],
   ['wrap', '--message', '# Current work\n\nA baton.'],
   ['task', 'add', 'P0.1', '--title', 'a task'],
+  () => git('switch', '--quiet', '--create', 'branch'),
   ['pickup', '--as', 'ada'],
   ['note', 'another'],
   ['next'],
   ['claim', 'P0.1'],
+  ['hooks', 'run', 'pre-commit'],
+  commitCode,
   ['thought', 'P0.1', 'It is done.', '--commit', 'HEAD'],
   ['task', 'update', 'P0.1', '--status', 'done'],
+  ['status'],
   ['wrap', '--message', 'done'],
+  ['gate', '--base', 'main', '--head', 'HEAD'],
+  () => git('switch', '--quiet', 'main'),
+  () => git('merge', '--quiet', '--no-ff', '--no-edit', 'branch'),
+  ['gate', '--base', 'HEAD^1', '--head', 'HEAD'],
   ['verify'],
-  ['gate', '--base', 'HEAD~1', '--head', 'HEAD'],
-  ['hooks', 'run', 'pre-commit'],
-  ['log'],
   ['audit', 'start', '--as', 'ada', '--intent', 'more work'],
   ['note', 'a third'],
   ['audit', 'verify'],
   ['seal'],
   ['wrap', '--message', 'sealed'],
   ['ledger', 'append'],
+  ['start', '--as', 'ada'],
+  ['note', 'a fourth'],
+  ['wrap', '--seal', '--message', 'sealed again'],
+  ['ledger', 'append'],
+  ['ledger', 'append'],
+  ['gate', '--base', 'HEAD~2', '--head', 'HEAD'],
+  ['ledger', 'verify'],
+  ['ledger', 'key'],
+  ['root', '--ledger'],
   ['prove', firstRecord, '--output', join(scratch, 'proof.yaml')],
   ['check-proof', join(scratch, 'proof.yaml')],
+  ['verify'],
+  ['verify', '--staged'],
+  ['log'],
+  ['show', firstRecord],
+  ['sessions'],
+  ['task', 'list'],
+  ['task', 'show', 'P0.1'],
+  ['trust'],
+  ['identity', 'list'],
+  ['status', '-h'],
 ];
+
+/** Without hooks, which would run the program that is being built. */
+function git(...args) {
+  const settings = ['user.name=build', 'user.email=build@example.org', 'core.hooksPath=/dev/null'];
+  execFileSync('git', ['-C', repository, ...settings.flatMap((setting) => ['-c', setting]), ...args]);
+}
+
+function commitCode() {
+  writeFileSync(join(repository, 'code'), 'some code\n');
+  git('add', 'code');
+  git('commit', '--quiet', '--message', 'code');
+}
 
 /** Of the session that was sealed. */
 function firstRecord() {
@@ -55,9 +95,13 @@ function firstRecord() {
 }
 
 async function run() {
-  execFileSync('git', ['init', '--quiet', repository]);
-  for (const verb of VERBS) {
-    const words = verb.map((word) => (typeof word === 'function' ? word() : word));
+  execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
+  for (const step of STEPS) {
+    if (typeof step === 'function') {
+      step();
+      continue;
+    }
+    const words = step.map((word) => (typeof word === 'function' ? word() : word));
     const code = await main(['-C', repository, ...words], process, { version: '0', build: '0' });
     if (code !== 0) throw new Error(`git handoff ${words.join(' ')} ended with ${code}`);
   }
