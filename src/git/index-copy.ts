@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { readBlobFile } from './blob-file.ts';
-import { type Entries, EntryMerger, type Wanted } from './index-entries.ts';
+import { type Emit, type Entries, EntryMerger, type Wanted } from './index-entries.ts';
 import { forgetTrees } from './index-trees.ts';
 import type { ObjectFormat } from './loose-object.ts';
 
@@ -29,7 +29,8 @@ export function copyIndex(
     from = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW);
     const old = fstatSync(from, { bigint: true });
     const isUnchanged: Entries['isUnchanged'] = (name, oid) => readBlobFile(Buffer.concat([top, name]), oid) !== null;
-    const merging = { from, to, wanted, format, writtenAt: Number(old.mtimeNs / 1_000_000_000n), isUnchanged };
+    const writtenAt = Number(old.mtimeNs / 1_000_000_000n);
+    const merging = { from, to, size: Number(old.size), wanted, format, writtenAt, isUnchanged };
     // how many are new stands first in the file, and is known last
     const likely = wanted.filter(({ onlyIfAbsent }) => !onlyIfAbsent).length;
     const added = mergeIndex(merging, likely);
@@ -44,6 +45,8 @@ export function copyIndex(
 interface Merging {
   from: number;
   to: number;
+  /** Bytes of the old one. */
+  size: number;
   wanted: readonly Wanted[];
   format: ObjectFormat;
   writtenAt: number;
@@ -58,7 +61,7 @@ const PIECE = 1 << 17;
 
 /** Returns how many entries were added; what was written is right if that is what was expected, and else not whole. */
 function mergeIndex(
-  { from, to, wanted, format, writtenAt, isUnchanged }: Merging,
+  { from, to, size, wanted, format, writtenAt, isUnchanged }: Merging,
   expected: number,
 ): number | 'same' | null {
   const width = format === 'sha256' ? 32 : 20;
@@ -70,14 +73,14 @@ function mergeIndex(
   const output = openOutput(to, format);
   output.push(header);
   const merger = new EntryMerger({ count, width, writtenAt, isUnchanged }, wanted, output.push);
-  const rest = mergeEntries(from, merger, expected);
+  const end = mergeEntries(from, merger, expected);
   if (merger.failed) return null;
   if (isOtherwise(merger, expected)) return merger.added;
-  if (rest.length < width) return null;
+  const checksum = size - width;
+  if (!merger.isDone || end > checksum) return null;
   if (!merger.changed) return 'same';
-  const extensions = withTreesForgotten(rest.subarray(0, -width), wanted, width);
-  if (!extensions || rest.subarray(-width).every((byte) => byte === 0)) return null; // without a checksum, on purpose
-  for (const part of extensions) output.push(part);
+  if (readAt(from, checksum, width).every((byte) => byte === 0)) return null; // none, on purpose
+  if (!copyExtensions(from, { start: end, end: checksum }, wanted, width, output.push)) return null;
   output.finish();
   return merger.added;
 }
@@ -87,26 +90,26 @@ function isOtherwise({ isSettled, changed, added }: EntryMerger, expected: numbe
   return isSettled && changed && added !== expected;
 }
 
-/** Feeds the entries, piece by piece: the whole index in memory would cost more than all the rest. Returns what follows. */
-function mergeEntries(from: number, merger: EntryMerger, expected: number): Buffer {
+/** Feeds the entries, piece by piece: the whole index in memory would cost more than all the rest. Returns where they end. */
+function mergeEntries(from: number, merger: EntryMerger, expected: number): number {
   const buffer = Buffer.allocUnsafe(PIECE);
   let kept = 0;
   let position = HEADER;
   for (let piece = FIRST_PIECE; !merger.isDone && !merger.failed && !isOtherwise(merger, expected); piece *= 2) {
     const size = readSync(from, buffer, kept, Math.min(piece, PIECE) - kept, position);
-    if (size === 0) return Buffer.alloc(0);
+    if (size === 0) break;
     position += size;
     const taken = merger.push(buffer.subarray(0, kept + size));
     kept += size - taken;
     buffer.copyWithin(0, taken, taken + kept);
   }
-  merger.finish();
-  return merger.isDone ? readFrom(from, position - kept) : Buffer.alloc(0);
+  if (merger.isDone) merger.finish();
+  return position - kept;
 }
 
-function readFrom(file: number, position: number): Buffer {
-  const bytes = Buffer.allocUnsafe(Math.max(0, Number(fstatSync(file).size) - position));
-  return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, position));
+function readAt(file: number, position: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size);
+  return bytes.subarray(0, readSync(file, bytes, 0, size, position));
 }
 
 /** Bytes go out in order from the beginning, and are summed up on the way. */
@@ -132,18 +135,36 @@ function openOutput(to: number, format: ObjectFormat): { push(bytes: Uint8Array)
   };
 }
 
-/** Any extension but `TREE` is git's business. */
-function withTreesForgotten(extensions: Buffer, wanted: readonly Wanted[], width: number): Buffer[] | null {
-  if (extensions.length === 0) return [];
-  if (extensions.length < 8 || extensions.toString('latin1', 0, 4) !== 'TREE') return null;
-  if (extensions.readUInt32BE(4) !== extensions.length - 8) return null;
-  const folders = new Set(wanted.map(({ path }) => dirname(path)));
-  const trees = forgetTrees(extensions.subarray(8), [...folders], width);
-  if (!trees) return null;
-  const header = Buffer.from(extensions.subarray(0, 8));
-  header.writeUInt32BE(
-    trees.reduce((size, part) => size + part.length, 0),
-    4,
-  );
-  return [header, ...trees];
+/** False for any extension but `TREE`, which is git's business. */
+function copyExtensions(
+  from: number,
+  { start, end }: { start: number; end: number },
+  wanted: readonly Wanted[],
+  width: number,
+  push: Emit,
+): boolean {
+  if (start === end) return true;
+  const header = readAt(from, start, 8);
+  const size = end - start - header.length;
+  if (size < 0 || header.toString('latin1', 0, 4) !== 'TREE' || header.readUInt32BE(4) !== size) return false;
+  const folders = [...new Set(wanted.map(({ path }) => dirname(path)))];
+  // of thousands of folders those of ours may stand near the beginning
+  for (const part of new Set([Math.min(PIECE, size), size])) {
+    const trees = forgetTrees(readAt(from, start + header.length, part), folders, width);
+    if (!trees) continue;
+    header.writeUInt32BE(
+      trees.reduce((sum, { length }) => sum + length, size - part),
+      4,
+    );
+    for (const bytes of [header, ...trees]) push(bytes);
+    copyBytes(from, start + header.length + part, end, push);
+    return true;
+  }
+  return false;
+}
+
+function copyBytes(from: number, start: number, end: number, push: Emit): void {
+  const buffer = Buffer.allocUnsafe(PIECE);
+  for (let at = start; at < end; at += PIECE)
+    push(buffer.subarray(0, readSync(from, buffer, 0, Math.min(PIECE, end - at), at)));
 }

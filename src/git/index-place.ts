@@ -63,7 +63,7 @@ export function clearLeft(gitDir: string, processes: Processes): void {
   const index = join(gitDir, 'index');
   for (const name of readdirSync(gitDir)) {
     const [, space, pid] = OWN.exec(name) ?? [];
-    if (space !== processes.space || processes.isRunning(Number(pid))) continue;
+    if (!space || space !== processes.space || processes.isRunning(Number(pid))) continue;
     const mine = ownName(index, processes);
     if (!tryRename(join(gitDir, name), mine)) continue;
     const lock = lstatSync(`${index}.lock`, { throwIfNoEntry: false });

@@ -66,7 +66,8 @@ function parseTreeFrom(start: number, oid: Oid, tree: Uint8Array): TreeEntry[] {
     const nul = text.indexOf('\0', space);
     const end = nul + 1 + width;
     const mode = text.slice(at, Math.max(at, space));
-    if (space < 0 || nul < 0 || end > text.length || !/^[0-7]{5,7}$/.test(mode)) throw malformed('tree', oid);
+    const isMode = mode === '40000' || mode === '100644' || /^[0-7]{5,7}$/.test(mode);
+    if (space < 0 || nul < 0 || end > text.length || !isMode) throw malformed('tree', oid);
     const name = text.slice(space + 1, nul);
     entries.push({
       mode: mode.padStart(6, '0'),

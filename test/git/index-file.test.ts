@@ -138,6 +138,25 @@ describe('a record in the index', () => {
     expect(indexOf(at).equals(byGit(at, before, paths))).toBe(true);
   });
 
+  it.each([
+    ['the first', '.handoff/ledger/checkpoint'],
+    ['one in the middle', '.handoff/sessions/ada/6000/0002-note.yaml'],
+    ['the last', '.handoff/sessions/ada/11999/0002-note.yaml'],
+    ['one that is new', '.handoff/sessions/bea/1/0001-start.yaml'],
+  ])('makes git forget %s of thousands of folders', async (_, path) => {
+    const record = (name: string) => `100644 ${'1'.repeat(40)}\t.handoff/${name}\0`;
+    const many = Array.from({ length: 12_000 }, (__, at) => record(`sessions/ada/${at}/0001-start.yaml`));
+    const at = place();
+    gitInput(at.dir, [record('ledger/tile'), ...many].join(''), 'update-index', '-z', '--index-info');
+    git(at.dir, 'write-tree', '--missing-ok');
+    const before = indexOf(at);
+    expect(before.length - before.lastIndexOf('TREE')).toBeGreaterThan(1 << 18);
+    write(at.dir, path, 'new\n', 5_000);
+    await at.index.add([path]);
+    expect(at.commands()).not.toContain('update-index');
+    expect(indexOf(at).equals(byGit(at, before, [path]))).toBe(true);
+  });
+
   it('that is there is left alone, unless it was asked for', async () => {
     const at = place();
     const [first, second] = [write(at.dir, RECORD, 'one\n', 50), write(at.dir, `${RECORD}2`, 'two\n', 50)];
