@@ -10,6 +10,8 @@ process.stderr.setMaxListeners(0);
 const kept = resolve('dist/program.cjs.v8');
 const scratch = mkdtempSync(join(tmpdir(), 'git-handoff-build-'));
 const repository = join(scratch, 'repository');
+// a hook that builds has them set, and so may an agent: they name another repository, or another identity
+for (const name of Object.keys(process.env)) if (/^(?:GIT|HANDOFF)_/.test(name)) delete process.env[name];
 Object.assign(process.env, {
   HANDOFF_KEEP_COMPILED: kept,
   HANDOFF_KEYS: join(scratch, 'keys'),

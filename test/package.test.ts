@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { temporaryDirectory } from './temporary.ts';
+import { git, temporaryDirectory } from './temporary.ts';
 
 // What others get: the entries of package.json, as they are built. Nothing here looks into src.
 
@@ -223,4 +223,18 @@ test('the man page is where npm looks for it', () => {
   const { man } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(man).toEqual(['dist/man/git-handoff.1']);
   expect(readFileSync(man[0], 'utf8')).toContain('.TH');
+});
+
+test('a build in a hook, by an agent, touches neither the repository nor the session of either', () => {
+  const dir = temporaryDirectory();
+  cpSync(join(ROOT, 'dist'), join(dir, 'dist'), { recursive: true });
+  git(dir, 'init', '--quiet');
+  git(dir, 'add', 'dist/cli.cjs');
+  const before = readFileSync(join(dir, '.git/index'));
+  const index = join(dir, '.git/index');
+  const env = { ...process.env, GIT_DIR: join(dir, '.git'), GIT_INDEX_FILE: index, HANDOFF_IDENTITY: 'zed' };
+  execFileSync(process.execPath, [join(ROOT, 'scripts/keep-compiled.cjs')], { cwd: dir, env, stdio: 'pipe' });
+  expect(readFileSync(index).equals(before)).toBe(true);
+  expect(existsSync(join(dir, '.git/handoff'))).toBe(false);
+  expect(readFileSync(join(dir, 'dist/program.cjs.v8')).length).toBeGreaterThan(1 << 20);
 });

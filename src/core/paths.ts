@@ -14,7 +14,7 @@ export function identityPath(name: string, pending = false): string {
 
 /** The log of seals: its checkpoint and tiles. */
 export const LEDGER = `${ROOT}/ledger`;
-/** Inside it. */
+/** The file of the ledger that is signed. */
 export const CHECKPOINT = 'checkpoint';
 
 export const PROJECT_PATH = `${ROOT}/project.yaml`;

@@ -59,7 +59,7 @@ export interface ObjectWriter {
 }
 
 /** Bytes of a tree that is one of thousands of entries: of those the last is kept, and of all others many. */
-const LARGE = 1 << 14;
+const LARGE_TREE = 1 << 14;
 const SMALL_KEPT = 64;
 
 class NativeStore implements NativeGitStore {
@@ -243,7 +243,7 @@ class NativeStore implements NativeGitStore {
   async #treeBytes(oid: Oid): Promise<Uint8Array> {
     if (this.#large?.oid === oid) return this.#large.bytes;
     const bytes = await this.#readTree(oid);
-    if (bytes.length > LARGE) this.#large = { oid, bytes };
+    if (bytes.length > LARGE_TREE) this.#large = { oid, bytes };
     return bytes;
   }
 
@@ -257,7 +257,7 @@ class NativeStore implements NativeGitStore {
   }
 
   #keep(oid: Oid, { oid: tree, bytes }: { oid: Oid; bytes: Uint8Array }): void {
-    if (bytes.length > LARGE || this.#small.has(oid)) return;
+    if (bytes.length > LARGE_TREE || this.#small.has(oid)) return;
     if (this.#small.size === SMALL_KEPT) this.#small.delete(this.#small.keys().next().value!);
     this.#small.set(oid, { oid: tree, bytes: Buffer.from(bytes) }); // not the chunk that they came in
   }

@@ -121,11 +121,14 @@ export function gitFailure(args: readonly string[], { code, stderr }: Omit<GitRe
   if (/not a git repository/i.test(stderr)) return new HandoffError('not_a_repository', message, NO_REPOSITORY);
   if (/\.lock': File exists/.test(stderr)) return new HandoffError('io', message, LOCKED);
   if (/promisor remote/.test(stderr)) return new HandoffError('io', message, PARTIAL);
+  if (/bad config|bad numeric config/.test(stderr)) return new HandoffError('io', message, BAD_CONFIG);
   return new HandoffError('io', message, { data: { code } });
 }
 
 // Nothing is fetched behind the caller's back (GIT_NO_LAZY_FETCH).
 const PARTIAL = { hint: 'This is a partial clone; fetch the rest: `git fetch --refetch --no-filter`.' };
+
+const BAD_CONFIG = { hint: 'Mend that line of the configuration: git config --edit, or an editor.' };
 
 const LOCKED = {
   hint: 'Another git process is running in this repository: wait until it ends and try again. If none is, one was killed and left that lock file behind; then remove the file.',

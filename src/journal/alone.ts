@@ -31,7 +31,7 @@ export function endTurn(path: string): void {
 }
 
 function isUnderWay(path: string, host: Host, now: Moment): boolean {
-  const holder = parseJson<Holder>(ifThere(() => readFileSync(path, 'utf8')) ?? '');
+  const holder = parseJson<Holder>(guarded(path, () => ifThere(() => readFileSync(path, 'utf8'))) ?? '');
   if (typeof holder?.pid !== 'number' || typeof holder.since?.at !== 'string') return false;
   const isGone = holder.space === host.space && !host.isRunning(holder.pid);
   return !isGone && heartbeatAge(holder.since, now) < LONGEST;

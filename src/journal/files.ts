@@ -16,6 +16,7 @@ export interface FileToWrite {
  * it is whole: outside the tree, so that what a killed process leaves is not taken along by the next `git add`.
  */
 export function writeFiles(topLevel: string, files: readonly FileToWrite[], scratch: string): void {
+  for (const { path } of files) guarded(path, () => assertNoLinks(topLevel, path)); // all of them before anything is written
   for (const file of files) guarded(file.path, () => writeFile(topLevel, file, scratch));
 }
 
@@ -28,7 +29,6 @@ export function removeFile(topLevel: string, path: string): void {
 }
 
 function writeFile(topLevel: string, file: FileToWrite, scratch: string): void {
-  assertNoLinks(topLevel, file.path);
   const target = join(topLevel, file.path);
   const made = mkdirSync(dirname(target), { recursive: true });
   const beside = temporaryName(target);
@@ -67,7 +67,7 @@ function linkNew(temporary: string, bytes: Uint8Array, target: string): void {
   }
 }
 
-/** A link in `.handoff` could send a write anywhere; each component is looked at before anything is written. */
+/** A link in `.handoff` could send a write anywhere; each component is looked at. */
 function assertNoLinks(topLevel: string, path: string): void {
   const parts = path.split('/');
   for (let depth = 1; depth <= parts.length; depth++) {

@@ -5,6 +5,7 @@ import { openTree } from '../audit/tree-source.ts';
 import { loadTrust } from '../audit/trust.ts';
 import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
+import { later } from '../core/later.ts';
 import { ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -28,7 +29,7 @@ export async function committedSource(repository: Repository, { head }: Position
 
 /** Who is trusted here and now. A policy that does not hold ends every verb that writes. */
 export async function requireTrust(repository: Repository): Promise<Trust> {
-  repository.config().catch(() => {}); // git gets ready while documents are read; what it fails with is told below
+  later(repository.config()); // git gets ready while documents are read
   const problems: HandoffError[] = [];
   const trust = await loadTrust(await currentSource(repository), nodeSuite, (found) => {
     if (found.path?.includes('/policy/'))

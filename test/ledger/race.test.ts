@@ -249,6 +249,12 @@ test('a remote that refuses says why, and nothing is lost', async () => {
 test('without a remote there is nothing to push to, and that is said', async () => {
   const place = fresh();
   commitSealed(place);
+  const head = git(place.dir, 'rev-parse', 'HEAD');
   const result = await append(place, '--push');
-  expect(JSON.parse(result.stdout).error).toMatchObject({ code: 'io', message: expect.stringContaining('origin') });
+  expect(JSON.parse(result.stdout).error).toMatchObject({
+    code: 'usage',
+    message: 'There is no remote to push main to.',
+    hint: expect.stringContaining('Without --push'),
+  });
+  expect(git(place.dir, 'rev-parse', 'HEAD')).toBe(head);
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../src/core/bytes.ts';
@@ -46,6 +46,34 @@ function refusal(work: Promise<unknown>): Promise<string> {
     (error: { code: string }) => error.code,
   );
 }
+
+describe('what stands in the way of an append', () => {
+  it('a link among tiles is not followed', async () => {
+    const here = fresh();
+    sealed(here, 2);
+    symlinkSync('.', join(here.dir, '.handoff/ledger/tile/0/x002'));
+    expect(await reopen(here).handoff.ledger.append()).toMatchObject({ size: 2, appended: 1 });
+    expect(await findings(here)).toEqual([]);
+  });
+
+  it('a link where tiles belong is refused before anything is written', async () => {
+    const here = fresh();
+    sealed(here, 2);
+    const tiles = join(here.dir, '.handoff/ledger/tile/0');
+    renameSync(tiles, join(here.dir, '.git/aside'));
+    symlinkSync(join(here.dir, '.git/aside'), tiles);
+    const before = git(here.dir, 'status', '--porcelain', '--untracked-files=all');
+    expect(await refusal(reopen(here).handoff.ledger.append())).toBe('foreign_directory');
+    expect(git(here.dir, 'status', '--porcelain', '--untracked-files=all')).toBe(before);
+  });
+
+  it('a folder where the lock belongs is named', async () => {
+    const here = fresh();
+    const lock = join(here.dir, '.git/handoff/appending');
+    mkdirSync(lock);
+    await expect(reopen(here).handoff.ledger.append()).rejects.toMatchObject({ code: 'io', data: { path: lock } });
+  });
+});
 
 describe('two who append in one clone', () => {
   it('do so one after the other, and both have it all', async () => {

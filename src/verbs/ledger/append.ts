@@ -6,6 +6,7 @@ import { openTree } from '../../audit/tree-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
+import { later } from '../../core/later.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
 import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
 import { edgeOf, type ReadTile, tilePath } from '../../core/tiles.ts';
@@ -22,7 +23,7 @@ import { type Actor, maintainerSigner } from '../signing.ts';
 import { protectedRefs } from '../tracking.ts';
 import { type Arrival, arrivedSeals, type Candidates, findCandidates, SESSIONS_LINE } from './arrivals.ts';
 import { checkLedgerPin, EMPTY_LOG, homeOf, rememberOwn } from './pin.ts';
-import { catchUp, isShared, pushLedger } from './race.ts';
+import { assertRemote, catchUp, isShared, pushLedger } from './race.ts';
 import { assertSeenBefore, isSignedStill, signCheckpoint } from './signature.ts';
 import { writeLedger } from './write.ts';
 
@@ -51,7 +52,7 @@ export async function ledgerAppend(
 ): Promise<LedgerAppendResult> {
   requireWorkTree(repository);
   if (options.push && (options.commit === false || options.stage === false)) throw nothingToPush();
-  repository.config().catch(() => {}); // git gets ready meanwhile; what it fails with is told below
+  later(repository.config()); // git gets ready meanwhile
   return whileAlone(join(repository.stateDir, 'appending'), repository, () => appendUntilPushed(repository, options));
 }
 
@@ -61,6 +62,7 @@ async function appendUntilPushed(repository: Repository, options: LedgerAppendOp
     await Promise.allSettled([early]); // git finds sessions while documents are verified; what is wrong with those is told first
     const known = await requireTrust(repository);
     const branch = requireProtectedBranch(repository, known);
+    if (options.push) await assertRemote(repository, branch);
     const standing = await catchUp(repository, branch, options.push ?? false);
     if (options.push && standing === 'parted') throw hasParted(branch);
     // what won may have changed who is trusted
@@ -102,8 +104,7 @@ async function readState(repository: Repository): Promise<State> {
   const head = (await repository.store.readCommit('HEAD')).oid;
   const source = checkedOut(await openTree(repository.store, head), requireWorkTree(repository));
   const ledger = await readLedger(source);
-  const candidates = findCandidates(repository, source, ledger);
-  candidates.catch(() => {}); // whoever needs them is told
+  const candidates = later(findCandidates(repository, source, ledger));
   return { head, source, ledger, read: ledger ? readAhead(ledger) : noTiles, candidates };
 }
 
@@ -119,8 +120,7 @@ async function appendHere(
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
   const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
   if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
-  const signing = maintainerSigner(repository, trust, options);
-  signing.catch(() => {}); // nobody need sign where nothing has arrived
+  const signing = later(maintainerSigner(repository, trust, options)); // nobody need sign where nothing has arrived
   const candidates = await state.candidates;
   const seals = await arrivedSeals(repository, source, trust, ledger, candidates);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
@@ -174,8 +174,7 @@ function messageOf({ identity }: NamedSigner, seals: readonly Arrival[], { size,
 
 /** Asks for the right edge. */
 function readAhead({ checkpoint, read }: Ledger): ReadTile {
-  const edge = new Map(edgeOf(checkpoint.size).map((tile) => [tilePath(tile), read(tile)]));
-  for (const tile of edge.values()) tile.catch(() => {}); // whoever needs it is told
+  const edge = new Map(edgeOf(checkpoint.size).map((tile) => [tilePath(tile), later(read(tile))]));
   return (tile) => edge.get(tilePath(tile)) ?? read(tile);
 }
 

@@ -1,3 +1,4 @@
+import { HandoffError } from '../../core/error.ts';
 import { LEDGER } from '../../core/paths.ts';
 import { type Range, readRange } from '../../git/range.ts';
 import { fetchBranch, pushBranch } from '../../git/remote.ts';
@@ -5,7 +6,7 @@ import { readGit } from '../../git/run.ts';
 import type { Oid } from '../../git/store.ts';
 import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
-import { remoteOf, trackingRef } from '../tracking.ts';
+import { remoteNames, remoteOf, trackingRef } from '../tracking.ts';
 
 /**
  * A branch whose own commits do nothing but append, and that has parted from the remote's, has lost a race: those commits are
@@ -71,6 +72,16 @@ async function trackingOf(repository: Repository, branch: string): Promise<strin
 export async function isShared(repository: Repository, branch: string, commit: Oid): Promise<boolean> {
   const tracking = await trackingOf(repository, branch);
   return tracking === null || (await repository.store.readCommit(tracking)).oid === commit;
+}
+
+/** Before anything is committed that could then not be pushed. */
+export async function assertRemote(repository: Repository, branch: string): Promise<void> {
+  const config = await repository.config();
+  if (remoteNames(config).length > 0 || config.get(`branch.${branch}.remote`) !== undefined) return;
+  throw new HandoffError('usage', `There is no remote to push ${branch} to.`, {
+    hint: 'Without --push it is appended here: git handoff ledger append',
+    data: { branch },
+  });
 }
 
 /** False when somebody else was faster; then it is known here what they pushed. */

@@ -71,9 +71,10 @@ function strays(topLevel: string, size: number): string[] {
 
 const FOLDER = /^tile\/[^/]+$|\/x\d{3}$|\.p$/;
 
-/** A folder of tiles is known by its name: to ask of a thousand names what they are takes as long as all the rest. */
+/** What may be a folder is known by its name: to ask of a thousand names what they are takes as long as all the rest. */
 function tilesUnder(ledger: string, folder: string): string[] {
+  const isFolder = (path: string) => FOLDER.test(path) && lstatSync(join(ledger, path)).isDirectory();
   const names = ifThere(() => readdirSync(join(ledger, folder))) ?? [];
   const paths = names.map((name) => `${folder}/${name}`);
-  return paths.flatMap((path) => (FOLDER.test(path) ? tilesUnder(ledger, path) : [path]));
+  return paths.flatMap((path) => (isFolder(path) ? tilesUnder(ledger, path) : [path]));
 }
