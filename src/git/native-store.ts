@@ -24,7 +24,7 @@ import {
   type TreeEntry,
   wrongType,
 } from './store.ts';
-import { findEntry, withEntry, withoutEntry } from './tree-bytes.ts';
+import { addToFolder, type Choose, type Edits, editTree, type Trees } from './tree-edit.ts';
 
 /** The store on the git binary: one process for everything read, started when first needed. */
 export interface NativeGitStore extends GitStore {
@@ -35,18 +35,10 @@ export interface NativeGitStore extends GitStore {
   /** The tree with more files in one of its folders; null when none are wanted. */
   addToFolder(tree: Oid, folder: string, choose: Choose): Promise<Oid | null>;
   /** The tree with these files written anew, or without those that are null. A folder that is left empty goes. */
-  editTree(tree: Oid, edits: ReadonlyMap<string, Uint8Array | null>): Promise<Oid>;
+  editTree(tree: Oid, edits: Edits): Promise<Oid>;
   /** All scopes, as git sees them; read by the process that reads objects. */
   config(): Promise<GitConfig>;
 }
-
-export interface NewFile {
-  name: string;
-  bytes: Uint8Array;
-}
-
-/** The files to add, once it is known which names the folder has. */
-type Choose = (present: string[]) => readonly NewFile[];
 
 export function openNativeStore(git: Git): NativeGitStore {
   return new NativeStore(git);
@@ -65,6 +57,10 @@ const SMALL_KEPT = 64;
 class NativeStore implements NativeGitStore {
   readonly #git: Git;
   readonly #catFile: CatFile;
+  readonly #trees: Trees = {
+    read: (oid) => this.#treeBytes(oid),
+    write: (type, bytes) => this.#write(type, bytes),
+  };
   #writer: Promise<ObjectWriter | null> | undefined;
   #large: { oid: Oid; bytes: Uint8Array } | undefined;
   /** Also by the ids of commits. What an id names never changes. */
@@ -178,65 +174,16 @@ class NativeStore implements NativeGitStore {
   }
 
   addToFolder(tree: Oid, folder: string, choose: Choose): Promise<Oid | null> {
-    return this.#graft(tree, folder.split('/'), choose, tree.length / 2);
+    return addToFolder(this.#trees, tree, folder.split('/'), choose);
   }
 
-  async editTree(tree: Oid, edits: ReadonlyMap<string, Uint8Array | null>): Promise<Oid> {
-    return this.#write('tree', await this.#edited(await this.#treeBytes(tree), edits, tree.length / 2));
-  }
-
-  async #edited(tree: Uint8Array, edits: ReadonlyMap<string, Uint8Array | null>, width: number): Promise<Uint8Array> {
-    let bytes = tree;
-    for (const [name, below] of byFirstName(edits)) {
-      const file = below.get('');
-      const mode = file === undefined ? '40000' : '100644';
-      const place = findEntry(bytes, mode, name, width);
-      const oid =
-        file === undefined ? await this.#editedFolder(place.oid, below, width) : file && (await this.writeBlob(file));
-      bytes = oid === null ? withoutEntry(bytes, place) : withEntry(bytes, place, mode, name, oid);
-    }
-    return bytes;
-  }
-
-  /** Null for one that is left empty. */
-  async #editedFolder(
-    folder: Oid | null,
-    edits: ReadonlyMap<string, Uint8Array | null>,
-    width: number,
-  ): Promise<Oid | null> {
-    const before = folder === null ? new Uint8Array() : await this.#treeBytes(folder);
-    const bytes = await this.#edited(before, edits, width);
-    return bytes.length === 0 ? null : this.#write('tree', bytes);
+  editTree(tree: Oid, edits: Edits): Promise<Oid> {
+    return editTree(this.#trees, tree, edits);
   }
 
   objectWriter(): Promise<ObjectWriter | null> {
     this.#writer ??= this.#findWriter();
     return this.#writer;
-  }
-
-  async #graft(
-    tree: Oid | null,
-    [name, ...below]: readonly string[],
-    choose: Choose,
-    width: number,
-  ): Promise<Oid | null> {
-    const bytes = tree === null ? new Uint8Array() : await this.#treeBytes(tree);
-    if (name === undefined) {
-      const files = choose(tree === null ? [] : parseTree(tree, bytes).map((entry) => entry.name));
-      return files.length === 0 ? null : this.#write('tree', await this.#withFiles(bytes, files, width));
-    }
-    const place = findEntry(bytes, '40000', name, width);
-    const oid = await this.#graft(place.oid, below, choose, width);
-    return oid === null ? null : this.#write('tree', withEntry(bytes, place, '40000', name, oid));
-  }
-
-  async #withFiles(tree: Uint8Array, files: readonly NewFile[], width: number): Promise<Uint8Array> {
-    let bytes = tree;
-    for (const file of files) {
-      const place = findEntry(bytes, '100644', file.name, width);
-      bytes = withEntry(bytes, place, '100644', file.name, await this.writeBlob(file.bytes));
-    }
-    return bytes;
   }
 
   /** A folder of thousands is compared and then written again: it need not come through the pipe twice. */
@@ -295,16 +242,6 @@ class NativeStore implements NativeGitStore {
     const { code, stdout } = await runGit(this.#git, ['rev-parse', '--verify', '--quiet', rev]);
     if (code === 0) throw missingObject(`${rev} (${stdout.toString('latin1').trim()})`);
   }
-}
-
-/** Paths by the name they begin with; '' is what is left of a path that has no more names. */
-function byFirstName<T>(paths: ReadonlyMap<string, T>): Map<string, Map<string, T>> {
-  const names = new Map<string, Map<string, T>>();
-  for (const [path, value] of paths) {
-    const [name = '', ...rest] = path.split('/');
-    names.set(name, (names.get(name) ?? new Map()).set(rest.join('/'), value));
-  }
-  return names;
 }
 
 function blobBytes(oid: Oid, object: GitObject | null | HandoffError): Uint8Array | HandoffError {

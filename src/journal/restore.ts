@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRecordName, recordName } from '../core/paths.ts';
-import type { NewFile } from '../git/native-store.ts';
+import type { NewFile } from '../git/tree-edit.ts';
 import type { FileToWrite } from './files.ts';
 import { ifThere } from './if-there.ts';
 import { readEntry, recordNumbers } from './records.ts';
