@@ -11,7 +11,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename } from 'node:path';
+import Module from 'node:module';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -47,7 +48,8 @@ const CLI = {
   format: 'cjs',
   entryPoints: { cli: 'src/cli/entry.ts', program: 'src/cli/main.ts', 'gray-matter': 'gray-matter', yaml: 'yaml' },
   plugins: [
-    { name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^(\.\/main\.ts|gray-matter|yaml)$/ }, part) },
+    { name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^(gray-matter|yaml)$/ }, part) },
+    { name: 'program', setup: loadedFromKept },
     { name: 'engines', setup: ({ onLoad }) => onLoad({ filter: /gray-matter.lib.engines\.js$/ }, noEngines) },
     { name: 'builtins', setup: loadedWhenUsed },
     { name: 'hashes', setup: nodeHashes },
@@ -58,9 +60,22 @@ const CLI = {
   metafile: true,
 };
 
-/** Files of their own: the version needs nothing of main, and only a draft with front matter needs the other two. */
+/** The version needs nothing of main, and what V8 kept of it is for a file of its own. */
+function loadedFromKept({ onResolve, onLoad }) {
+  const namespace = 'loader';
+  onResolve({ filter: /^\.\/main\.ts$/ }, ({ kind, path }) =>
+    kind === 'entry-point' ? undefined : { path, namespace },
+  );
+  onLoad({ filter: /.*/, namespace }, () => ({
+    resolveDir: join(root, 'scripts'),
+    contents: `const { keptFor, load } = require('./program-loader.cjs');
+      module.exports = load(__dirname, keptFor(process.argv), require);`,
+  }));
+}
+
+/** Files of their own: only a draft with front matter needs them. */
 function part({ kind, path }) {
-  return kind === 'entry-point' ? undefined : { path: `./${basename(path, '.ts')}.cjs`, external: true };
+  return kind === 'entry-point' ? undefined : { path: `./${path}.cjs`, external: true };
 }
 
 /** gray-matter's own engines are never called, and one of them is eval: the CLI does without them and js-yaml. */
@@ -110,11 +125,15 @@ async function buildCli() {
   const heavy = Object.keys(metafile.inputs).filter((path) => /node_modules\/(?:isomorphic-git|js-yaml)\//.test(path));
   if (heavy.length > 0) throw new Error(`The CLI must not load ${heavy[0]}`);
   mkdirSync('dist', { recursive: true });
-  for (const { path, contents } of outputFiles) writeFileSync(path, assertAscii(path, contents));
-  copyFileSync('scripts/program-loader.cjs', 'dist/main.cjs');
+  for (const { path, contents } of outputFiles) writeFileSync(path, wrapped(path, assertAscii(path, contents)));
   copyFileSync('scripts/hook.sh', 'dist/hook.sh');
   for (const path of ['dist/cli.cjs', 'dist/hook.sh']) chmodSync(path, 0o755);
   writeLicences(Object.keys(metafile.inputs));
+}
+
+/** What is loaded as a script has to be the function that Node would make of it. */
+function wrapped(path, contents) {
+  return basename(path) === 'program.cjs' ? Module.wrap(Buffer.from(contents).toString('latin1')) : contents;
 }
 
 /** V8 takes two bytes for each letter of a source that has one beyond, and reading it takes twice as long. */

@@ -1,24 +1,32 @@
 // Runs a handoff in a throwaway repository, so that V8 compiles what verbs use, and keeps that beside the program.
 const { execFileSync } = require('node:child_process');
 const { mkdtempSync, readdirSync, rmSync, writeFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
 const { tmpdir } = require('node:os');
 const { dirname, join, resolve } = require('node:path');
+const { keptFor, load } = require('./program-loader.cjs');
 
 process.setMaxListeners(0);
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
-const kept = resolve('dist/program.cjs.v8');
+const dist = resolve('dist');
 const scratch = mkdtempSync(join(tmpdir(), 'git-handoff-build-'));
 const repository = join(scratch, 'repository');
 // a hook that builds has them set, and so may an agent: they name another repository, or another identity
 for (const name of Object.keys(process.env)) if (/^(?:GIT|HANDOFF)_/.test(name)) delete process.env[name];
 Object.assign(process.env, {
-  HANDOFF_KEEP_COMPILED: kept,
   HANDOFF_KEYS: join(scratch, 'keys'),
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
 });
-const { main, compiled } = require(resolve('dist/main.cjs'));
+const programs = new Map();
+
+/** One for each file to be kept; under another name, or V8 would see that it is the same code. */
+function programFor(words) {
+  const kept = keptFor(words);
+  if (!programs.has(kept)) programs.set(kept, load(dist, kept, createRequire(join(dist, 'cli.cjs')), join(dist, kept)));
+  return programs.get(kept);
+}
 
 /** What agents, hooks, CI and reviewers run; what V8 has not compiled by then costs them some milliseconds each time. */
 const STEPS = [
@@ -104,10 +112,10 @@ async function run() {
       continue;
     }
     const words = step.map((word) => (typeof word === 'function' ? word() : word));
-    const code = await main(['-C', repository, ...words], process, { version: '0', build: '0' });
+    const code = await programFor(words).main(['-C', repository, ...words], process, { version: '0', build: '0' });
     if (code !== 0) throw new Error(`git handoff ${words.join(' ')} ended with ${code}`);
   }
-  writeFileSync(kept, compiled());
+  for (const [kept, { script }] of programs) writeFileSync(join(dist, kept), script.createCachedData());
 }
 
 run()

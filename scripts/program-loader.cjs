@@ -1,15 +1,43 @@
-// Becomes dist/main.cjs. Loads the program beside it from the code that V8 kept of it when it was built: for a short verb,
+// Part of dist/cli.cjs. Loads the program beside it from the code that V8 kept of it when it was built: for a short verb,
 // compiling is a fifth of the time. Another V8 refuses what was kept, and compiles.
-const { existsSync, readFileSync } = require('node:fs');
-const { wrap } = require('node:module');
+const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
-const filename = join(__dirname, 'program.cjs');
-const kept = `${filename}.v8`;
-const cachedData = existsSync(kept) ? readFileSync(kept) : undefined;
-const script = new Script(wrap(readFileSync(filename, 'latin1')), { filename, cachedData });
-script.runInThisContext().call(exports, exports, require, module, filename, __dirname);
+/** V8 reads all that was kept before it runs any of it: so only verbs that run the same code share it. */
+const SHARED = {
+  session: ['start', 'note', 'checkpoint', 'decide', 'wip', 'signal', 'heartbeat', 'status', 'sessions'],
+  handoff: ['wrap', 'pickup', 'hd-exec', 'seal'],
+  task: ['task', 'next', 'claim', 'unclaim', 'thought'],
+  gate: ['gate', 'hooks'],
+  verify: ['verify', 'audit', 'log', 'show'],
+  ledger: ['ledger'],
+  proof: ['prove', 'check-proof', 'root'],
+};
 
-/** For the build: what V8 has compiled by now. */
-if (process.env.HANDOFF_KEEP_COMPILED === kept) module.exports.compiled = () => script.createCachedData();
+const NAMES = Object.keys(SHARED);
+
+/** By the first word that is in one. Where it is no verb, as after -C, that costs some milliseconds and nothing else. */
+exports.keptFor = (words) => {
+  const verb = words.find((word) => NAMES.some((name) => SHARED[name].includes(word)));
+  return `program.${NAMES.find((name) => SHARED[name].includes(verb)) ?? 'rest'}.v8`;
+};
+
+/** The program is a function, as Node makes one of a module. The build loads it under several names. */
+exports.load = (dist, kept, require, filename = join(dist, 'program.cjs')) => {
+  const cachedData = readIfPossible(join(dist, kept));
+  const script = new Script(readFileSync(join(dist, 'program.cjs'), 'latin1'), { filename, cachedData });
+  const program = { exports: {} };
+  script.runInThisContext().call(program.exports, program.exports, require, program, filename, dist);
+  return { script, ...program.exports };
+};
+
+/** Without it the program is the same. */
+function readIfPossible(path) {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    return undefined;
+  }
+}
