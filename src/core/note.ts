@@ -51,7 +51,7 @@ export function parseVerifierKey(vkey: string, suite: Hashes): Verifier {
   const type = bytes && typeOf(bytes[0]);
   if (!type || !isKeyName(name) || !isStrictKey(bytes.subarray(1))) throw badVerifierKey(vkey);
   const publicKey = bytes.slice(1);
-  if (hash !== keyHash(name, publicKey, suite, type)) throw badVerifierKey(vkey);
+  if (hash !== keyHash(name, publicKey, suite, type)) throw badVerifierKey(vkey, 'digits that fit the rest of it');
   return { name, hash, type, publicKey };
 }
 
@@ -222,9 +222,10 @@ function inconsistent(message: string, hint: string, data?: Record<string, unkno
   return new HandoffError('ledger_inconsistent', message, { hint, ...(data ? { data } : {}), cause });
 }
 
-function badVerifierKey(vkey: string): HandoffError {
+function badVerifierKey(vkey: string, expected = 'a base64 key'): HandoffError {
   const shown = escapeInvisible(vkey.length > 40 ? `${vkey.slice(0, 40)}…` : vkey);
-  return new HandoffError('usage', `expected a verifier key "<name>+<8 hex digits>+<base64>", got "${shown}"`, {
+  const form = '"<name>+<8 hex digits>+<base64>"';
+  return new HandoffError('usage', `expected a verifier key ${form}, with ${expected}, got "${shown}"`, {
     hint: 'Pass it unchanged, as `git handoff ledger key` prints it.',
   });
 }

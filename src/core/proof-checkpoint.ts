@@ -50,7 +50,7 @@ function assertLog(keys: readonly Verifier[], signers: ReadonlySet<string>, orig
 }
 
 const OTHER_KEY =
-  'It is signed by another key than the one that was given: either that key is of another repository, or the proof is not of theirs. Compare the key with what `git handoff ledger key` prints there.';
+  'It is signed by another key than the one that was given: another maintainer may have signed the ledger since, that key is of another repository, or the proof is not of theirs. Compare the key with what `git handoff ledger key --json` lists there.';
 
 function assertWitness(key: Verifier, signers: ReadonlySet<string>): void {
   if (key.type === 'cosignature' && signers.has(labelOf(key))) return;

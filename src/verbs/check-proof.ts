@@ -12,8 +12,8 @@ export interface CheckProofOptions {
   file: string;
   /** A file that must be the record of the proof, byte for byte. */
   record?: string;
-  /** The ledger's public key, from a source that is trusted. */
-  vkey?: string;
+  /** Public keys of the ledger, from a source that is trusted: one of them must have signed. */
+  vkey?: string | readonly string[];
   /** Public keys of witnesses, each of whom must have cosigned. */
   witness?: string[];
 }
@@ -28,7 +28,7 @@ export async function checkProofFile(
   openRepository: () => Promise<Repository | null> = async () => null,
 ): Promise<CheckProofResult> {
   const proof = parseProof(readInput(options.file, MAX_PROOF_BYTES));
-  const vkeys = options.vkey === undefined ? await ownKeys(proof, openRepository) : [options.vkey];
+  const vkeys = options.vkey === undefined ? await ownKeys(proof, openRepository) : [options.vkey].flat();
   const keys = { vkeys, ...(options.witness ? { witnesses: options.witness } : {}) };
   const record = options.record === undefined ? undefined : readInput(options.record, MAX_RECORD_BYTES);
   return { valid: true, ...(await checkProof(proof, keys, nodeSuite, record)) };

@@ -20,7 +20,7 @@ import { trackedTips } from './tracking.ts';
  * where its work tree is now, that the protected branch does not have, is covered by a thought.
  */
 export async function assertWrittenBack(
-  { repository, trust, session }: Writer,
+  { repository, trust, session }: Pick<Writer, 'repository' | 'trust' | 'session'>,
   records: readonly PlacedRecord[],
 ): Promise<void> {
   const head = await endOf(repository, session, records);

@@ -10,12 +10,14 @@ import { requireSigner } from './acting.ts';
 import { append, type Writer } from './append.ts';
 import { requireTrust } from './current.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
+import { journalled } from './known.ts';
 import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { isHeld } from './recover-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { newestSeal, planSeal, type Sealed } from './seal-plan.ts';
+import { assertWrittenBack } from './seal-writeback.ts';
 import { assertSealable } from './sealable.ts';
 import { dirsOf, requireSession, type SessionChoice } from './session.ts';
 
@@ -40,6 +42,7 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
     const { session_id, identity } = session;
     const known = await newestSeal(repository, trust, session);
     if (known) {
+      await assertWrittenBack({ repository, trust, session }, await journalled(repository, trust, session));
       // the first attempt was cut off, or its commit taken back
       const commit = (await isHeld(repository, session)) ? null : await settle(repository, session, known, options);
       return { session_id, identity, ...known, already_sealed: true, commit };

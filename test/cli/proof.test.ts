@@ -292,6 +292,9 @@ describe('check-proof', () => {
     expect(json(elsewhere(file, '--vkey', vkey, '--json'))).toMatchObject({ valid: true, trusted: true });
     expect(json(handoff(place, 'check-proof', file, '--json'))).toMatchObject({ trusted: true });
     expect(errorOf(elsewhere(file, '--vkey', vkeyOf(place), '--json'))).toMatchObject({ code: 'proof_invalid' });
+    // whoever trusts several maintainers gives the keys of all: one of them has signed
+    const both = ['--vkey', vkeyOf(place), '--vkey', vkey];
+    expect(json(elsewhere(file, ...both, '--json'))).toMatchObject({ valid: true, trusted: true });
   });
 
   test('another key, or a key of another name, is refused', () => {

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { newKey, type Place, privateKey, STORY, writeBytes, writeSession } from '../handoff.ts';
+import { initialised, newKey, type Place, privateKey, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { writeLedgerOf } from '../ledger/forge-ledger.ts';
 import { COSIGNED_AT, makeKey, signLine } from '../ledger/note-key.ts';
 import {
@@ -327,6 +327,17 @@ describe('witnesses', () => {
   });
 });
 
+it('what no commit has is checked and not remembered: it may yet be dropped', async () => {
+  const place = fresh();
+  const pin = readFileSync(join(place.dir, '.git/handoff/ledger.json'), 'utf8');
+  commitSealed(place);
+  await reopen(place).handoff.ledger.append({ commit: false });
+  expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ valid: true, size: 4 });
+  expect(readFileSync(join(place.dir, '.git/handoff/ledger.json'), 'utf8')).toBe(pin);
+  git(place.dir, 'reset', '--quiet', '--hard');
+  expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ valid: true, size: 3 });
+});
+
 describe('--max-age', () => {
   const FIRST = new Date('2026-03-01T00:00:00Z');
   const after = (seconds: number) => () => new Date(FIRST.getTime() + seconds * 1000);
@@ -346,6 +357,12 @@ describe('--max-age', () => {
     commitSealed(place);
     await at(8 * 86400).append();
     expect(await at(8 * 86400).verify({ maxAge: '1d' })).toMatchObject({ size: 4 });
+  });
+
+  it('fails where there is no ledger at all, which without it is none that is wrong', async () => {
+    const { handoff } = await initialised();
+    expect(await handoff.ledger.verify()).toMatchObject({ valid: true, size: 0 });
+    await expect(handoff.ledger.verify({ maxAge: '7d' })).rejects.toMatchObject({ code: 'ledger_inconsistent' });
   });
 
   it('that is no time is wrong usage', async () => {

@@ -93,7 +93,7 @@ export const checkProof = defineVerb<CheckProofOptions, CheckProofResult>({
   args: [{ name: 'FILE', about: 'the proof' }],
   flags: [
     { flags: '--record <file>', about: 'this file must be the record, byte for byte', isPath: true },
-    { flags: '--vkey <vkey>', about: 'what git handoff ledger key prints' },
+    { flags: '--vkey <vkey>', about: 'what git handoff ledger key prints; again for more', repeats: true },
     WITNESS,
   ],
   examples: [{ run: 'git handoff check-proof proof.yaml --vkey "$VKEY"', does: 'on any machine' }],
@@ -135,8 +135,11 @@ export const ledger: Family = {
       purpose:
         'Checks who signed the ledger, every tile and every seal in it, and that it extends the largest one that this clone ' +
         'has seen. Says how many sessions it does not cover yet.',
-      flags: [WITNESS, { flags: '--max-age <time>', about: 'fail if it has not grown for longer: 7d, 12h, 30m' }],
-      examples: [{ run: 'git handoff ledger verify --max-age 7d', does: 'in a nightly job' }],
+      flags: [
+        WITNESS,
+        { flags: '--max-age <time>', about: 'fail if this clone has not seen it grow for longer: 7d, 12h, 30m' },
+      ],
+      examples: [{ run: 'git handoff ledger verify --max-age 7d', does: 'in a nightly job that keeps its clone' }],
       run: async (context, options) =>
         (await import('../../verbs/ledger/verify.ts')).ledgerVerify(await context.repository(), options),
       text: async (result, paint) => (await text()).formatLedger(result, paint),

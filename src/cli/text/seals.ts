@@ -102,10 +102,10 @@ export function formatLedger(result: LedgerVerifyResult, paint: Paint): string {
       [
         ['root', root],
         ['origin', origin],
-        ['unsealed', open(unsealed, 'session', 'that it does not cover yet')],
+        ['not covered', open(unsealed, 'session', 'with records that no seal in it is over')],
         ['pending', open(pending, 'seal', 'to append: git handoff ledger append')],
         ['witnesses', witnesses.map(({ name, at }) => `${name} (${at})`).join(', ') || 'none'],
-        ['first seen', seen_at ?? 'never'],
+        ['first seen', seen_at ?? 'not yet: no commit here has it'],
       ],
       paint,
       '  ',

@@ -1,16 +1,27 @@
-import { inconsistent } from '../../audit/ledger.ts';
 import { HandoffError } from '../../core/error.ts';
 import type { LedgerPin } from './pin-file.ts';
 
 /** Whoever keeps us from hearing of anything new is noticed by the time that passes. */
-export function assertAge({ size, root, at }: LedgerPin, maxAge: string | undefined, now: Date): void {
+export function assertAge(pin: LedgerPin | null, maxAge: string | undefined, now: Date): void {
   if (maxAge === undefined) return;
+  const longest = parseAge(maxAge);
+  if (pin === null) throw noneYet();
+  const { size, root, at } = pin;
   const seconds = (now.getTime() - Date.parse(at)) / 1000;
-  if (seconds <= parseAge(maxAge)) return;
-  throw inconsistent(`The ledger has not grown beyond ${size} seals since ${at}, which is longer than ${maxAge}.`, {
-    size,
-    root,
-    seen_at: at,
+  if (seconds <= longest) return;
+  throw new HandoffError(
+    'ledger_inconsistent',
+    `This clone has not seen the ledger grow beyond ${size} seals since ${at}, which is longer than ${maxAge}.`,
+    {
+      hint: 'git fetch and merge what the remote has; if that is all there is, seal and append: git handoff ledger append',
+      data: { size, root, seen_at: at },
+    },
+  );
+}
+
+function noneYet(): HandoffError {
+  return new HandoffError('ledger_inconsistent', 'There is no ledger here, and so none that has grown.', {
+    hint: 'git fetch and merge what the remote has, or seal and append: git handoff ledger append',
   });
 }
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { toFinding } from '../../audit/finding.ts';
-import { inconsistent, type Ledger, readLedger } from '../../audit/ledger.ts';
+import { type Ledger, readLedger } from '../../audit/ledger.ts';
 import { find, type Source } from '../../audit/source.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
-import type { Finding, HandoffError } from '../../core/error.ts';
+import { type Finding, HandoffError } from '../../core/error.ts';
 import { merkleRoot, verifyConsistency } from '../../core/merkle.ts';
 import { LEDGER } from '../../core/paths.ts';
 import { consistencyFromTiles } from '../../core/tiles.ts';
@@ -108,6 +108,9 @@ export async function ledgerRollback(repository: Repository, source: Source, hom
 
 type Head = Pick<LedgerPin, 'size' | 'root'>;
 
+const WENT_BACK =
+  'Fetch, and take the protected branch as it was: git reflog shows where. If you have dropped an append of your own that nobody has seen, move ledger.json in .git/handoff away. Else ask whoever changed the branch, and rely on neither.';
+
 function rolledBack(seen: Head, found: Head): HandoffError {
   return differs('The ledger went back', seen, found);
 }
@@ -118,8 +121,10 @@ function forked(seen: Head, found: Head): HandoffError {
 
 function differs(what: string, seen: Head, found: Head): HandoffError {
   const words = ({ size, root }: Head) => `${size} seals with root ${root}`;
-  return inconsistent(`${what}: this clone has seen ${words(seen)}, and finds ${words(found)}.`, {
-    seen: { size: seen.size, root: seen.root },
-    found: { size: found.size, root: found.root },
-  });
+  const heads = { seen: { size: seen.size, root: seen.root }, found: { size: found.size, root: found.root } };
+  return new HandoffError(
+    'ledger_inconsistent',
+    `${what}: this clone has seen ${words(seen)}, and finds ${words(found)}.`,
+    { hint: WENT_BACK, data: heads },
+  );
 }

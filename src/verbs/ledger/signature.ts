@@ -51,7 +51,7 @@ function noNoteKey(identity: string): HandoffError {
     'no_key',
     `The key of ${identity} signs through OpenSSH only, and a checkpoint is no such signature.`,
     {
-      hint: 'Append as a maintainer whose key file is here: --as NAME. git handoff identity keygen NAME makes one.',
+      hint: 'Append as a maintainer whose key file is here: --as NAME. git handoff identity keygen NAME makes one, which another maintainer signs in: git handoff identity add NAME --role maintainer --key FILE',
       data: { identity },
     },
   );

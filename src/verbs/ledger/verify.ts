@@ -1,7 +1,8 @@
-import { inconsistent, openCheckpoint, readLedger } from '../../audit/ledger.ts';
+import { inconsistent, type Ledger, openCheckpoint, readLedger } from '../../audit/ledger.ts';
 import { assertTiles, reportStrays } from '../../audit/ledger-audit.ts';
-import { toHex } from '../../core/bytes.ts';
+import { equalBytes, toHex } from '../../core/bytes.ts';
 import { ledgerOrigin } from '../../core/checkpoint.ts';
+import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { currentSource, requireTrust } from '../current.ts';
 import type { Repository } from '../repository.ts';
@@ -45,6 +46,7 @@ export async function ledgerVerify(
   const origin = ledgerOrigin(trust.repoId);
   if (!ledger) {
     await checkLedgerPin(repository, null, homeOf(trust));
+    assertAge(null, options.maxAge, repository.now());
     const { size, root } = EMPTY_LOG;
     return { valid: true, size, root: toHex(root), origin, ...sessions.counts(), witnesses: [], seen_at: null };
   }
@@ -53,7 +55,7 @@ export async function ledgerVerify(
     throw inconsistent(`${path}: ${message}`, { path });
   });
   await assertTiles(ledger, trust.repoId, nodeSuite, sessions.assertThere);
-  const pin = (await checkLedgerPin(repository, ledger, homeOf(trust)))!;
+  const pin = await checkLedgerPin(repository, ledger, homeOf(trust), await isCommitted(repository, ledger));
   assertAge(pin, options.maxAge, repository.now());
   const { size, root } = ledger.checkpoint;
   const cosigned = verified.flatMap(({ verifier, time }) =>
@@ -66,6 +68,13 @@ export async function ledgerVerify(
     origin,
     ...sessions.counts(),
     witnesses: cosigned,
-    seen_at: pin.at,
+    seen_at: pin?.at ?? null,
   };
+}
+
+/** What no commit has may yet be dropped, and is not remembered. */
+async function isCommitted({ store }: Repository, { bytes }: Ledger): Promise<boolean> {
+  const there = `HEAD:${LEDGER}/${CHECKPOINT}`;
+  const oid = (await store.has(there)) ? await store.resolve(there) : null;
+  return oid !== null && equalBytes(await store.readBlob(oid), bytes);
 }
