@@ -1,3 +1,4 @@
+import { later } from '../core/later.ts';
 import type { Report } from './finding.ts';
 import { isOwnedFolder, listUnique } from './layout.ts';
 import type { Entry, Source } from './source.ts';
@@ -20,10 +21,24 @@ export async function readGrowth(
   now: Entry,
   report: Report,
 ): Promise<SessionFolder[] | null> {
+  return (await askGrowth(source, before, now, report)).answer;
+}
+
+/** The same, once all that takes long was asked for: until it is answered there is time for something else. */
+export async function askGrowth(
+  source: Source,
+  before: Entry | null,
+  now: Entry,
+  report: Report,
+): Promise<{ answer: Promise<SessionFolder[] | null> }> {
   const owners = await readChanges(source, { before, now }, report);
-  if (!owners) return null;
+  if (!owners) return { answer: Promise.resolve(null) };
   const owned = owners.filter((change) => isOwnedFolder(change.now, report));
-  const grown = await Promise.all(owned.map((owner) => readOwnerGrowth(source, owner, report)));
+  return { answer: later(joinGrowth(owned.map((owner) => readOwnerGrowth(source, owner, report)))) };
+}
+
+async function joinGrowth(owners: readonly Promise<SessionFolder[] | null>[]): Promise<SessionFolder[] | null> {
+  const grown = await Promise.all(owners);
   return grown.every((folders) => folders !== null) ? grown.flat() : null;
 }
 

@@ -2,12 +2,15 @@ import { HandoffError } from '../core/error.ts';
 import type { Repository, RepositoryOptions } from '../verbs/repository.ts';
 import type { Context } from './command.ts';
 
+/** For whoever opened it, who also ends it. */
+export type OpenContext = Context & { leave(): Promise<void> };
+
 /** Opens the repository around a directory at most once, and only for verbs that ask; so with what Node opens when it is named. */
 export function openContext(
   directory: string,
   options: RepositoryOptions,
   host: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
-): Context & { close(): Promise<void> } {
+): OpenContext {
   let opened: Promise<Repository> | undefined;
   const repository = (): Promise<Repository> => (opened ??= open(directory, options));
   return {
@@ -18,7 +21,7 @@ export function openContext(
     repository,
     hookRepository: () => (opened ??= openForHook(directory, options)),
     anyRepository: () => repository().catch(nullOutside),
-    close: async () => (await opened?.catch(() => null))?.close(),
+    leave: async () => (await opened?.catch(() => null))?.leave(),
   };
 }
 

@@ -1,9 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { later } from '../core/later.ts';
 import { nodeHost } from '../host.ts';
 import type { Program } from '../verbs/repository.ts';
 import type { Verb } from './command.ts';
-import { openContext } from './context.ts';
+import { type OpenContext, openContext } from './context.ts';
 import { type Failure, formatFailure, toFailure } from './failure.ts';
 import { toJson } from './json.ts';
 import { type Parsed, parse } from './program.ts';
@@ -46,9 +47,16 @@ async function perform(
   const parsed = parse(args, host.cwd());
   if ('help' in parsed) return { output: json ? toJson(parsed) : parsed.help, exitCode: 0 };
   if ('version' in parsed) return { output: json ? toJson(release) : `${release.version}\n`, exitCode: 0 };
-  const result = await call(parsed, host, release, terminal);
-  const output = json ? toJson(result) : await show(result, parsed, release, terminal);
-  return { output, exitCode: parsed.verb.refused(result) ? 1 : 0 };
+  const context = contextFor(parsed, host, release, terminal);
+  try {
+    const result = await parsed.verb.run(context, parsed.options);
+    later(context.leave()); // git ends while the result is put into words
+    const output = json ? toJson(result) : await show(result, parsed, release, terminal);
+    return { output, exitCode: parsed.verb.refused(result) ? 1 : 0 };
+  } finally {
+    terminal.progress.clear();
+    await context.leave();
+  }
 }
 
 async function show(
@@ -60,23 +68,14 @@ async function show(
   return (await verb.formatted(result, options, version)) ?? verb.text(escapeResult(result), paint);
 }
 
-async function call(
-  { verb, options, directory }: Call,
+function contextFor(
+  { directory }: Call,
   host: NodeJS.Process,
   { build }: Release,
   { warn, progress }: Terminal,
-): Promise<object> {
-  const context = openContext(
-    directory,
-    { env: host.env, host: nodeHost, build, program: programOf(host), warn, progress: progress.show },
-    host,
-  );
-  try {
-    return await verb.run(context, options);
-  } finally {
-    progress.clear();
-    await context.close();
-  }
+): OpenContext {
+  const program = programOf(host);
+  return openContext(directory, { env: host.env, host: nodeHost, build, program, warn, progress: progress.show }, host);
 }
 
 /** What hooks start: this Node, and the script beside the program that runs. */

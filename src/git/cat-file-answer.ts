@@ -3,17 +3,18 @@ export type Expectation = number | 'nothing' | 'stop';
 
 export interface AnswerSink {
   header(line: string): Expectation;
-  body(bytes: Buffer): void;
+  /** In the parts that it came in, which are not copied: a large one would take as long to copy as to hash. */
+  body(parts: Buffer[]): void;
 }
 
 const NEWLINE = 0x0a;
 
-/** Cuts the output of `git cat-file` into header lines and bodies. A body within one chunk is a view of it, not a copy. */
+/** Cuts the output of `git cat-file` into header lines and bodies. */
 export class AnswerParser {
   readonly #sink: AnswerSink;
   #line = '';
   #wanted: number | undefined;
-  #parts: Buffer | undefined;
+  #parts: Buffer[] = [];
   #filled = 0;
   #afterBody = false;
   #stopped = false;
@@ -37,31 +38,30 @@ export class AnswerParser {
     if (end < 0) return chunk.length;
     const what = this.#sink.header(this.#line);
     this.#line = '';
-    return this.#expect(what, chunk, end + 1);
+    return this.#expect(what, end + 1);
   }
 
-  #expect(what: Expectation, chunk: Buffer, at: number): number {
+  #expect(what: Expectation, at: number): number {
     if (what === 'stop') this.#stopped = true;
     if (typeof what !== 'number') return at;
     this.#wanted = what;
-    return what === 0 ? this.#hand(chunk.subarray(at, at), at) : at;
+    return what === 0 ? this.#hand(at) : at;
   }
 
-  // Copies only when a body spans chunks.
   #fill(chunk: Buffer, at: number): number {
-    const size = this.#wanted!;
-    if (!this.#parts && at + size <= chunk.length) return this.#hand(chunk.subarray(at, at + size), at + size);
-    this.#parts ??= Buffer.allocUnsafeSlow(size);
-    const end = at + chunk.copy(this.#parts, this.#filled, at);
+    const end = Math.min(chunk.length, at + this.#wanted! - this.#filled);
+    this.#parts.push(chunk.subarray(at, end));
     this.#filled += end - at;
-    return this.#filled === size ? this.#hand(this.#parts, end) : end;
+    return this.#filled === this.#wanted ? this.#hand(end) : end;
   }
 
-  #hand(body: Buffer, end: number): number {
-    this.#wanted = this.#parts = undefined;
+  #hand(end: number): number {
+    const parts = this.#parts;
+    this.#wanted = undefined;
+    this.#parts = [];
     this.#filled = 0;
     this.#afterBody = true;
-    this.#sink.body(body);
+    this.#sink.body(parts);
     return end;
   }
 }

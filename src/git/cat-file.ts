@@ -18,10 +18,17 @@ export interface GitObject extends ObjectHeader {
   bytes: Buffer;
 }
 
+/** An object in the chunks that it came in. */
+export interface ObjectParts extends ObjectHeader {
+  parts: Buffer[];
+}
+
 interface Request {
   command: 'info' | 'contents';
   rev: string;
   limit: number;
+  /** Whether whoever asked takes it in parts. */
+  inParts?: boolean;
   header?: ObjectHeader;
   // biome-ignore lint/suspicious/noExplicitAny: what the answer is follows from the command; or it is a HandoffError
   answer(answer: any): void;
@@ -67,6 +74,12 @@ export class CatFile {
     });
   }
 
+  contentsInParts(rev: string): Promise<ObjectParts | null> {
+    return new Promise((resolve, reject) => {
+      this.#admit({ command: 'contents', rev, limit: UNLIMITED, inParts: true, answer: settle(resolve, reject) });
+    });
+  }
+
   /** Many objects for the price of one promise: `take` gets for each what `contents` would have given, or thrown. */
   contentsOfAll(
     revs: readonly string[],
@@ -101,14 +114,23 @@ export class CatFile {
 
   /** Answers what is waiting, then ends the process. */
   async close(): Promise<void> {
-    this.#send();
-    this.#failure ??= new HandoffError('io', 'The git store is closed');
-    const child = this.#child;
+    const child = this.#end();
     if (!child) return;
     const ended = new Promise((resolve) => child.once('close', resolve));
     keepAlive(child, true);
-    child.stdin.end();
     await ended;
+  }
+
+  /** The same for whoever is about to end and need not see it: git ends when its input does. */
+  leave(): void {
+    this.#end();
+  }
+
+  #end(): ChildProcessWithoutNullStreams | undefined {
+    this.#send();
+    this.#failure ??= new HandoffError('io', 'The git store is closed');
+    this.#child?.stdin.end();
+    return this.#child;
   }
 
   #admit(request: Request): void {
@@ -129,11 +151,19 @@ export class CatFile {
       request.answer(this.#failure);
       return;
     }
+    const isIdle = this.#last === undefined;
     if (this.#last) this.#last.next = request;
     else this.#first = request;
     this.#last = request;
-    if (this.#outgoing === '') setImmediate(() => this.#send());
+    if (this.#outgoing === '') this.#sendSoon(isIdle);
     this.#outgoing += `${request.command} ${request.rev}\n`;
+  }
+
+  /** What git is busy with gives time to ask for more at once; an idle git should not wait for whatever else there is to do. */
+  #sendSoon(isIdle: boolean): void {
+    if (isIdle)
+      Promise.resolve().then(() => this.#send()); // queueMicrotask takes a millisecond to get ready
+    else setImmediate(() => this.#send());
   }
 
   #take(): Request {
@@ -165,10 +195,10 @@ export class CatFile {
     this.#config ??= readTracedConfig(child.stdio[TRACE_FD] as Readable);
     const parser = new AnswerParser({
       header: (line) => this.#header(line),
-      body: (bytes) => {
-        const request = this.#take();
-        const { oid, type, size } = request.header!;
-        request.answer({ oid, type, size, bytes });
+      body: (parts) => {
+        const { header, inParts, answer } = this.#take();
+        const { oid, type, size } = header!;
+        answer(inParts ? { oid, type, size, parts } : { oid, type, size, bytes: joined(parts) });
       },
     });
     let stderr = '';
@@ -179,9 +209,9 @@ export class CatFile {
     child.stdin.on('error', () => {}); // the process has ended, and 'close' tells why
     child.on('error', (cause) => {
       this.#failure ??= startFailure(cause);
-      this.#end(child, this.#failure);
+      this.#hasEnded(child, this.#failure);
     });
-    child.on('close', (code) => this.#end(child, endFailure(code, stderr)));
+    child.on('close', (code) => this.#hasEnded(child, endFailure(code, stderr)));
     return child;
   }
 
@@ -220,12 +250,17 @@ export class CatFile {
   }
 
   /** git dies of some revisions (`@{upstream}` without one). What was waiting fails; the next request starts it anew. */
-  #end(child: ChildProcessWithoutNullStreams, failure: HandoffError): void {
+  #hasEnded(child: ChildProcessWithoutNullStreams, failure: HandoffError): void {
     if (child !== this.#child) return;
     this.#child = undefined;
     this.#outgoing = ''; // what was asked and not sent fails as well, and nobody would wait for its answer
     while (this.#first) this.#take().answer(failure);
   }
+}
+
+/** One part is a view of the chunk that it came in, not a copy. */
+function joined(parts: Buffer[]): Buffer {
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }
 
 function settle<T>(resolve: (answer: T) => void, reject: (error: HandoffError) => void) {

@@ -3,6 +3,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  fdatasync,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -30,7 +31,7 @@ export function copyIndex(
     const old = fstatSync(from, { bigint: true });
     const isUnchanged: Entries['isUnchanged'] = (name, oid) => readBlobFile(Buffer.concat([top, name]), oid) !== null;
     const writtenAt = Number(old.mtimeNs / 1_000_000_000n);
-    const merging = { from, to, size: Number(old.size), wanted, format, writtenAt, isUnchanged };
+    const merging = { from, to, own, size: Number(old.size), wanted, format, writtenAt, isUnchanged };
     // how many are new stands first in the file, and is known last
     const likely = wanted.filter(({ onlyIfAbsent }) => !onlyIfAbsent).length;
     const added = mergeIndex(merging, likely);
@@ -45,6 +46,8 @@ export function copyIndex(
 interface Merging {
   from: number;
   to: number;
+  /** Where the new one is. */
+  own: string;
   /** Bytes of the old one. */
   size: number;
   wanted: readonly Wanted[];
@@ -57,11 +60,11 @@ const HEADER = 12;
 /** Ours begin with a dot and stand near the beginning: what is read before they are found is read twice, or looked at twice. */
 const FIRST_PIECE = 1 << 15;
 /** Small enough to stay in a processor's own cache while it is read, walked, summed up and written. */
-const PIECE = 1 << 17;
+const PIECE = 1 << 18;
 
 /** Returns how many entries were added; what was written is right if that is what was expected, and else not whole. */
 function mergeIndex(
-  { from, to, size, wanted, format, writtenAt, isUnchanged }: Merging,
+  { from, to, own, size, wanted, format, writtenAt, isUnchanged }: Merging,
   expected: number,
 ): number | 'same' | null {
   const width = format === 'sha256' ? 32 : 20;
@@ -70,7 +73,7 @@ function mergeIndex(
   if (![2, 3].includes(header.readUInt32BE(4))) return null;
   const count = header.readUInt32BE(8);
   header.writeUInt32BE(count + expected, 8);
-  const output = openOutput(to, format);
+  const output = openOutput(to, own, format);
   output.push(header);
   const merger = new EntryMerger({ count, width, writtenAt, isUnchanged }, wanted, output.push);
   const end = mergeEntries(from, merger, expected);
@@ -112,16 +115,29 @@ function readAt(file: number, position: number, size: number): Buffer {
   return bytes.subarray(0, readSync(file, bytes, 0, size, position));
 }
 
+/** Whoever replaces a file waits until the disk has begun with it: so it begins with these many bytes while others are summed up. */
+const AHEAD = 1 << 23;
+
+/** By a descriptor of its own, since the other one may be closed before another thread is done. */
+function beginWith(path: string): void {
+  const file = openSync(path, 'r');
+  fdatasync(file, () => closeSync(file));
+}
+
 /** Bytes go out in order from the beginning, and are summed up on the way. */
-function openOutput(to: number, format: ObjectFormat): { push(bytes: Uint8Array): void; finish(): void } {
+function openOutput(to: number, path: string, format: ObjectFormat): { push(bytes: Uint8Array): void; finish(): void } {
   const checksum = createHash(format);
   let position = 0;
+  let begun = 0;
   const write = (bytes: Uint8Array): void => {
     for (let at = 0; at < bytes.length; ) {
       const size = writeSync(to, bytes, at, bytes.length - at, position);
       at += size;
       position += size;
     }
+    if (position - begun < AHEAD) return;
+    begun = position;
+    beginWith(path);
   };
   return {
     push(bytes) {

@@ -1,12 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitConfig } from './config.ts';
+import type { Discards } from './discards.ts';
 import type { RepositoryDirs } from './discover.ts';
 import { isExecutable } from './executable.ts';
 import { copyIndex } from './index-copy.ts';
 import type { IndexedFile } from './index-entries.ts';
-import { type Added, clearLeft, ownName, type Processes, takePlace } from './index-place.ts';
+import { takePlace } from './index-place.ts';
 import type { NativeGitStore, ObjectWriter } from './native-store.ts';
+import { clearLeft, ownName, type Processes } from './own-file.ts';
 import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -14,8 +16,6 @@ import { untilUnlocked } from './until-unlocked.ts';
 export interface IndexFile {
   /** Takes these files in as they are in the work tree, gone or there, and those of `others` that it does not have. */
   add(paths: readonly string[], others?: readonly string[]): Promise<void>;
-  /** Waits until nothing is left of what was replaced. */
-  close(): Promise<void>;
 }
 
 /** What an index is opened with. */
@@ -25,22 +25,18 @@ export interface IndexPlace {
   store: Pick<NativeGitStore, 'objectWriter'>;
   config(): Promise<GitConfig>;
   processes: Processes;
+  discards: Discards;
 }
 
 export function openIndexFile(place: IndexPlace): IndexFile {
-  let cleared: Promise<void> = Promise.resolve();
   return {
-    close: () => cleared,
     async add(paths, others = []) {
       const all = [...new Set([...paths, ...others])];
       const writer = isPlain(place, await place.config(), all) ? await place.store.objectWriter() : null;
       const result = await untilUnlocked(async () => {
         const outcome = writer ? addDirectly(place, writer, all, new Set(paths)) : 'git';
         if (outcome === 'git') return addByGit(place.git, all);
-        if (outcome === 'locked') return LOCKED;
-        cleared = Promise.all([cleared, outcome.cleared]).then(() => {});
-        cleared.catch(() => {}); // whoever closes it is told
-        return DONE;
+        return outcome === 'locked' ? LOCKED : DONE;
       });
       if (result.code !== 0) throw gitFailure(ARGS, result);
     },
@@ -76,11 +72,11 @@ function isPlain({ git, dirs }: IndexPlace, config: GitConfig, paths: readonly s
  * from: so the lock is held for a moment. `git`: this is not the plain case.
  */
 function addDirectly(
-  { dirs, processes }: IndexPlace,
+  { dirs, processes, discards }: IndexPlace,
   writer: ObjectWriter,
   paths: readonly string[],
   asked: ReadonlySet<string>,
-): Added | 'locked' | 'git' {
+): 'done' | 'locked' | 'git' {
   const index = join(dirs.gitDir, 'index');
   const own = ownName(index, processes);
   const wanted = paths.map((path) => ({
@@ -89,10 +85,10 @@ function addDirectly(
     read: () => readPlain(join(dirs.topLevel!, path), writer),
   }));
   try {
-    clearLeft(dirs.gitDir, processes);
+    clearLeft(dirs, processes);
     const replaced = copyIndex(index, own, wanted, { format: writer.format, topLevel: dirs.topLevel! });
     if (replaced === null) return 'git';
-    return replaced === 'same' ? { cleared: Promise.resolve() } : takePlace(index, own, replaced);
+    return replaced === 'same' ? 'done' : takePlace(index, own, replaced, discards);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return 'git'; // it knows better how to say what is wrong

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import { CatFile, type GitObject } from './cat-file.ts';
+import { CatFile, type GitObject, type ObjectHeader } from './cat-file.ts';
 import { type GitConfig, readConfig } from './config.ts';
 import { discoverRepository } from './discover.ts';
 import { type ObjectFormat, type ObjectType, objectFormat, writeLooseObject } from './loose-object.ts';
@@ -30,6 +30,8 @@ import { addToFolder, type Choose, type Edits, editTree, type Trees } from './tr
 export interface NativeGitStore extends GitStore {
   /** Whether a name names anything here. */
   has(rev: string): Promise<boolean>;
+  /** Asks for trees before anybody reads them one by one. Those that are not there are nobody's concern, and large ones not kept. */
+  askAhead(revs: readonly string[]): void;
   /** Null where it was configured how objects are written: then git has to write them. */
   objectWriter(): Promise<ObjectWriter | null>;
   /** The tree with more files in one of its folders; null when none are wanted. */
@@ -38,6 +40,8 @@ export interface NativeGitStore extends GitStore {
   editTree(tree: Oid, edits: Edits): Promise<Oid>;
   /** All scopes, as git sees them; read by the process that reads objects. */
   config(): Promise<GitConfig>;
+  /** As `close`, for whoever is about to end and need not wait for git. */
+  leave(): void;
 }
 
 export function openNativeStore(git: Git): NativeGitStore {
@@ -62,7 +66,7 @@ class NativeStore implements NativeGitStore {
     write: (type, bytes) => this.#write(type, bytes),
   };
   #writer: Promise<ObjectWriter | null> | undefined;
-  #large: { oid: Oid; bytes: Uint8Array } | undefined;
+  #large: { oid: Oid; parts: Uint8Array[] } | undefined;
   /** Also by the ids of commits. What an id names never changes. */
   readonly #small: Map<Oid, { oid: Oid; bytes: Uint8Array }> = new Map();
 
@@ -83,6 +87,14 @@ class NativeStore implements NativeGitStore {
     return (await this.#catFile.info(rev)) !== null;
   }
 
+  askAhead(revs: readonly string[]): void {
+    for (const rev of revs) {
+      assertRevision(rev);
+      const asked = this.#catFile.contents(rev);
+      asked.then((found) => found?.type === 'tree' && this.#keep(found.oid, found)).catch(() => {});
+    }
+  }
+
   async readTree(rev: string): Promise<Tree | null> {
     assertRevision(rev);
     const tree = this.#small.get(rev) ?? (await this.#catFile.contents(`${rev}^{tree}`));
@@ -94,10 +106,10 @@ class NativeStore implements NativeGitStore {
 
   async compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]> {
     for (const oid of [before, now]) assertOid(oid);
-    const [old, bytes] = await Promise.all([this.#catFile.info(before), this.#treeBytes(now)]);
+    const [old, parts] = await Promise.all([this.#catFile.info(before), this.#treeParts(now)]);
     // most folders of thousands grow at the end: to see that, what they were need not come through the pipe
-    const added = old?.type === 'tree' ? parseAdded([before, old.size], now, bytes) : null;
-    return added ? [[], added] : parseDifference([before, await this.#readTree(before)], [now, bytes]);
+    const added = old?.type === 'tree' ? parseAdded([before, old.size], now, parts) : null;
+    return added ? [[], added] : parseDifference([before, await this.#readTree(before)], [now, Buffer.concat(parts)]);
   }
 
   async findInTree(oid: Oid, texts: readonly string[]): Promise<string[]> {
@@ -173,6 +185,10 @@ class NativeStore implements NativeGitStore {
     return this.#catFile.close();
   }
 
+  leave(): void {
+    this.#catFile.leave();
+  }
+
   addToFolder(tree: Oid, folder: string, choose: Choose): Promise<Oid | null> {
     return addToFolder(this.#trees, tree, folder.split('/'), choose);
   }
@@ -186,19 +202,30 @@ class NativeStore implements NativeGitStore {
     return this.#writer;
   }
 
-  /** A folder of thousands is compared and then written again: it need not come through the pipe twice. */
   async #treeBytes(oid: Oid): Promise<Uint8Array> {
-    if (this.#large?.oid === oid) return this.#large.bytes;
-    const bytes = await this.#readTree(oid);
-    if (bytes.length > LARGE_TREE) this.#large = { oid, bytes };
+    const parts = await this.#treeParts(oid);
+    if (parts.length === 1) return parts[0]!;
+    const bytes = Buffer.concat(parts);
+    if (this.#large?.oid === oid) this.#large.parts = [bytes];
     return bytes;
   }
 
+  /** A folder of thousands is compared and then written again: it need not come through the pipe twice. */
+  async #treeParts(oid: Oid): Promise<Uint8Array[]> {
+    if (this.#large?.oid === oid) return this.#large.parts;
+    const kept = this.#small.get(oid);
+    if (kept?.oid === oid) return [kept.bytes];
+    const tree = assertTree(oid, await this.#catFile.contentsInParts(oid));
+    if (tree.size > LARGE_TREE) this.#large = { oid, parts: tree.parts };
+    else this.#keep(oid, { oid, bytes: Buffer.concat(tree.parts) });
+    return tree.parts;
+  }
+
+  /** Unlike the above it does not take the place of the large one that is kept. */
   async #readTree(oid: Oid): Promise<Uint8Array> {
     const kept = this.#small.get(oid);
     if (kept?.oid === oid) return kept.bytes;
-    const tree = await this.#catFile.contents(oid);
-    if (tree?.type !== 'tree') throw tree ? wrongType(oid, 'tree', tree.type) : missingObject(oid);
+    const tree = assertTree(oid, await this.#catFile.contents(oid));
     this.#keep(oid, tree);
     return tree.bytes;
   }
@@ -242,6 +269,11 @@ class NativeStore implements NativeGitStore {
     const { code, stdout } = await runGit(this.#git, ['rev-parse', '--verify', '--quiet', rev]);
     if (code === 0) throw missingObject(`${rev} (${stdout.toString('latin1').trim()})`);
   }
+}
+
+function assertTree<T extends ObjectHeader>(oid: Oid, object: T | null): T {
+  if (object?.type === 'tree') return object;
+  throw object ? wrongType(oid, 'tree', object.type) : missingObject(oid);
 }
 
 function blobBytes(oid: Oid, object: GitObject | null | HandoffError): Uint8Array | HandoffError {

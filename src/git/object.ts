@@ -11,10 +11,21 @@ export function parseTree(oid: Oid, bytes: Uint8Array): TreeEntry[] {
 }
 
 /** What a tree has after the one that it begins with; null when it does not begin with that. */
-export function parseAdded([before, size]: readonly [Oid, number], oid: Oid, bytes: Uint8Array): TreeEntry[] | null {
-  const hash = createHash(before.length === 40 ? 'sha1' : 'sha256');
-  const id = hash.update(`tree ${size}\0`).update(bytes.subarray(0, size)).digest('hex');
-  return id === before ? parseTreeFrom(size, oid, bytes) : null;
+export function parseAdded(
+  [before, size]: readonly [Oid, number],
+  oid: Oid,
+  parts: readonly Uint8Array[],
+): TreeEntry[] | null {
+  const hash = createHash(before.length === 40 ? 'sha1' : 'sha256').update(`tree ${size}\0`);
+  const after: Uint8Array[] = [];
+  let left = size;
+  for (const part of parts) {
+    const same = Math.min(left, part.length);
+    if (same > 0) hash.update(part.subarray(0, same));
+    if (same < part.length) after.push(part.subarray(same));
+    left -= same;
+  }
+  return hash.digest('hex') === before ? parseTree(oid, Buffer.concat(after)) : null;
 }
 
 /** What two trees have from the first entry on in which they differ. */

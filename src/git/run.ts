@@ -27,15 +27,6 @@ export interface GitResult {
 
 /** Runs git and returns whatever it answers; throws only when git cannot be started. */
 export async function runGit(git: Git, args: readonly string[], options: RunOptions = {}): Promise<GitResult> {
-  return startGit(git, args, options).finish(options.input ?? '');
-}
-
-/** A git process that gets ready while the caller does other things, and waits for its input. */
-export interface StartedGit {
-  finish(input: Uint8Array | string): Promise<GitResult>;
-}
-
-export function startGit(git: Git, args: readonly string[], options: Omit<RunOptions, 'input'> = {}): StartedGit {
   const child = spawnGit(git, args, options.config);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
@@ -43,15 +34,9 @@ export function startGit(git: Git, args: readonly string[], options: Omit<RunOpt
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
   child.stdin.on('error', ignoreEarlyExit);
   const timer = options.timeout && setTimeout(() => stderr.unshift(stop(child, options.timeout!)), options.timeout);
-  const ended = exitCode(child).finally(() => clearTimeout(timer));
-  ended.catch(() => {}); // whoever finishes it is told
-  return {
-    async finish(input) {
-      child.stdin.end(input);
-      const code = await ended;
-      return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') };
-    },
-  };
+  child.stdin.end(options.input ?? '');
+  const code = await exitCode(child).finally(() => clearTimeout(timer));
+  return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') };
 }
 
 /** Runs git and returns its output; any exit code but 0 is a typed error. */

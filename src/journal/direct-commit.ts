@@ -1,37 +1,31 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { type BranchMove, type BranchPlace, isPlainBranch, moveBranchFile } from '../git/branch-file.ts';
 import type { GitConfig } from '../git/config.ts';
 import type { RepositoryDirs } from '../git/discover.ts';
-import { type Git, gitFailure, startGit } from '../git/run.ts';
+import { type Git, gitFailure, runGit } from '../git/run.ts';
 import { isForeignHook } from './own-hooks.ts';
 
 /** A commit that nothing names yet, and the branch it was made for. */
-export interface UnnamedCommit {
-  oid: string;
-  branch: string;
-  /** Where the branch was. */
-  head: string;
-  subject: string;
+export interface UnnamedCommit extends BranchMove {
   /** Settings for the git that moves the branch. */
   settings?: Record<string, string>;
 }
 
 /**
  * Moves a branch on to a commit that was made for it, at a cost that does not depend on how many files the repository has:
- * `git commit` looks at every one of them. The index is not read: `staging` puts the same files there first, so that what
- * else is staged stays staged, and git gets ready meanwhile. False when the branch has moved on: then nothing was done.
+ * `git commit` looks at every one of them. The index is not read: it has the same files already, and what else is staged stays
+ * staged. False when the branch has moved on: then nothing was done. Without a place git moves it.
  */
-export async function moveBranch(git: Git, made: UnnamedCommit, staging: () => Promise<void>): Promise<boolean> {
-  const { branch, head, oid, subject, settings } = made;
-  const args = ['update-ref', '-m', `commit: ${subject}`, '-z', '--stdin'];
-  const started = startGit(git, args, settings && { config: settings });
-  try {
-    await staging();
-  } catch (error) {
-    await started.finish('');
-    throw error;
-  }
-  const result = await started.finish(`update refs/heads/${branch}\0${oid}\0${head}\0`);
+export async function moveBranch(git: Git, made: UnnamedCommit, place: BranchPlace | null): Promise<boolean> {
+  const outcome = place && isPlainBranch(place.dirs, made.branch) ? moveBranchFile(place, made) : 'git';
+  return outcome === 'git' ? moveByGit(git, made) : outcome === 'moved';
+}
+
+async function moveByGit(git: Git, { branch, from, to, reason, settings }: UnnamedCommit): Promise<boolean> {
+  const args = ['update-ref', '-m', reason, '-z', '--stdin'];
+  const input = `update refs/heads/${branch}\0${to}\0${from}\0`;
+  const result = await runGit(git, args, { input, ...(settings && { config: settings }) });
   if (result.code === 0) return true;
   if (/cannot lock ref/.test(result.stderr)) return false;
   throw gitFailure(args, result);
@@ -65,8 +59,13 @@ export function identOf(
   const date = formatDate(env[`GIT_${role}_DATE`], now);
   if (date === null) return null;
   if (email === undefined) return `${identity} <${identity}@git-handoff.invalid> ${date}`;
-  if (name === undefined || /[<>\n\0]/.test(name + email) || name.trim() === '') return null;
-  return `${name.trim()} <${email.trim()}> ${date}`;
+  if (name === undefined || [name, email].some(isOdd)) return null;
+  return `${name} <${email}> ${date}`;
+}
+
+/** What git would write otherwise, or not at all: it takes signs off the ends of a name. */
+function isOdd(text: string): boolean {
+  return text === '' || /[<>\n\0]|^[\s.,:;"\\']|[\s.,:;"\\']$/.test(text);
 }
 
 /** Only times that have one reading: `@seconds +zone`, and ISO 8601 in UTC. */

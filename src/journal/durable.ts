@@ -25,7 +25,7 @@ export function createFile(path: string, bytes: Uint8Array | string): boolean {
 
 /** The same, not synced: for what means nothing after a power cut, such as that a process is at something. */
 export function createUnsynced(path: string, text: string): boolean {
-  return createBy(path, (temporary) => writeNew(temporary, text));
+  return createBy(path, (temporary) => writeUnsynced(temporary, text));
 }
 
 function createBy(path: string, write: (temporary: string) => void): boolean {
@@ -58,7 +58,7 @@ function confirm(path: string): void {
 
 /** Replaces a file in one step. Not synced: for what may be lost with the power, such as a heartbeat. */
 export function replaceFile(path: string, text: string): void {
-  replaceBy(path, (temporary) => writeNew(temporary, text));
+  replaceBy(path, (temporary) => writeUnsynced(temporary, text));
 }
 
 /** The same, so that a power cut right after keeps it. */
@@ -84,6 +84,10 @@ const EXCLUSIVE = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | co
 
 export function writeSynced(path: string, bytes: Uint8Array | string): void {
   writeNew(path, bytes, fsyncSync);
+}
+
+export function writeUnsynced(path: string, bytes: Uint8Array | string): void {
+  writeNew(path, bytes);
 }
 
 function writeNew(path: string, bytes: Uint8Array | string, settle?: (file: number) => void): void {

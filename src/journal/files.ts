@@ -1,7 +1,7 @@
 import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import { guarded, syncFolder, temporaryName, writeSynced } from './durable.ts';
+import { guarded, syncFolder, temporaryName, writeSynced, writeUnsynced } from './durable.ts';
 
 export interface FileToWrite {
   /** From the top of the work tree. */
@@ -9,10 +9,12 @@ export interface FileToWrite {
   bytes: Uint8Array;
   /** Records never replace a file; documents replace their last version. */
   replaces?: boolean;
+  /** It can be made again from what is committed, and need not survive a power cut. */
+  isDerived?: boolean;
 }
 
 /**
- * Writes each file whole or not at all, and so that a power cut right after keeps it. `scratch` is where a file is before
+ * Writes each file whole or not at all, and so that a power cut right after keeps it, unless it can be made again. `scratch` is where a file is before
  * it is whole: outside the tree, so that what a killed process leaves is not taken along by the next `git add`.
  */
 export function writeFiles(topLevel: string, files: readonly FileToWrite[], scratch: string): void {
@@ -20,11 +22,12 @@ export function writeFiles(topLevel: string, files: readonly FileToWrite[], scra
   for (const file of files) guarded(file.path, () => writeFile(topLevel, file, scratch));
 }
 
-export function removeFile(topLevel: string, path: string): void {
+/** Whoever removes what cannot be made again wants to be sure that it is gone. */
+export function removeFile(topLevel: string, path: string, { isDerived }: Pick<FileToWrite, 'isDerived'> = {}): void {
   guarded(path, () => {
     assertNoLinks(topLevel, path);
     rmSync(join(topLevel, path), { force: true });
-    syncFolder(dirname(join(topLevel, path)));
+    if (!isDerived) syncFolder(dirname(join(topLevel, path)));
   });
 }
 
@@ -38,6 +41,7 @@ function writeFile(topLevel: string, file: FileToWrite, scratch: string): void {
     if (!ELSEWHERE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     put(file, target, beside);
   }
+  if (file.isDerived) return;
   for (let folder = dirname(target); ; folder = dirname(folder)) {
     syncFolder(folder);
     if (!made || folder.length < made.length || folder === topLevel) return;
@@ -47,10 +51,10 @@ function writeFile(topLevel: string, file: FileToWrite, scratch: string): void {
 /** The work tree is on another file system, or is all that may be written to. */
 const ELSEWHERE = new Set(['EXDEV', 'EACCES', 'EPERM', 'EROFS']);
 
-function put({ bytes, replaces }: FileToWrite, target: string, temporary: string): void {
+function put({ bytes, replaces, isDerived }: FileToWrite, target: string, temporary: string): void {
   mkdirSync(dirname(temporary), { recursive: true });
   try {
-    writeSynced(temporary, bytes);
+    (isDerived ? writeUnsynced : writeSynced)(temporary, bytes);
     if (replaces) renameSync(temporary, target);
     else linkNew(temporary, bytes, target);
   } finally {

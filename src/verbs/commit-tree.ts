@@ -1,8 +1,9 @@
+import type { BranchPlace } from '../git/branch-file.ts';
 import type { GitConfig } from '../git/config.ts';
 import type { Oid } from '../git/store.ts';
 import { commit } from '../journal/commit.ts';
 import { identOf, isPlain, moveBranch, type UnnamedCommit } from '../journal/direct-commit.ts';
-import { withoutOwnHooks } from '../journal/own-hooks.ts';
+import { isForeignHook, withoutOwnHooks } from '../journal/own-hooks.ts';
 import { readPosition } from './position.ts';
 import type { Repository } from './repository.ts';
 
@@ -12,6 +13,8 @@ export interface TreeChange {
   message: string;
   /** Where what it changes is, for `git commit`. */
   paths: readonly string[];
+  /** Throws where the change was not made for this branch, or this tree. */
+  check?(base: Base): Promise<void>;
   /** The tree with the change in it. */
   edit(tree: Oid): Promise<Oid>;
   /** Brings the index in line. */
@@ -23,34 +26,61 @@ const ATTEMPTS = 5;
 /** Stages a change, then commits it, at a cost that does not depend on how many files there are; by `git commit` where that could make a difference. */
 export async function commitTree(repository: Repository, change: TreeChange): Promise<string> {
   const config = await repository.config();
+  const place = await branchPlace(repository);
   let staged: Promise<void> | undefined;
   const staging = () => (staged ??= change.stage());
   for (let attempt = 0; attempt < ATTEMPTS && isPlain(repository.dirs, config); attempt++) {
-    const made = await makeCommit(repository, config, change);
+    const base = await readBase(repository, config, change.identity);
+    if (base) await change.check?.(base);
+    await staging(); // before the commit is made: meanwhile the index that was replaced goes away
+    const made = base && (await makeCommit(repository, config, base, change));
     if (!made) break;
-    if (await moveBranch(repository.git, made, staging)) return made.oid;
+    if (await moveBranch(repository.git, made, place)) return made.to;
   }
+  const base = await readBase(repository, config, change.identity);
+  if (base) await change.check?.(base);
   await staging();
   const { identity, message, paths } = change;
   const settings = withoutOwnHooks(repository.dirs, config);
   return commit(repository.git, config, { written: [...paths], message, identity, settings });
 }
 
-/** Null where there is no branch to commit to, nobody to commit as, or nothing to commit: git has to say it. */
-async function makeCommit(
-  repository: Repository,
-  config: GitConfig,
-  { identity, message, edit }: TreeChange,
-): Promise<UnnamedCommit | null> {
-  const { store, env } = repository;
+/** What a commit is made on, and who makes it. */
+export interface Base {
+  branch: string;
+  head: Oid;
+  tree: Oid;
+  author: string;
+  committer: string;
+}
+
+/** Null where there is no branch to commit to, or nobody to commit as: git has to say it. */
+async function readBase(repository: Repository, config: GitConfig, identity: string): Promise<Base | null> {
   const { branch, head } = await readPosition(repository);
-  const ident = (role: 'AUTHOR' | 'COMMITTER') => identOf(role, env, config, identity, repository.now());
+  const ident = (role: 'AUTHOR' | 'COMMITTER') => identOf(role, repository.env, config, identity, repository.now());
   const [author, committer] = [ident('AUTHOR'), ident('COMMITTER')];
   if (branch === null || head === null || !author || !committer) return null;
-  const { tree: before } = await store.readCommit(head);
+  return { branch, head, tree: (await repository.store.readCommit(head)).tree, author, committer };
+}
+
+/** Null where there is nothing to commit: git has to say that too. */
+async function makeCommit(
+  { store, dirs }: Repository,
+  config: GitConfig,
+  { branch, head, tree: before, author, committer }: Base,
+  { message, edit }: TreeChange,
+): Promise<UnnamedCommit | null> {
   const tree = await edit(before);
   if (tree === before) return null;
   const oid = await store.writeCommit({ tree, parents: [head], author, committer, message: `${message}\n` });
-  const settings = withoutOwnHooks(repository.dirs, config, ['reference-transaction']);
-  return { oid, branch, head, subject: message.split('\n')[0]!, settings };
+  const settings = withoutOwnHooks(dirs, config, [REF_HOOK]);
+  return { branch, from: head, to: oid, by: committer, reason: `commit: ${message.split('\n')[0]!}`, settings };
+}
+
+const REF_HOOK = 'reference-transaction';
+
+/** Null where git has to move a branch: somebody else's hook is to hear of it, or it was configured how files are written. */
+async function branchPlace({ dirs, store, host, discards }: Repository): Promise<BranchPlace | null> {
+  if (isForeignHook(dirs, REF_HOOK) || (await store.objectWriter()) === null) return null;
+  return { dirs, processes: host, discards };
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { type GitConfig, readConfig, writeConfig } from '../git/config.ts';
+import { type Discards, openDiscards } from '../git/discards.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
 import { type IndexFile, openIndexFile } from '../git/index-file.ts';
 import { type NativeGitStore, openNativeStore } from '../git/native-store.ts';
@@ -15,6 +16,8 @@ export interface Repository {
   git: Git;
   store: NativeGitStore;
   index: IndexFile;
+  /** Files that were replaced, being removed. */
+  discards: Discards;
   env: NodeJS.ProcessEnv;
   config(): Promise<GitConfig>;
   /** Writes to the repository's configuration; what was read of it before is forgotten. */
@@ -31,6 +34,8 @@ export interface Repository {
   warn(message: string): void;
   progress(checked: number): void;
   close(): Promise<void>;
+  /** As `close`, for a process that is about to end: git ends by itself. */
+  leave(): Promise<void>;
 }
 
 /** Node, and the script that decides whether it is needed. */
@@ -60,13 +65,15 @@ export function openFound(dirs: RepositoryDirs, git: Git, options: RepositoryOpt
   let config: Promise<GitConfig> | undefined;
   let read = () => store.config();
   const readAll = () => (config ??= read());
-  const index = openIndexFile({ git, dirs, store, config: readAll, processes: options.host });
+  const discards = openDiscards();
+  const index = openIndexFile({ git, dirs, store, config: readAll, processes: options.host, discards });
   return {
     dirs,
     worktree: relative(dirs.commonDir, dirs.gitDir) || '.',
     git,
     store,
     index,
+    discards,
     env: options.env,
     config: readAll,
     async setConfig(key, value) {
@@ -82,7 +89,11 @@ export function openFound(dirs: RepositoryDirs, git: Git, options: RepositoryOpt
     warn: options.warn ?? (() => {}),
     progress: options.progress ?? (() => {}),
     async close() {
-      await Promise.all([store.close(), index.close()]);
+      await Promise.all([store.close(), discards.settled()]);
+    },
+    leave() {
+      store.leave();
+      return discards.settled();
     },
   };
 }

@@ -16,6 +16,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Discards, openDiscards } from '../../src/git/discards.ts';
 import { discoverRepository } from '../../src/git/discover.ts';
 import { type IndexFile, openIndexFile } from '../../src/git/index-file.ts';
 import { type ObjectWriter, openNativeStore } from '../../src/git/native-store.ts';
@@ -26,6 +27,7 @@ import { gitAt } from './fixture.ts';
 interface Place {
   dir: string;
   index: IndexFile;
+  discards: Discards;
   /** The commands that git was asked for. */
   commands(): string[];
 }
@@ -45,10 +47,11 @@ function openAt(dir: string, processes = nodeHost): Omit<Place, 'dir'> {
   const store = openNativeStore(at);
   onTestFinished(() => store.close());
   const dirs = discoverRepository(dir, at.env);
-  const index = openIndexFile({ git: at, dirs, store, config: () => store.config(), processes });
+  const discards = openDiscards();
+  const index = openIndexFile({ git: at, dirs, store, config: () => store.config(), processes, discards });
   const commands = () =>
     existsSync(trace) ? [...readFileSync(trace, 'utf8').matchAll(/built-in: git (\S+)/g)].map(([, name]) => name!) : [];
-  return { index, commands };
+  return { index, discards, commands };
 }
 
 function write(dir: string, path: string, text: string, secondsAgo = 0): string {
@@ -356,7 +359,8 @@ describe('the lock of the index', () => {
     });
     const dirs = discoverRepository(at.dir, isolatedEnv);
     const config = () => store.config();
-    const index = openIndexFile({ git: gitAt(at.dir), dirs, store: { objectWriter }, config, processes: nodeHost });
+    const here = { git: gitAt(at.dir), dirs, store: { objectWriter }, config };
+    const index = openIndexFile({ ...here, processes: nodeHost, discards: at.discards });
     await index.add([write(at.dir, RECORD, 'new\n')]);
     await store.close();
     expect(git(at.dir, 'ls-files', 'b', 'c', RECORD).split('\n')).toEqual([RECORD, 'b', 'c']);
@@ -387,7 +391,7 @@ describe('the lock of the index', () => {
     writeFileSync(left, 'half');
     linkSync(left, join(at.dir, '.git/index.lock'));
     await at.index.add([write(at.dir, RECORD, 'new\n')]);
-    await at.index.close();
+    await at.discards.settled();
     expect(git(at.dir, 'ls-files', RECORD)).toBe(RECORD);
     expect(readdirSync(join(at.dir, '.git')).filter((name) => /^index./.test(name))).toEqual([]);
     const elsewhere = join(at.dir, `.git/index.handoff-00000000-${dead}-0123456789ab`);
@@ -396,6 +400,19 @@ describe('the lock of the index', () => {
     writeFileSync(running, 'half');
     await at.index.add([write(at.dir, `${RECORD}2`, 'new\n')]);
     expect([existsSync(running), existsSync(elsewhere)]).toEqual([true, true]);
+  });
+
+  it('of a branch that a killed process left is cleared away as well', async () => {
+    const at = place();
+    git(at.dir, 'commit', '--quiet', '--message', 'first');
+    const dead = spawnSync(process.execPath, ['-e', '0']).pid;
+    const left = join(at.dir, `.git/HEAD.handoff-${nodeHost.space}-${dead}-0123456789ab`);
+    writeFileSync(left, 'half');
+    const branch = git(at.dir, 'symbolic-ref', 'HEAD');
+    const locks = ['HEAD', branch].map((name) => join(at.dir, `.git/${name}.lock`));
+    for (const lock of locks) linkSync(left, lock);
+    await at.index.add([write(at.dir, RECORD, 'new\n')]);
+    expect([left, ...locks].filter((path) => existsSync(path))).toEqual([]);
   });
 
   it('keeps nobody out: fifty that add at once add all', async () => {

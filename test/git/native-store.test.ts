@@ -182,11 +182,51 @@ test('answers are cut alike however the stream is split', () => {
         seen.push(line);
         return 'nothing';
       },
-      body: (bytes) => seen.push(bytes.toString()),
+      body: (parts) => seen.push(Buffer.concat(parts).toString()),
     });
     for (let at = 0; at < stream.length; at += size) parser.push(stream.subarray(at, at + size));
     expect(seen).toEqual([...bodies, 'gone missing']);
   }
+});
+
+/** A folder whose tree comes through the pipe in several parts, as git has it. */
+function largeTree(dir: string, names: readonly string[], oid: string): string {
+  return gitInput(dir, names.map((name) => `100644 blob ${oid}\t${name}\n`).join(''), 'mktree');
+}
+
+test('large trees are compared in the parts they come in, wherever they differ, and then edited', async () => {
+  const dir = repository();
+  const store = openNativeStore(gitAt(dir));
+  const blob = await store.writeBlob(Buffer.from('a'));
+  const names = Array.from({ length: 5_000 }, (_, number) => `file-${String(number).padStart(6, '0')}`);
+  const before = largeTree(dir, names, blob);
+  const atEnd = largeTree(dir, [...names, 'new-1', 'new-2'], blob);
+  const inMiddle = largeTree(dir, [...names, 'file-000100x'].sort(), blob);
+  const grown = await Promise.all([atEnd, inMiddle, before].map((now) => store.compareTrees(before, now)));
+  expect(grown[0]).toEqual([[], ['new-1', 'new-2'].map((name) => ({ mode: '100644', name, oid: blob }))]);
+  const [old, now] = grown[1]!;
+  expect([old.length, now.length, now[0]!.name]).toEqual([4_899, 4_900, 'file-000100x']);
+  expect(grown[2]).toEqual([[], []]);
+  const shrunk = await store.compareTrees(atEnd, before);
+  expect(shrunk.map((entries) => entries.map(({ name }) => name))).toEqual([['new-1', 'new-2'], []]);
+  const edited = await store.editTree(before, new Map([['new-3', Buffer.from('a')]]));
+  expect(edited).toBe(largeTree(dir, [...names, 'new-3'], blob));
+  await store.close();
+});
+
+test('what is asked for ahead changes no answer and costs no process', async () => {
+  const dir = repository();
+  const { path, count } = countingGit();
+  const store = openNativeStore(gitAt(dir, { PATH: `${path}:${process.env.PATH}` }));
+  const names = Array.from({ length: 1_000 }, (_, number) => `file-${number}`).sort();
+  const blob = git(dir, 'hash-object', '-w', '--stdin');
+  const wide = largeTree(dir, names, blob);
+  store.askAhead(['HEAD', blob, wide, 'HEAD:no/such/folder/', 'no-such-branch']);
+  expect((await store.readTree(wide))!.entries).toHaveLength(1_000);
+  await expect(store.readTree(blob)).rejects.toMatchObject({ message: expect.stringContaining('tree') });
+  expect(await store.readTree('HEAD')).toEqual(await store.readTree('HEAD^{tree}'));
+  expect(count()).toBe(1);
+  await store.close();
 });
 
 function fakeGit(script: string): string {

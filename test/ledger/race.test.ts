@@ -3,6 +3,9 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { nodeHost } from '../../src/host.ts';
+import { catchUp, readTips } from '../../src/verbs/ledger/race.ts';
+import { openRepositoryAt } from '../../src/verbs/repository.ts';
 import { type Run, run } from '../cli/cli.ts';
 import { newKey, type Place, privateKey, writeBytes } from '../handoff.ts';
 import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
@@ -257,4 +260,19 @@ test('without a remote there is nothing to push to, and that is said', async () 
     hint: expect.stringContaining('Without --push'),
   });
   expect(git(place.dir, 'rev-parse', 'HEAD')).toBe(head);
+});
+
+test('what is committed while an append looks around stays in the branch', async () => {
+  const { clone } = remote(fresh(), false);
+  const [here, other] = [clone('here'), clone('other')];
+  arrives(other);
+  git(here.dir, 'fetch', '--quiet');
+  const repository = openRepositoryAt(here.dir, { env: here.env, host: nodeHost });
+  const tips = await readTips(repository); // only behind, as yet
+  writeBytes(here.dir, 'code.ts', 'new\n');
+  git(here.dir, 'add', 'code.ts');
+  git(here.dir, 'commit', '--quiet', '--message', 'meanwhile');
+  expect(await catchUp(repository, 'main', tips, true)).toBe('parted');
+  await repository.close();
+  expect(git(here.dir, 'log', '-1', '--format=%s')).toBe('meanwhile');
 });

@@ -1,9 +1,13 @@
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openDiscards } from '../../src/git/discards.ts';
+import { discoverRepository } from '../../src/git/discover.ts';
+import { nodeHost } from '../../src/host.ts';
 import { moveBranch } from '../../src/journal/direct-commit.ts';
 import { initialised, type Place, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
+import { open } from './agents.ts';
 
 async function working(...flags: string[]): Promise<Place> {
   const place = await initialised(...flags);
@@ -35,6 +39,13 @@ describe('the commit of a session', () => {
     expect(git(place.dir, 'fsck', '--strict', '--no-dangling')).toBe('');
   });
 
+  it('is by whom git would say it is, who takes signs off the ends of a name', async () => {
+    const place = await working();
+    const env = { GIT_AUTHOR_NAME: 'Sammy Davis, Jr.', GIT_COMMITTER_NAME: '"Sammy"' };
+    await open(place, { env }).handoff.note({ text: 'one', commit: true });
+    expect(git(place.dir, 'log', '-1', '--format=%an|%cn')).toBe('Sammy Davis, Jr|Sammy');
+  });
+
   it('runs the hooks that are there', async () => {
     const place = await working();
     hook(place, 'pre-commit', 'echo ran >> ran.log');
@@ -42,6 +53,33 @@ describe('the commit of a session', () => {
     await place.handoff.wrap({ message: 'done' });
     expect(readFileSync(join(place.dir, 'ran.log'), 'utf8')).toBe('ran\n');
     expect(git(place.dir, 'log', '-1', '--format=%B')).toContain('Reviewed-by: nobody');
+  });
+
+  it('is heard of by a reference-transaction hook of somebody else, and by git where it is said how files are written', async () => {
+    const place = await working();
+    hook(place, 'reference-transaction', 'cat >> heard.log');
+    await place.handoff.note({ text: 'one', commit: true });
+    expect(readFileSync(join(place.dir, 'heard.log'), 'utf8')).toContain('refs/heads/main');
+    rmSync(join(place.dir, '.git/hooks/reference-transaction'));
+    git(place.dir, 'config', 'core.sharedRepository', 'group');
+    const { handoff } = open(place, { env: { GIT_TRACE: join(place.dir, 'trace.log') } });
+    await handoff.note({ text: 'two', commit: true });
+    await handoff.close();
+    expect(readFileSync(join(place.dir, 'trace.log'), 'utf8')).toContain('built-in: git update-ref');
+  });
+
+  it('waits for whoever has the lock of the branch', async () => {
+    const place = await working();
+    const lock = join(place.dir, '.git/refs/heads/main.lock');
+    writeFileSync(lock, '');
+    setTimeout(() => rmSync(lock), 50);
+    await place.handoff.note({ text: 'one', commit: true });
+    expect(subjects(place)[0]).toBe('handoff: donna, note');
+    expect(
+      git(place.dir, 'reflog', '--format=%gs')
+        .split('\n')
+        .filter((line) => line.includes('donna, note')),
+    ).toHaveLength(1);
   });
 
   it('is refused by a hook that says no; nothing is lost, and the records go in later', async () => {
@@ -84,8 +122,9 @@ describe('the commit of a session', () => {
     const head = git(place.dir, 'rev-parse', 'HEAD');
     git(place.dir, 'commit', '--quiet', '--allow-empty', '--message', 'faster');
     const oid = git(place.dir, 'commit-tree', '-p', head, '-m', 'late', `${head}^{tree}`);
-    const late = { branch: 'main', head, oid, subject: 'late' };
-    expect(await moveBranch({ dir: place.dir, env: place.env }, late, async () => {})).toBe(false);
+    const late = { branch: 'main', from: head, to: oid, by: 'a <a@b> 0 +0000', reason: 'late' };
+    const at = { dirs: discoverRepository(place.dir, place.env), processes: nodeHost, discards: openDiscards() };
+    for (const here of [null, at]) expect(await moveBranch({ dir: place.dir, env: place.env }, late, here)).toBe(false);
     await place.handoff.wrap({ message: 'done' });
     expect(subjects(place).slice(0, 2)).toEqual(['handoff: donna wraps', 'faster']);
   });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../src/core/bytes.ts';
 import { formatCheckpoint, parseCheckpoint } from '../../src/core/checkpoint.ts';
@@ -93,11 +93,35 @@ describe('two who append in one clone', () => {
     const { openRepositoryAt } = await import('../../src/verbs/repository.ts');
     const { nodeHost } = await import('../../src/host.ts');
     const repository = openRepositoryAt(here.dir, { env: here.env, host: nodeHost });
-    const plan = { size: 1, written: [], removed: [], planned: '1'.repeat(40) };
+    const tree = git(here.dir, 'rev-parse', 'HEAD:.handoff/ledger');
+    const written = ['checkpoint', 'tile/0/000.p/200'].map((path) => ({ path, bytes: Buffer.from('stale') }));
+    const plan = { branch: 'main', size: 1, written, removed: [], planned: tree };
+    const change = { identity: 'maintainer', message: 'stale' };
+    for (const stale of [
+      { ...plan, planned: '1'.repeat(40) },
+      { ...plan, branch: 'other' },
+    ])
+      expect(await refusal(writeLedger(repository, stale, change, {}))).toBe('io');
+    await repository.close();
+    expect(git(here.dir, 'log', '--format=%s', '-1')).not.toBe('stale');
+    expect(git(here.dir, 'status', '--porcelain')).toBe('');
+  });
+
+  it('nor by git commit, where a hook of somebody else is to run', async () => {
+    const here = fresh();
+    const hook = join(here.dir, '.git/hooks/pre-commit');
+    mkdirSync(dirname(hook), { recursive: true });
+    writeFileSync(hook, '#!/bin/sh\n', { mode: 0o755 });
+    const { writeLedger } = await import('../../src/verbs/ledger/write.ts');
+    const { openRepositoryAt } = await import('../../src/verbs/repository.ts');
+    const { nodeHost } = await import('../../src/host.ts');
+    const repository = openRepositoryAt(here.dir, { env: here.env, host: nodeHost });
+    const written = [{ path: 'checkpoint', bytes: Buffer.from('stale') }];
+    const plan = { branch: 'main', size: 1, written, removed: [], planned: '1'.repeat(40) };
     const writing = writeLedger(repository, plan, { identity: 'maintainer', message: 'stale' }, {});
     expect(await refusal(writing)).toBe('io');
     await repository.close();
-    expect(git(here.dir, 'log', '--format=%s', '-1')).not.toBe('stale');
+    expect(git(here.dir, 'status', '--porcelain')).toBe('');
   });
 });
 

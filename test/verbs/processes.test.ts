@@ -15,11 +15,10 @@ function baton({ dir }: { dir: string }): string {
   return git(dir, 'ls-files', '.handoff/sessions/erin/*-baton.md');
 }
 
-it('no verb of a session starts more than three git processes, and most start one', async () => {
+it('no verb of a session starts more than three git processes, and most start one, even to commit', async () => {
   const place = fresh();
   const trace = join(place.dir, '..', 'trace');
   const READS = ['cat-file'];
-  const COMMITS = ['cat-file', 'update-ref'];
   const verbs: [string, Verb, string[]][] = [
     ['start', (handoff) => handoff.start({ as: 'donna', intent: 'count' }), READS],
     ['note', (handoff) => handoff.note({ text: 'one' }), READS],
@@ -37,19 +36,19 @@ it('no verb of a session starts more than three git processes, and most start on
     ['heartbeat', (handoff) => handoff.heartbeat({}), READS],
     ['status', (handoff) => handoff.status(), READS],
     ['sessions', (handoff) => handoff.sessions(), READS],
-    ['note --commit', (handoff) => handoff.note({ text: 'seven', commit: true }), COMMITS],
-    ['wrap', (handoff) => handoff.wrap({ message: 'eight' }), COMMITS],
-    ['pickup', (handoff) => handoff.pickup({ as: 'erin' }), COMMITS],
+    ['note --commit', (handoff) => handoff.note({ text: 'seven', commit: true }), READS],
+    ['wrap', (handoff) => handoff.wrap({ message: 'eight' }), READS],
+    ['pickup', (handoff) => handoff.pickup({ as: 'erin' }), READS],
     ['log', (handoff) => handoff.log({}), ['ls-files', 'cat-file']],
     ['verify', (handoff) => handoff.verify(), READS],
     ['audit start', (handoff) => handoff.audit.start({ intent: 'nine' }), READS],
     ['audit verify', (handoff) => handoff.audit.verify(), READS],
-    ['seal', (handoff) => handoff.seal(), COMMITS],
+    ['seal', (handoff) => handoff.seal(), READS],
     ['seal, once more', (handoff) => handoff.seal(), READS],
     ['root', (handoff) => handoff.root(), READS],
-    ['ledger append', (handoff) => handoff.ledger.append(), COMMITS],
-    ['wrap --seal', (handoff) => handoff.wrap({ message: 'ten', seal: true }), COMMITS],
-    ['ledger append, once more', (handoff) => handoff.ledger.append(), COMMITS],
+    ['ledger append', (handoff) => handoff.ledger.append(), READS],
+    ['wrap --seal', (handoff) => handoff.wrap({ message: 'ten', seal: true }), READS],
+    ['ledger append, once more', (handoff) => handoff.ledger.append(), READS],
     ['ledger verify', (handoff) => handoff.ledger.verify(), READS],
     ['prove', (handoff) => handoff.prove({ record: baton(place) }), READS],
   ];

@@ -8,11 +8,10 @@ import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
 import { later } from '../../core/later.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
-import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
+import { CHECKPOINT, LEDGER, ROOT } from '../../core/paths.ts';
 import { edgeOf, type ReadTile, tilePath } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import type { Oid } from '../../git/store.ts';
 import { whileAlone } from '../../journal/alone.ts';
 import type { NamedSigner } from '../../journal/sign.ts';
 import { requireTrust } from '../current.ts';
@@ -21,9 +20,16 @@ import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
 import { protectedRefs } from '../tracking.ts';
-import { type Arrival, arrivedSeals, type Candidates, findCandidates, SESSIONS_LINE } from './arrivals.ts';
+import {
+  type Arrival,
+  type AskedCandidates,
+  arrivedSeals,
+  askCandidates,
+  type Candidates,
+  SESSIONS_LINE,
+} from './arrivals.ts';
 import { checkLedgerPin, EMPTY_LOG, homeOf, rememberOwn } from './pin.ts';
-import { assertRemote, catchUp, isShared, pushLedger } from './race.ts';
+import { assertRemote, catchUp, pushLedger, readTips, type Tips } from './race.ts';
 import { assertSeenBefore, isSignedStill, signCheckpoint } from './signature.ts';
 import { writeLedger } from './write.ts';
 
@@ -58,17 +64,17 @@ export async function ledgerAppend(
 
 async function appendUntilPushed(repository: Repository, options: LedgerAppendOptions): Promise<LedgerAppendResult> {
   for (let attempt = 1; ; attempt++) {
-    const early = readState(repository);
+    const { tips, state: early } = askState(repository);
     await Promise.allSettled([early]); // git finds sessions while documents are verified; what is wrong with those is told first
     const known = await requireTrust(repository);
     const branch = requireProtectedBranch(repository, known);
     if (options.push) await assertRemote(repository, branch);
-    const standing = await catchUp(repository, branch, options.push ?? false);
+    const standing = await catchUp(repository, branch, await tips, options.push ?? false);
     if (options.push && standing === 'parted') throw hasParted(branch);
     // what won may have changed who is trusted
     const trust = standing === 'moved' ? await requireTrust(repository) : known;
-    const state = await (standing === 'moved' ? readState(repository) : early);
-    const result = await appendHere(repository, trust, branch, state, options);
+    const state = await (standing === 'moved' ? askState(repository).state : early);
+    const result = await appendHere(repository, trust, { ...state, branch }, options);
     if (!options.push || (await pushLedger(repository, branch))) return result;
     if (attempt === ATTEMPTS) throw lostAgain(branch);
   }
@@ -91,28 +97,35 @@ function requireProtectedBranch(repository: Repository, trust: Trust): string {
 }
 
 /** What HEAD has. Nothing of it was judged. */
-interface State {
-  head: Oid;
+interface State extends Tips {
   source: Source;
   ledger: Ledger | null;
-  /** Asked for before they are needed: git finds them while others are verified. */
   read: ReadTile;
-  candidates: Promise<Candidates>;
+  /** Resolves when git was asked. */
+  asked: Promise<AskedCandidates>;
 }
 
-async function readState(repository: Repository): Promise<State> {
-  const head = (await repository.store.readCommit('HEAD')).oid;
-  const source = checkedOut(await openTree(repository.store, head), requireWorkTree(repository));
+/** git answers in turn: first what tells which sessions are new, then those, which takes it long; the rest it finds meanwhile. */
+function askState(repository: Repository): { tips: Promise<Tips>; state: Promise<State> } {
+  repository.store.askAhead(['HEAD^{tree}', `HEAD:${ROOT}/`, `HEAD:${LEDGER}/`, `HEAD:${ROOT}/sessions/`]);
+  const tips = later(readTips(repository));
+  return { tips, state: later(readState(repository, tips)) };
+}
+
+async function readState(repository: Repository, tips: Promise<Tips>): Promise<State> {
+  const { store } = repository;
+  const { head, theirs } = await tips;
+  const source = checkedOut(await openTree(store, head.tree), requireWorkTree(repository));
   const ledger = await readLedger(source);
-  const candidates = later(findCandidates(repository, source, ledger));
-  return { head, source, ledger, read: ledger ? readAhead(ledger) : noTiles, candidates };
+  const asked = later(askCandidates(repository, source, ledger));
+  await Promise.allSettled([asked]);
+  return { head, theirs, source, ledger, read: ledger ? readAhead(store, ledger) : noTiles, asked };
 }
 
 async function appendHere(
   repository: Repository,
   trust: Trust,
-  branch: string,
-  state: State,
+  state: State & { branch: string },
   options: LedgerAppendOptions,
 ): Promise<LedgerAppendResult> {
   const { source, ledger } = state;
@@ -121,7 +134,7 @@ async function appendHere(
   const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
   if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
   const signing = later(maintainerSigner(repository, trust, options)); // nobody need sign where nothing has arrived
-  const candidates = await state.candidates;
+  const candidates = await (await state.asked).answer;
   const seals = await arrivedSeals(repository, source, trust, ledger, candidates);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
@@ -131,8 +144,9 @@ async function appendHere(
     { before, seals, candidates, state },
     options,
   );
-  if (commit !== null)
-    rememberOwn(repository, checkpoint, { commit, isOnShared: await isShared(repository, branch, state.head) });
+  // without a remote there is nobody to race with
+  const isOnShared = state.theirs === null || state.theirs.oid === state.head.oid;
+  if (commit !== null) rememberOwn(repository, checkpoint, { commit, isOnShared });
   return { ...headOf(checkpoint), appended: seals.length, commit };
 }
 
@@ -141,7 +155,7 @@ interface Growth {
   before: Checkpoint;
   seals: readonly Arrival[];
   candidates: Candidates;
-  state: State;
+  state: State & { branch: string };
 }
 
 async function commitGrowth(
@@ -159,7 +173,12 @@ async function commitGrowth(
   const files = [...growth.written, { path: CHECKPOINT, bytes: signCheckpoint(checkpoint, named) }];
   const change = { identity: named.identity, message: messageOf(named, seals, growth) };
   const planned = (await find(state.source, LEDGER))?.oid ?? null;
-  const commit = await writeLedger(repository, { ...growth, written: files, planned }, change, options);
+  const commit = await writeLedger(
+    repository,
+    { ...growth, written: files, planned, branch: state.branch },
+    change,
+    options,
+  );
   return { checkpoint, commit };
 }
 
@@ -173,9 +192,17 @@ function messageOf({ identity }: NamedSigner, seals: readonly Arrival[], { size,
 }
 
 /** Asks for the right edge. */
-function readAhead({ checkpoint, read }: Ledger): ReadTile {
-  const edge = new Map(edgeOf(checkpoint.size).map((tile) => [tilePath(tile), later(read(tile))]));
+function readAhead(store: Repository['store'], { checkpoint, read }: Ledger): ReadTile {
+  const tiles = edgeOf(checkpoint.size);
+  const folders = new Set(tiles.flatMap((tile) => foldersOf(tilePath(tile))));
+  store.askAhead([...folders].map((folder) => `HEAD:${LEDGER}/${folder}/`));
+  const edge = new Map(tiles.map((tile) => [tilePath(tile), later(read(tile))]));
   return (tile) => edge.get(tilePath(tile)) ?? read(tile);
+}
+
+function foldersOf(path: string): string[] {
+  const names = path.split('/').slice(0, -1);
+  return names.map((_, i) => names.slice(0, i + 1).join('/'));
 }
 
 function nothingToPush(): HandoffError {
@@ -192,7 +219,7 @@ function nothingSealed(): HandoffError {
 
 function hasParted(branch: string): HandoffError {
   return new HandoffError('io', `${branch} has commits that its remote lacks, and lacks some that its remote has.`, {
-    hint: 'git pull --rebase, or merge; then git handoff ledger append --push',
+    hint: 'git pull --rebase; if it stops at .handoff/ledger, git rebase --skip: that append is made anew. Then git handoff ledger append --push',
     data: { branch },
   });
 }

@@ -1,9 +1,10 @@
-import { readGrowth, type SessionFolder } from '../../audit/growth.ts';
+import { askGrowth, readGrowth, type SessionFolder } from '../../audit/growth.ts';
 import { type Ledger, readLeafHashes } from '../../audit/ledger.ts';
 import { FOLDERS_AT_ONCE, limiter } from '../../audit/limit.ts';
 import { FOLDER, find, type Source } from '../../audit/source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { HandoffError } from '../../core/error.ts';
+import { later } from '../../core/later.ts';
 import { leafHash } from '../../core/merkle.ts';
 import { ROOT } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust.ts';
@@ -28,18 +29,27 @@ export interface Candidates {
   folders: SessionFolder[];
 }
 
-/** Where the checkpoint says which sessions the ledger has seen, what came since; else all there are. */
-export async function findCandidates(
-  repository: Repository,
+/** What git says when it has found them. */
+export interface AskedCandidates {
+  answer: Promise<Candidates>;
+}
+
+/** Where the checkpoint says which sessions the ledger has seen, what came since; else all there are. Resolves when git was asked. */
+export async function askCandidates(
+  { store }: Repository,
   source: Source,
   ledger: Ledger | null,
-): Promise<Candidates> {
+): Promise<AskedCandidates> {
   const now = await find(source, `${ROOT}/sessions`);
-  if (now?.mode !== FOLDER) return { sessions: null, seen: null, folders: [] };
-  const seen = ledger === null ? null : await seenSessions(repository, ledger);
-  const grown = seen === null ? null : await readGrowth(source, { ...now, oid: seen }, now, throwFinding);
-  if (grown) return { sessions: now.oid, seen, folders: grown };
-  return { sessions: now.oid, seen: null, folders: (await readGrowth(source, null, now, throwFinding))! };
+  if (now?.mode !== FOLDER) return { answer: Promise.resolve({ sessions: null, seen: null, folders: [] }) };
+  const seen = ledger === null ? null : await seenSessions(store, ledger);
+  const asked = seen === null ? null : await askGrowth(source, { ...now, oid: seen }, now, throwFinding);
+  const answer = async (): Promise<Candidates> => {
+    const grown = (await asked?.answer) ?? null;
+    if (grown) return { sessions: now.oid, seen, folders: grown };
+    return { sessions: now.oid, seen: null, folders: (await readGrowth(source, null, now, throwFinding))! };
+  };
+  return { answer: later(answer()) };
 }
 
 /** The seals that a ledger lacks, by id. Every session of which a seal arrives is verified whole. */
@@ -65,10 +75,11 @@ export async function arrivedSeals(
 export const SESSIONS_LINE = 'sessions ';
 
 /** The folder of sessions that the ledger was last brought in line with; null where it does not say, or the clone lacks it. */
-async function seenSessions({ store }: Repository, { checkpoint }: Ledger): Promise<Oid | null> {
+async function seenSessions(store: Repository['store'], { checkpoint }: Ledger): Promise<Oid | null> {
   const oid = checkpoint.extensions.find((line) => line.startsWith(SESSIONS_LINE))?.slice(SESSIONS_LINE.length);
-  const isThere = oid !== undefined && /^[0-9a-f]{40,64}$/.test(oid) && (await store.has(`${oid}^{tree}`));
-  return isThere ? oid : null;
+  if (oid === undefined || !/^[0-9a-f]{40,64}$/.test(oid)) return null;
+  store.askAhead([oid]);
+  return (await store.has(`${oid}^{tree}`)) ? oid : null;
 }
 
 /** A folder without a seal need not be read. What a revoked key signed comes too late for ever, and must not hold up the others. */
