@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { movedClock } from './clock.mjs';
 import { failingSteps, fullDisk, WRITES } from './disk.mjs';
 import { gitKilled, killed, VERBS } from './kill.mjs';
+import { appendInterrupted, appendKilled, appendRefused } from './ledger.mjs';
 import { notesAgainstPickup, parallelNotes } from './notes.mjs';
 import { pausedAtSteps, pausedWhileSigning } from './pause.mjs';
 import { staleRace, startRace } from './races.mjs';
@@ -20,6 +21,9 @@ const SCENARIOS = {
   'notes-against-pickup': notesAgainstPickup,
   'seal-race': sealRace,
   'seals-against-notes': sealsAgainstNotes,
+  'append-killed': appendKilled,
+  'append-interrupted': appendInterrupted,
+  'append-refused': appendRefused,
   'paused-signing': pausedWhileSigning,
   'paused-steps': pausedAtSteps,
   'moved-clock': movedClock,

@@ -22,11 +22,11 @@ export async function steps(place, args) {
   });
 }
 
-/** `fault`: `signal=SIGKILL`, `error=EIO`. `hit` is the line that was struck; null when the verb came through. */
+/** `fault`: `signal=SIGKILL`, `signal=SIGINT`, `error=EIO`. `hit` is the line that was struck; null when the verb came through. */
 export async function broken(place, args, { syscall, when }, fault) {
   const flags = ['-e', `trace=${syscall}`, '-e', `inject=${syscall}:${fault}:when=${when}`];
   const { run, lines } = await traced(place, args, flags);
-  const hit = lines.find((line) => /INJECTED|killed by SIGKILL/.test(line)) ?? null;
+  const hit = lines.find((line) => /INJECTED|killed by SIGKILL|--- SIGINT /.test(line)) ?? null;
   return { run, hit };
 }
 

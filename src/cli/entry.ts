@@ -8,7 +8,14 @@ const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   process.stdout.write(`${__VERSION__}\n`);
 } else {
+  endBetweenSteps();
   void import('./main.ts')
     .then(({ main }) => main(args, process, { version: __VERSION__, build: __BUILD__ }))
     .then((code) => process.exit(code));
+}
+
+/** Whoever is asked to end does so once JavaScript waits: git's locks are taken and let go before that, and none is left. */
+function endBetweenSteps(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => process.kill(process.pid, signal));
 }

@@ -12,7 +12,9 @@ import { CHECKPOINT, LEDGER, ROOT } from '../../core/paths.ts';
 import { edgeOf, type ReadTile, tilePath } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { clearLeft } from '../../git/own-file.ts';
 import { whileAlone } from '../../journal/alone.ts';
+import { guarded } from '../../journal/durable.ts';
 import type { NamedSigner } from '../../journal/sign.ts';
 import { requireTrust } from '../current.ts';
 import { readBranch } from '../position.ts';
@@ -59,7 +61,11 @@ export async function ledgerAppend(
   requireWorkTree(repository);
   if (options.push && (options.commit === false || options.stage === false)) throw nothingToPush();
   later(repository.config()); // git gets ready meanwhile
-  return whileAlone(join(repository.stateDir, 'appending'), repository, () => appendUntilPushed(repository, options));
+  return whileAlone(join(repository.stateDir, 'appending'), repository, () => {
+    // one that was killed right after its commit has left git's locks, and there may be nothing to write that would find them
+    guarded(repository.dirs.gitDir, () => clearLeft(repository.dirs, repository.host));
+    return appendUntilPushed(repository, options);
+  });
 }
 
 async function appendUntilPushed(repository: Repository, options: LedgerAppendOptions): Promise<LedgerAppendResult> {
