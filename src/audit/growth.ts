@@ -1,4 +1,4 @@
-import { later } from '../core/later.ts';
+import { type Asked, later } from '../core/later.ts';
 import type { Report } from './finding.ts';
 import { isOwnedFolder, listUnique } from './layout.ts';
 import type { Entry, Source } from './source.ts';
@@ -24,13 +24,13 @@ export async function readGrowth(
   return (await askGrowth(source, before, now, report)).answer;
 }
 
-/** The same, once all that takes long was asked for: until it is answered there is time for something else. */
+/** Resolves once git was asked; its answer comes later, and whoever asked has time for something else. */
 export async function askGrowth(
   source: Source,
   before: Entry | null,
   now: Entry,
   report: Report,
-): Promise<{ answer: Promise<SessionFolder[] | null> }> {
+): Promise<Asked<SessionFolder[] | null>> {
   const owners = await readChanges(source, { before, now }, report);
   if (!owners) return { answer: Promise.resolve(null) };
   const owned = owners.filter((change) => isOwnedFolder(change.now, report));

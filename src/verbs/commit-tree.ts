@@ -4,7 +4,7 @@ import type { Oid } from '../git/store.ts';
 import { commit } from '../journal/commit.ts';
 import { identOf, isPlain, moveBranch, type UnnamedCommit } from '../journal/direct-commit.ts';
 import { isForeignHook, withoutOwnHooks } from '../journal/own-hooks.ts';
-import { readPosition } from './position.ts';
+import { type Position, readPosition } from './position.ts';
 import type { Repository } from './repository.ts';
 
 /** What a commit is to hold, and nothing else. */
@@ -29,47 +29,46 @@ export async function commitTree(repository: Repository, change: TreeChange): Pr
   const place = await branchPlace(repository);
   let staged: Promise<void> | undefined;
   const staging = () => (staged ??= change.stage());
+  const checkBase = async (): Promise<Base> => {
+    const base = await readBase(repository);
+    await change.check?.(base);
+    return base;
+  };
   for (let attempt = 0; attempt < ATTEMPTS && isPlain(repository.dirs, config); attempt++) {
-    const base = await readBase(repository, config, change.identity);
-    if (base) await change.check?.(base);
+    const base = await checkBase();
     await staging(); // before the commit is made: meanwhile the index that was replaced goes away
-    const made = base && (await makeCommit(repository, config, base, change));
+    const made = await makeCommit(repository, config, base, change);
     if (!made) break;
     if (await moveBranch(repository.git, made, place)) return made.to;
   }
-  const base = await readBase(repository, config, change.identity);
-  if (base) await change.check?.(base);
+  await checkBase();
   await staging();
   const { identity, message, paths } = change;
   const settings = withoutOwnHooks(repository.dirs, config);
   return commit(repository.git, config, { written: [...paths], message, identity, settings });
 }
 
-/** What a commit is made on, and who makes it. */
-export interface Base {
-  branch: string;
-  head: Oid;
-  tree: Oid;
-  author: string;
-  committer: string;
+/** What a commit is made on; on an unborn branch there is neither commit nor tree. */
+export interface Base extends Position {
+  tree: Oid | null;
 }
 
-/** Null where there is no branch to commit to, or nobody to commit as: git has to say it. */
-async function readBase(repository: Repository, config: GitConfig, identity: string): Promise<Base | null> {
-  const { branch, head } = await readPosition(repository);
-  const ident = (role: 'AUTHOR' | 'COMMITTER') => identOf(role, repository.env, config, identity, repository.now());
-  const [author, committer] = [ident('AUTHOR'), ident('COMMITTER')];
-  if (branch === null || head === null || !author || !committer) return null;
-  return { branch, head, tree: (await repository.store.readCommit(head)).tree, author, committer };
+async function readBase(repository: Repository): Promise<Base> {
+  const position = await readPosition(repository);
+  return { ...position, tree: position.head && (await repository.store.readCommit(position.head)).tree };
 }
 
-/** Null where there is nothing to commit: git has to say that too. */
+/** Null where there is no branch to commit to, nobody to commit as, or nothing to commit: git has to say it. */
 async function makeCommit(
-  { store, dirs }: Repository,
+  { store, dirs, env, now }: Repository,
   config: GitConfig,
-  { branch, head, tree: before, author, committer }: Base,
-  { message, edit }: TreeChange,
+  { branch, head, tree: before }: Base,
+  { identity, message, edit }: TreeChange,
 ): Promise<UnnamedCommit | null> {
+  const [author, committer] = (['AUTHOR', 'COMMITTER'] as const).map((role) =>
+    identOf(role, env, config, identity, now()),
+  );
+  if (branch === null || head === null || before === null || !author || !committer) return null;
   const tree = await edit(before);
   if (tree === before) return null;
   const oid = await store.writeCommit({ tree, parents: [head], author, committer, message: `${message}\n` });

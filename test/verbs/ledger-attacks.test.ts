@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../src/core/bytes.ts';
 import { formatCheckpoint, parseCheckpoint } from '../../src/core/checkpoint.ts';
@@ -9,8 +9,12 @@ import { merkleRoot } from '../../src/core/merkle.ts';
 import { formatNote, noteSignature, parseNote } from '../../src/core/note.ts';
 import { parseRecord } from '../../src/core/record.ts';
 import { nodeHashes } from '../../src/crypto.ts';
+import { nodeHost } from '../../src/host.ts';
 import { toSigner } from '../../src/journal/keys.ts';
+import { writeLedger } from '../../src/verbs/ledger/write.ts';
+import { openRepositoryAt } from '../../src/verbs/repository.ts';
 import { commitAll, type Place, privateKey, STORY, writeBytes } from '../handoff.ts';
+import { makeKey, signLine } from '../ledger/note-key.ts';
 import { seal, writeSealed } from '../sealing.ts';
 import { git } from '../temporary.ts';
 import { findings, reopen, signDocument, template } from '../threats/forge.ts';
@@ -87,41 +91,56 @@ describe('two who append in one clone', () => {
     expect(await findings(here)).toEqual([]);
   });
 
-  it('a plan that was made for another ledger is not laid on top of this one', async () => {
-    const here = fresh();
-    const { writeLedger } = await import('../../src/verbs/ledger/write.ts');
-    const { openRepositoryAt } = await import('../../src/verbs/repository.ts');
-    const { nodeHost } = await import('../../src/host.ts');
-    const repository = openRepositoryAt(here.dir, { env: here.env, host: nodeHost });
-    const tree = git(here.dir, 'rev-parse', 'HEAD:.handoff/ledger');
+  /** As it is between a plan and its commit: what was planned for is `HEAD`, but for what `stale` says. */
+  async function writeStale(here: Place, env: NodeJS.ProcessEnv, stale: object): Promise<string> {
+    const repository = openRepositoryAt(here.dir, { env: { ...here.env, ...env }, host: nodeHost });
+    const [ledger, sessions] = ['ledger', 'sessions'].map((name) =>
+      git(here.dir, 'rev-parse', `HEAD:.handoff/${name}`),
+    );
     const written = ['checkpoint', 'tile/0/000.p/200'].map((path) => ({ path, bytes: Buffer.from('stale') }));
-    const plan = { branch: 'main', size: 1, written, removed: [], planned: tree };
-    const change = { identity: 'maintainer', message: 'stale' };
-    for (const stale of [
-      { ...plan, planned: '1'.repeat(40) },
-      { ...plan, branch: 'other' },
-    ])
-      expect(await refusal(writeLedger(repository, stale, change, {}))).toBe('io');
+    const plan = { branch: 'main', ledger: ledger!, sessions: sessions!, seals: [], ...stale };
+    const change = { size: 1, written, removed: [], plan };
+    const answer = await refusal(writeLedger(repository, change, { identity: 'maintainer', message: 'stale' }, {}));
     await repository.close();
-    expect(git(here.dir, 'log', '--format=%s', '-1')).not.toBe('stale');
-    expect(git(here.dir, 'status', '--porcelain')).toBe('');
-  });
+    return answer;
+  }
 
-  it('nor by git commit, where a hook of somebody else is to run', async () => {
-    const here = fresh();
-    const hook = join(here.dir, '.git/hooks/pre-commit');
-    mkdirSync(dirname(hook), { recursive: true });
-    writeFileSync(hook, '#!/bin/sh\n', { mode: 0o755 });
-    const { writeLedger } = await import('../../src/verbs/ledger/write.ts');
-    const { openRepositoryAt } = await import('../../src/verbs/repository.ts');
-    const { nodeHost } = await import('../../src/host.ts');
-    const repository = openRepositoryAt(here.dir, { env: here.env, host: nodeHost });
-    const written = [{ path: 'checkpoint', bytes: Buffer.from('stale') }];
-    const plan = { branch: 'main', size: 1, written, removed: [], planned: '1'.repeat(40) };
-    const writing = writeLedger(repository, plan, { identity: 'maintainer', message: 'stale' }, {});
-    expect(await refusal(writing)).toBe('io');
-    await repository.close();
-    expect(git(here.dir, 'status', '--porcelain')).toBe('');
+  const HOOK: [string, (here: Place) => void, NodeJS.ProcessEnv] = [
+    'by git, for somebody else has a hook',
+    ({ dir }) => {
+      mkdirSync(join(dir, '.git/hooks'), { recursive: true });
+      writeFileSync(join(dir, '.git/hooks/pre-commit'), '#!/bin/sh\n', { mode: 0o755 });
+    },
+    {},
+  ];
+
+  describe.each<[string, (here: Place) => void, NodeJS.ProcessEnv]>([
+    ['here', () => {}, {}],
+    HOOK,
+    ['by git, which alone knows how it writes this name', () => {}, { GIT_AUTHOR_NAME: 'Sammy Davis, Jr.' }],
+    ['by git, which alone knows when this is', () => {}, { GIT_COMMITTER_DATE: '2026-01-02 03:04:05 +0100' }],
+  ])('a commit that is made %s', (_, prepare, env) => {
+    it.each<[string, object, ((here: Place) => void)?]>([
+      ['another ledger', { ledger: '1'.repeat(40) }],
+      ['another branch', { branch: 'other' }],
+      ['a branch, and HEAD is detached now', {}, ({ dir }) => git(dir, 'checkout', '--quiet', '--detach')],
+      ['a seal that has gone', { sessions: '1'.repeat(40), seals: [{ path: '.handoff/sessions/donna/none' }] }],
+    ])('is not made of a plan for %s', async (_plan, stale, move) => {
+      const here = fresh();
+      prepare(here);
+      move?.(here);
+      const head = git(here.dir, 'rev-parse', 'HEAD');
+      expect(await writeStale(here, env, stale)).toBe('io');
+      expect([git(here.dir, 'rev-parse', 'HEAD'), git(here.dir, 'status', '--porcelain')]).toEqual([head, '']);
+    });
+
+    it('is made of one that still fits, although another session came', async () => {
+      const here = fresh();
+      prepare(here);
+      const seals = [{ path: sealed(here, 2) }];
+      expect(await writeStale(here, env, { sessions: '1'.repeat(40), seals })).toBe('accepted');
+      expect(git(here.dir, 'log', '--format=%s', '-1')).toBe('stale');
+    });
   });
 });
 
@@ -144,6 +163,19 @@ describe('a ledger whose signer was revoked', () => {
     expect(await findings(here)).toEqual([]);
     const { handoff } = reopen(here);
     expect((await handoff.gate({ base: 'HEAD~1', head: 'HEAD', replaces: true })).findings).toEqual([]);
+  });
+
+  it('is signed anew beside what a witness has signed, whose line stays', async () => {
+    const here = withOlga();
+    const path = join(here.dir, CHECKPOINT);
+    const text = readFileSync(path, 'utf8');
+    const witness = makeKey('witness.example/w1', 4);
+    writeFileSync(path, text + signLine(witness, parseNote(Buffer.from(text)).text));
+    commitAll(here, 'a cosignature');
+    await reopen(here).handoff.ledger.append({ as: 'maintainer' });
+    const { witnesses } = await reopen(here).handoff.ledger.verify({ witness: [witness.vkey] });
+    expect(witnesses).toMatchObject([{ name: witness.name }]);
+    expect(await findings(here)).toEqual([]);
   });
 
   it('is not signed by a clone that has never seen it, unless a person names its root', async () => {

@@ -1,15 +1,11 @@
 import { join } from 'node:path';
-import { checkedOut } from '../../audit/checked-out.ts';
-import { type Ledger, noTiles, readLedger } from '../../audit/ledger.ts';
-import { find, type Source } from '../../audit/source.ts';
-import { openTree } from '../../audit/tree-source.ts';
+import { find } from '../../audit/source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
-import { later } from '../../core/later.ts';
+import { later, settled } from '../../core/later.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
-import { CHECKPOINT, LEDGER, ROOT } from '../../core/paths.ts';
-import { edgeOf, type ReadTile, tilePath } from '../../core/tiles.ts';
+import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { clearLeft } from '../../git/own-file.ts';
@@ -17,22 +13,15 @@ import { whileAlone } from '../../journal/alone.ts';
 import { guarded } from '../../journal/durable.ts';
 import type { NamedSigner } from '../../journal/sign.ts';
 import { requireTrust } from '../current.ts';
-import { readBranch } from '../position.ts';
 import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
 import { protectedRefs } from '../tracking.ts';
-import {
-  type Arrival,
-  type AskedCandidates,
-  arrivedSeals,
-  askCandidates,
-  type Candidates,
-  SESSIONS_LINE,
-} from './arrivals.ts';
+import { type Arrival, arrivedSeals, type Candidates, SESSIONS_LINE } from './arrivals.ts';
 import { checkLedgerPin, EMPTY_LOG, homeOf, rememberOwn } from './pin.ts';
-import { assertRemote, catchUp, pushLedger, readTips, type Tips } from './race.ts';
+import { assertRemote, catchUp, pushLedger } from './race.ts';
 import { assertSeenBefore, isSignedStill, signCheckpoint } from './signature.ts';
+import { askState, type State } from './state.ts';
 import { writeLedger } from './write.ts';
 
 export interface LedgerAppendOptions extends Actor, PublishOptions {
@@ -71,11 +60,12 @@ export async function ledgerAppend(
 async function appendUntilPushed(repository: Repository, options: LedgerAppendOptions): Promise<LedgerAppendResult> {
   for (let attempt = 1; ; attempt++) {
     const { tips, state: early } = askState(repository);
-    await Promise.allSettled([early]); // git finds sessions while documents are verified; what is wrong with those is told first
+    await settled(early); // git finds sessions while documents are verified; what is wrong with those is told first
     const known = await requireTrust(repository);
-    const branch = requireProtectedBranch(repository, known);
+    const found = await tips;
+    const branch = requireProtectedBranch(found.branch, known);
     if (options.push) await assertRemote(repository, branch);
-    const standing = await catchUp(repository, branch, await tips, options.push ?? false);
+    const standing = await catchUp(repository, branch, found, options.push ?? false);
     if (options.push && standing === 'parted') throw hasParted(branch);
     // what won may have changed who is trusted
     const trust = standing === 'moved' ? await requireTrust(repository) : known;
@@ -87,8 +77,7 @@ async function appendUntilPushed(repository: Repository, options: LedgerAppendOp
 }
 
 /** SPEC §11.4: a branch that writes to the ledger could not be merged with another that does. */
-function requireProtectedBranch(repository: Repository, trust: Trust): string {
-  const branch = readBranch(repository);
+function requireProtectedBranch(branch: string | null, trust: Trust): string {
   const refs = protectedRefs(trust);
   if (branch !== null && refs.includes(`refs/heads/${branch}`)) return branch;
   const names = refs.map((ref) => ref.replace('refs/heads/', ''));
@@ -102,36 +91,10 @@ function requireProtectedBranch(repository: Repository, trust: Trust): string {
   );
 }
 
-/** What HEAD has. Nothing of it was judged. */
-interface State extends Tips {
-  source: Source;
-  ledger: Ledger | null;
-  read: ReadTile;
-  /** Resolves when git was asked. */
-  asked: Promise<AskedCandidates>;
-}
-
-/** git answers in turn: first what tells which sessions are new, then those, which takes it long; the rest it finds meanwhile. */
-function askState(repository: Repository): { tips: Promise<Tips>; state: Promise<State> } {
-  repository.store.askAhead(['HEAD^{tree}', `HEAD:${ROOT}/`, `HEAD:${LEDGER}/`, `HEAD:${ROOT}/sessions/`]);
-  const tips = later(readTips(repository));
-  return { tips, state: later(readState(repository, tips)) };
-}
-
-async function readState(repository: Repository, tips: Promise<Tips>): Promise<State> {
-  const { store } = repository;
-  const { head, theirs } = await tips;
-  const source = checkedOut(await openTree(store, head.tree), requireWorkTree(repository));
-  const ledger = await readLedger(source);
-  const asked = later(askCandidates(repository, source, ledger));
-  await Promise.allSettled([asked]);
-  return { head, theirs, source, ledger, read: ledger ? readAhead(store, ledger) : noTiles, asked };
-}
-
 async function appendHere(
   repository: Repository,
   trust: Trust,
-  state: State & { branch: string },
+  state: OnBranch,
   options: LedgerAppendOptions,
 ): Promise<LedgerAppendResult> {
   const { source, ledger } = state;
@@ -140,8 +103,8 @@ async function appendHere(
   const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
   if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
   const signing = later(maintainerSigner(repository, trust, options)); // nobody need sign where nothing has arrived
-  const candidates = await (await state.asked).answer;
-  const seals = await arrivedSeals(repository, source, trust, ledger, candidates);
+  const candidates = await (await state.candidates).answer;
+  const seals = await arrivedSeals(repository, trust, { source, ledger }, candidates);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
   const { checkpoint, commit } = await commitGrowth(
@@ -156,12 +119,15 @@ async function appendHere(
   return { ...headOf(checkpoint), appended: seals.length, commit };
 }
 
+/** What the protected branch has that is checked out. */
+type OnBranch = State & { branch: string };
+
 /** What is appended, and what it is appended to. */
 interface Growth {
   before: Checkpoint;
   seals: readonly Arrival[];
   candidates: Candidates;
-  state: State & { branch: string };
+  state: OnBranch;
 }
 
 async function commitGrowth(
@@ -176,15 +142,12 @@ async function commitGrowth(
   const isSame = sessions === null || seals.length === 0;
   const extensions = isSame ? before.extensions : [`${SESSIONS_LINE}${sessions}`];
   const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
-  const files = [...growth.written, { path: CHECKPOINT, bytes: signCheckpoint(checkpoint, named) }];
-  const change = { identity: named.identity, message: messageOf(named, seals, growth) };
-  const planned = (await find(state.source, LEDGER))?.oid ?? null;
-  const commit = await writeLedger(
-    repository,
-    { ...growth, written: files, planned, branch: state.branch },
-    change,
-    options,
-  );
+  const note = signCheckpoint(checkpoint, named, state.ledger?.note ?? null);
+  const written = [...growth.written, { path: CHECKPOINT, bytes: note }];
+  const ledger = (await find(state.source, LEDGER))?.oid ?? null;
+  const plan = { branch: state.branch, ledger, sessions, seals };
+  const message = messageOf(named, seals, growth);
+  const commit = await writeLedger(repository, { ...growth, written, plan }, { ...named, message }, options);
   return { checkpoint, commit };
 }
 
@@ -195,20 +158,6 @@ function headOf({ size, root, origin }: Checkpoint): Pick<LedgerAppendResult, 's
 function messageOf({ identity }: NamedSigner, seals: readonly Arrival[], { size, root }: LogGrowth): string {
   const what = seals.length === 0 ? 'signs the ledger anew' : `appends ${seals.length} to the ledger`;
   return `handoff: ${identity} ${what}\n\n${size} seals, root ${toHex(root)}`;
-}
-
-/** Asks for the right edge. */
-function readAhead(store: Repository['store'], { checkpoint, read }: Ledger): ReadTile {
-  const tiles = edgeOf(checkpoint.size);
-  const folders = new Set(tiles.flatMap((tile) => foldersOf(tilePath(tile))));
-  store.askAhead([...folders].map((folder) => `HEAD:${LEDGER}/${folder}/`));
-  const edge = new Map(tiles.map((tile) => [tilePath(tile), later(read(tile))]));
-  return (tile) => edge.get(tilePath(tile)) ?? read(tile);
-}
-
-function foldersOf(path: string): string[] {
-  const names = path.split('/').slice(0, -1);
-  return names.map((_, i) => names.slice(0, i + 1).join('/'));
 }
 
 function nothingToPush(): HandoffError {

@@ -4,7 +4,7 @@ import { FOLDERS_AT_ONCE, limiter } from '../../audit/limit.ts';
 import { FOLDER, find, type Source } from '../../audit/source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { HandoffError } from '../../core/error.ts';
-import { later } from '../../core/later.ts';
+import { type Asked, later } from '../../core/later.ts';
 import { leafHash } from '../../core/merkle.ts';
 import { ROOT } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust.ts';
@@ -29,17 +29,12 @@ export interface Candidates {
   folders: SessionFolder[];
 }
 
-/** What git says when it has found them. */
-export interface AskedCandidates {
-  answer: Promise<Candidates>;
-}
-
-/** Where the checkpoint says which sessions the ledger has seen, what came since; else all there are. Resolves when git was asked. */
+/** Where the checkpoint says which sessions the ledger has seen, what came since; else all there are. Resolves once git was asked. */
 export async function askCandidates(
   { store }: Repository,
   source: Source,
   ledger: Ledger | null,
-): Promise<AskedCandidates> {
+): Promise<Asked<Candidates>> {
   const now = await find(source, `${ROOT}/sessions`);
   if (now?.mode !== FOLDER) return { answer: Promise.resolve({ sessions: null, seen: null, folders: [] }) };
   const seen = ledger === null ? null : await seenSessions(store, ledger);
@@ -55,9 +50,8 @@ export async function askCandidates(
 /** The seals that a ledger lacks, by id. Every session of which a seal arrives is verified whole. */
 export async function arrivedSeals(
   repository: Repository,
-  source: Source,
   trust: Trust,
-  ledger: Ledger | null,
+  { source, ledger }: { source: Source; ledger: Ledger | null },
   { seen, folders }: Candidates,
 ): Promise<Arrival[]> {
   const isKnown = seen === null ? await knownHashes(ledger) : await knownIn(repository, seen);

@@ -7,6 +7,7 @@ import type { Commit, Oid } from '../../git/store.ts';
 import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
 import { remoteNames, remoteOf, trackingRef } from '../tracking.ts';
+import { movedMeanwhile } from './write.ts';
 
 /** A branch as its remote had it when it was last heard of. */
 interface Theirs {
@@ -15,8 +16,7 @@ interface Theirs {
 }
 
 /** Null where this clone has nothing of it, or no branch is checked out. */
-async function readTheirs(repository: Repository): Promise<Theirs | null> {
-  const branch = readBranch(repository);
+async function readTheirs(repository: Repository, branch: string | null): Promise<Theirs | null> {
   const ref = branch === null ? null : trackingRef(await repository.config(), `refs/heads/${branch}`);
   const { store } = repository;
   return ref !== null && (await store.has(ref)) ? { ref, oid: (await store.readCommit(ref)).oid } : null;
@@ -24,13 +24,18 @@ async function readTheirs(repository: Repository): Promise<Theirs | null> {
 
 /** What is checked out, and what its remote has of it. */
 export interface Tips {
+  /** Null when HEAD is detached. */
+  branch: string | null;
   head: Commit;
   theirs: Theirs | null;
 }
 
+/** The branch is read once, and the rest by its name: another one may be checked out meanwhile. */
 export async function readTips(repository: Repository): Promise<Tips> {
-  const [head, theirs] = await Promise.all([repository.store.readCommit('HEAD'), readTheirs(repository)]);
-  return { head, theirs };
+  const branch = readBranch(repository);
+  const rev = branch === null ? 'HEAD' : `refs/heads/${branch}`;
+  const [head, theirs] = await Promise.all([repository.store.readCommit(rev), readTheirs(repository, branch)]);
+  return { branch, head, theirs };
 }
 
 /**
@@ -41,18 +46,19 @@ export async function readTips(repository: Repository): Promise<Tips> {
 export async function catchUp(
   repository: Repository,
   branch: string,
-  { head: seen, theirs }: Tips,
+  { head: seen, theirs }: Pick<Tips, 'head' | 'theirs'>,
   follows: boolean,
 ): Promise<Standing> {
-  if (theirs === null || isNext(seen, theirs)) return 'ahead';
+  if (theirs === null || isAtOrAfter(seen, theirs)) return 'ahead';
   const { git, store } = repository;
-  const head = await store.readCommit('HEAD'); // as it is now: what was committed meanwhile counts
+  const ref = `refs/heads/${branch}`;
+  const head = await store.readCommit(ref); // as it is now: what was committed meanwhile counts
   const range = await readRange(git, head.oid, [theirs.oid]);
-  if (isNext(head, theirs) || (range.boundary.size === 1 && range.boundary.has(theirs.oid))) return 'ahead';
+  if (isAtOrAfter(head, theirs) || (range.boundary.size === 1 && range.boundary.has(theirs.oid))) return 'ahead';
   const isBehind = range.commits.length === 0;
   if (isBehind ? !follows : !(await onlyAppends(git, head.oid, range))) return 'parted';
-  if ((await store.resolve('HEAD')) !== head.oid)
-    return catchUp(repository, branch, await readTips(repository), follows);
+  if (readBranch(repository) !== branch) throw movedMeanwhile('Something else was checked out', branch);
+  if ((await store.resolve(ref)) !== head.oid) return catchUp(repository, branch, { head, theirs }, follows);
   // unlike a reset it takes along what is staged, and stops where that is in the way
   await readGit(git, ['checkout', '--quiet', '--no-track', '-B', branch, theirs.oid, '--']);
   const was = isBehind ? 'was behind' : 'had lost a race';
@@ -60,7 +66,7 @@ export async function catchUp(
   return 'moved';
 }
 
-function isNext(head: Commit, { oid }: Theirs): boolean {
+function isAtOrAfter(head: Commit, { oid }: Theirs): boolean {
   return head.oid === oid || head.parents.includes(oid);
 }
 
@@ -85,7 +91,7 @@ async function onlyAppends(git: Git, head: Oid, range: Range): Promise<boolean> 
  */
 export async function wasInVain(repository: Repository, commit: Oid): Promise<boolean> {
   const { store, git } = repository;
-  const theirs = await readTheirs(repository);
+  const theirs = await readTheirs(repository, readBranch(repository));
   if (theirs === null || !(await store.has(commit))) return false;
   const args = ['log', '--walk-reflogs', '--format=%H', theirs.ref, '--'];
   const seen = (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);

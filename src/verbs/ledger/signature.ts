@@ -1,8 +1,8 @@
 import { type Ledger, ledgerVerifiers, openCheckpoint } from '../../audit/ledger.ts';
 import { toHex } from '../../core/bytes.ts';
-import { type Checkpoint, formatCheckpoint } from '../../core/checkpoint.ts';
+import { type Checkpoint, formatCheckpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
-import { formatNote, noteSignature, openNote } from '../../core/note.ts';
+import { formatNote, type Note, noteSignature, openNote } from '../../core/note.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { NamedSigner } from '../../journal/sign.ts';
@@ -14,7 +14,8 @@ export async function isSignedStill(ledger: Ledger, trust: Trust): Promise<boole
     await openCheckpoint(ledger, trust, nodeSuite);
     return true;
   } catch (error) {
-    if (!(error instanceof HandoffError) || error.code !== 'ledger_inconsistent') throw error;
+    const isOurs = ledger.checkpoint.origin === ledgerOrigin(trust.repoId);
+    if (!(error instanceof HandoffError) || error.code !== 'ledger_inconsistent' || !isOurs) throw error;
     await openNote(ledger.note, ledgerVerifiers(trust, nodeSuite, ['revoked']), nodeSuite);
     return false;
   }
@@ -37,13 +38,18 @@ export function assertSeenBefore({ checkpoint }: Ledger, pin: LedgerPin | null, 
   );
 }
 
-/** The one place that makes a checkpoint. */
-export function signCheckpoint(checkpoint: Checkpoint, { identity, signer }: NamedSigner): Uint8Array {
+/** The one place that makes a checkpoint. Of the same text as before, what witnesses have signed is signed still. */
+export function signCheckpoint(
+  checkpoint: Checkpoint,
+  { identity, signer }: NamedSigner,
+  before: Note | null,
+): Uint8Array {
   if (!signer.signNote) throw noNoteKey(identity);
+  const { origin } = checkpoint;
   const text = formatCheckpoint(checkpoint);
-  const { bytes } = signer.publicKey;
-  const signature = noteSignature(checkpoint.origin, bytes, signer.signNote(text), nodeSuite);
-  return formatNote({ text, signatures: [signature] });
+  const own = noteSignature(origin, signer.publicKey.bytes, signer.signNote(text), nodeSuite);
+  const kept = before?.text === text ? before.signatures.filter(({ name }) => name !== origin) : [];
+  return formatNote({ text, signatures: [own, ...kept] });
 }
 
 function noNoteKey(identity: string): HandoffError {

@@ -2,7 +2,7 @@ import { find } from '../../audit/source.ts';
 import { openTree } from '../../audit/tree-source.ts';
 import { HandoffError } from '../../core/error.ts';
 import type { LogGrowth } from '../../core/log-growth.ts';
-import { LEDGER } from '../../core/paths.ts';
+import { LEDGER, ROOT } from '../../core/paths.ts';
 import { readGit } from '../../git/run.ts';
 import type { Oid } from '../../git/store.ts';
 import { removeFile, writeFiles } from '../../journal/files.ts';
@@ -14,10 +14,16 @@ import { strays } from './strays.ts';
 
 /** What becomes of the files of the ledger; paths are seen from its folder. The checkpoint comes last. */
 interface LedgerChange extends Pick<LogGrowth, 'size' | 'written' | 'removed'> {
-  /** The protected branch that it was planned for. */
-  branch: string;
-  /** The folder of the ledger that it was planned for; null: there was none. */
-  planned: Oid | null;
+  /** What it was planned for. */
+  plan: {
+    /** The protected branch. */
+    branch: string;
+    /** The folder of the ledger; null: there was none. */
+    ledger: Oid | null;
+    /** The folder of sessions, and the seals that arrive from there. */
+    sessions: Oid | null;
+    seals: readonly { path: string }[];
+  };
 }
 
 const DERIVED = { replaces: true, isDerived: true };
@@ -44,7 +50,7 @@ export async function writeLedger(
       const moved = await whatMoved(repository, base, change);
       if (moved === null) return;
       await putBack(repository, paths);
-      throw inVain(moved, change.branch);
+      throw movedMeanwhile(moved, change.plan.branch);
     };
     const edit = (tree: Oid) => repository.store.editTree(tree, edits);
     return commitTree(repository, { identity, message, paths: [LEDGER], check, edit, stage });
@@ -54,10 +60,19 @@ export async function writeLedger(
 }
 
 /** The plan was made for one ledger: on top of another, which a pull may have brought meanwhile, it would take that one back. */
-async function whatMoved({ store }: Repository, { branch, tree }: Base, planned: LedgerChange): Promise<string | null> {
-  if (branch !== planned.branch) return `${branch} was checked out`;
-  const found = (await find(await openTree(store, tree), LEDGER))?.oid ?? null;
-  return found === planned.planned ? null : 'The ledger has changed';
+async function whatMoved(
+  { store }: Repository,
+  { branch, tree }: Base,
+  { plan }: LedgerChange,
+): Promise<string | null> {
+  if (branch !== plan.branch) return branch === null ? 'HEAD was detached' : `${branch} was checked out`;
+  if (tree === null) return `${branch} has lost its commits`;
+  const source = await openTree(store, tree);
+  const oidOf = async (path: string): Promise<Oid | null> => (await find(source, path))?.oid ?? null;
+  if ((await oidOf(LEDGER)) !== plan.ledger) return 'The ledger has changed';
+  if ((await oidOf(`${ROOT}/sessions`)) === plan.sessions) return null;
+  const isThere = await Promise.all(plan.seals.map(({ path }) => store.has(`${tree}:${path}`)));
+  return isThere.every(Boolean) ? null : 'A seal that was to be appended has gone';
 }
 
 /** The work tree and the index have the ledger of HEAD again. */
@@ -71,7 +86,7 @@ async function putBack(repository: Repository, written: readonly string[]): Prom
   if (await store.has(`HEAD:${LEDGER}`)) await readGit(git, ['checkout', '--quiet', 'HEAD', '--', LEDGER]);
 }
 
-function inVain(moved: string, branch: string): HandoffError {
+export function movedMeanwhile(moved: string, branch: string): HandoffError {
   return new HandoffError('io', `${moved} meanwhile, and nothing was committed.`, {
     hint: `git handoff ledger append begins anew on what ${branch} has now.`,
   });
