@@ -102,6 +102,15 @@ describe('the core', () => {
   });
 });
 
+describe('what checks us from outside', () => {
+  test.each(['test/ledger/client.ts', 'test/ledger/note-key.ts'])('%s knows nothing of ours', (path) => {
+    const text = readFileSync(join(SRC, '..', path), 'utf8');
+    const imported = [...text.matchAll(/\bfrom '([^']+)'/g)].map(([, from]) => from!);
+    expect(imported.filter((from) => !/^node:|^\.\/(?:client|note-key)\.ts$/.test(from))).toEqual([]);
+    expect(imported.length).toBeGreaterThan(0);
+  });
+});
+
 describe('effects have one place', () => {
   test('only adapters touch the process', () => {
     const touching = modules.filter(({ code, node }) => /\bprocess\.\w/.test(code) || node.includes('node:process'));

@@ -131,7 +131,7 @@ function assertPlace(part: string, path: string, { identity, session_id, seq, ki
   assertEqual(`${part} path`, `${ROOT}/sessions/${identity}/${folder}/${recordName(seq, kind)}`, path);
 }
 
-/** SPEC §6.3: a seal is over all that came before it. */
+/** SPEC §11.1 M76, §11.7 M90: a seal is over all that came before it. */
 function assertSeal({ kind, seq, fields }: Leaf, { session, record, seal }: Proof): void {
   assertEqual('seal kind', 'seal', kind);
   assertEqual('seal tree_size', seq - 1, fields.tree_size as number);

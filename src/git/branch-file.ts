@@ -96,9 +96,17 @@ function moveRef(own: string, { ref, logs }: Files, move: BranchMove, discards: 
     replaceRef(lock, ref, `${own}.old`, discards);
     return 'moved';
   } catch (error) {
-    for (const { log, size } of added) truncateSync(log, size); // git tells of it when it does it
-    rmSync(lock, { force: true }); // only here: once it was renamed, the next lock is somebody else's
+    takeBack(added, lock);
     throw error;
+  }
+}
+
+/** Once the lock was renamed the next one is somebody else's: so it is removed only here, and whatever else cannot be done. */
+function takeBack(added: readonly { log: string; size: number }[], lock: string): void {
+  try {
+    for (const { log, size } of added) truncateSync(log, size); // git tells of it when it does it
+  } finally {
+    rmSync(lock, { force: true });
   }
 }
 
@@ -116,12 +124,15 @@ function logLine({ from, to, by, reason }: BranchMove): string {
   return `${from} ${to} ${by}\t${reason.replace(/[ \t\n\r]+/g, ' ').replace(/^ | $/g, '')}\n`;
 }
 
-/** While the disk is busy with a large file, to free the room of even a small one takes long. */
+/** While a large file is being removed, whoever frees the room of even a small one waits: the old ref keeps another name until then. */
 function replaceRef(lock: string, ref: string, old: string, discards: Discards): void {
   const isBusy = discards.isBusy();
   if (isBusy) linkSync(ref, old);
-  renameSync(lock, ref);
-  if (isBusy) discards.add(old);
+  try {
+    renameSync(lock, ref);
+  } finally {
+    if (isBusy) discards.add(old);
+  }
 }
 
 interface Files {

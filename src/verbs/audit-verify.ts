@@ -9,6 +9,7 @@ import { nodeSuite } from '../crypto.ts';
 import { listSessions, type Session } from '../journal/registry.ts';
 import { currentSource, requireTrust } from './current.ts';
 import { journalFindings } from './journal-findings.ts';
+import { lostFromHead, readLost } from './lost-records.ts';
 import { isHere } from './recover-records.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf, unknownSession } from './session.ts';
@@ -49,11 +50,17 @@ export async function auditVerify(
   const report: Report = (found) => findings.push(found);
   // what has no place in any session matters to whoever asks about all of them
   const folders = await listFolders(source, session === undefined ? report : () => {});
-  const all: Sessions = { folders, own: ownSessions(repository, source) };
+  const isWorkTree = source.oid === null; // files as HEAD has them are not what anything could be compared with
+  const all: Sessions = {
+    folders,
+    own: isWorkTree ? ownSessions(repository) : [],
+    lost: isWorkTree ? await readLost(repository) : [],
+  };
   const asked = session === undefined ? all : await named(source, all, session);
   const context = { source, trust, suite: nodeSuite, onProgress: repository.progress };
   const counts = await auditFolders(asked.folders, context, report);
   findings.push(...(await journalFindings(repository, source, asked.own)));
+  findings.push(...asked.lost.filter((path) => !findings.some((found) => found.path === path)).map(lostFromHead));
   findings.sort((a, b) => byNature(a.path!, b.path!));
   const sessions = rowsOf(asked, counts, findings);
   if (session !== undefined && sessions.length === 0) throw unknownSession(session, 0);
@@ -65,15 +72,16 @@ interface Sessions {
   folders: SessionFolder[];
   /** Those that were written in this work tree. */
   own: Session[];
+  /** Paths of records that HEAD has, and the work tree has not. */
+  lost: string[];
 }
 
-/** Files as HEAD has them are not what a journal could be compared with. */
-function ownSessions(repository: Repository, source: Source): Session[] {
-  return source.oid === null ? listSessions(dirsOf(repository)).filter((session) => isHere(repository, session)) : [];
+function ownSessions(repository: Repository): Session[] {
+  return listSessions(dirsOf(repository)).filter((session) => isHere(repository, session));
 }
 
-/** By id or unique beginning. A session of which every file is gone is known by its journal alone. */
-async function named(source: Source, { folders, own }: Sessions, prefix: string): Promise<Sessions> {
+/** By id or unique beginning. A session of which every file is gone is known by its journal, or by HEAD. */
+async function named(source: Source, { folders, own, lost }: Sessions, prefix: string): Promise<Sessions> {
   const near = folders.filter((folder) => sidOf(folder).startsWith(prefix.slice(0, SID)));
   const ids = await Promise.all(near.map(async (folder) => (await readSessionId(source, folder)) ?? sidOf(folder)));
   // where no record can be read, the name of the folder is all there is to go by
@@ -81,8 +89,13 @@ async function named(source: Source, { folders, own }: Sessions, prefix: string)
   const asked = {
     folders: near.filter((_, index) => isMeant(ids[index]!)),
     own: own.filter(({ session_id }) => isMeant(session_id)),
+    lost: lost.filter((path) => isMeant(sidIn(path))),
   };
-  const sids = new Set([...asked.folders.map(sidOf), ...asked.own.map(({ session_id }) => session_id.slice(0, SID))]);
+  const sids = new Set([
+    ...asked.folders.map(sidOf),
+    ...asked.own.map(({ session_id }) => session_id.slice(0, SID)),
+    ...asked.lost.map(sidIn),
+  ]);
   if (prefix === '' || sids.size !== 1) throw unknownSession(prefix, prefix === '' ? 0 : sids.size);
   return asked;
 }
@@ -90,11 +103,16 @@ async function named(source: Source, { folders, own }: Sessions, prefix: string)
 const SID = 8;
 
 /** One for each folder, and for each session whose folder is gone. */
-function rowsOf({ folders, own }: Sessions, counts: readonly number[], findings: readonly Finding[]): AuditedSession[] {
+function rowsOf(
+  { folders, own, lost }: Sessions,
+  counts: readonly number[],
+  findings: readonly Finding[],
+): AuditedSession[] {
   const rows = new Map(
     folders.map(({ entry, owner }, index) => [entry.path, row(entry.path, owner, counts[index]!)] as const),
   );
   const owners = new Map(own.map(({ folder, identity }) => [folder, identity]));
+  for (const path of lost) owners.set(folderOf(path), path.split('/')[2]!);
   for (const { code, path } of findings) {
     const folder = folderOf(path!);
     if (!rows.has(folder) && owners.has(folder)) rows.set(folder, row(folder, owners.get(folder)!, 0));
@@ -110,6 +128,10 @@ function rowsOf({ folders, own }: Sessions, counts: readonly number[], findings:
 /** Of a session, by the path of anything in it. */
 function folderOf(path: string): string {
   return path.split('/').slice(0, 4).join('/');
+}
+
+function sidIn(path: string): string {
+  return folderOf(path).slice(-SID);
 }
 
 function row(path: string, identity: string, record_count: number): AuditedSession {

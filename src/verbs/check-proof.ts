@@ -5,7 +5,7 @@ import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { checkProof, type Proof, type ProofCheck } from '../core/proof.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
 import { nodeSuite } from '../crypto.ts';
-import { requireTrust } from './current.ts';
+import { readTrust } from './current.ts';
 import type { Repository } from './repository.ts';
 
 export interface CheckProofOptions {
@@ -22,16 +22,25 @@ export interface CheckProofResult extends ProofCheck {
   valid: true;
 }
 
-/** Needs no repository. In one that the proof is about, the keys of its maintainers do where none is given. SPEC §11.6 */
+/** Needs no repository. In one that the proof is about, the keys of its maintainers do where none is given. SPEC §11.7 */
 export async function checkProofFile(
   options: CheckProofOptions,
   openRepository: () => Promise<Repository | null> = async () => null,
 ): Promise<CheckProofResult> {
   const proof = parseProof(readInput(options.file, MAX_PROOF_BYTES));
-  const vkeys = options.vkey === undefined ? await ownKeys(proof, openRepository) : [options.vkey].flat();
+  const given = [options.vkey ?? []].flat();
+  if (options.vkey !== undefined && given.length === 0) throw noKeys();
+  const vkeys = given.length === 0 ? await ownKeys(proof, openRepository) : given;
   const keys = { vkeys, ...(options.witness ? { witnesses: options.witness } : {}) };
   const record = options.record === undefined ? undefined : readInput(options.record, MAX_RECORD_BYTES);
   return { valid: true, ...(await checkProof(proof, keys, nodeSuite, record)) };
+}
+
+/** Whoever trusts no key at all would be told that it holds. */
+function noKeys(): HandoffError {
+  return new HandoffError('usage', 'Expected public keys of the ledger, found an empty list.', {
+    hint: 'Give at least one, or leave the option out.',
+  });
 }
 
 /** A byte more than there may be is enough for whoever reads it to refuse it. */
@@ -60,11 +69,16 @@ function readStart(path: string, length: number): Uint8Array {
   }
 }
 
-/** None where there is no repository, or it is another one. */
+/** None where there is no repository, it is another one, or nobody has pinned its root: then anyone may have made it, keys and all. */
 async function ownKeys({ repo }: Proof, openRepository: () => Promise<Repository | null>): Promise<string[]> {
   const repository = await openRepository();
-  const trust = repository && (await requireTrust(repository).catch(nullIfNone));
-  return trust?.repoId === repo ? ledgerVkeys(trust, nodeSuite) : [];
+  const trust = repository && (await readTrust(repository).catch(nullIfNone));
+  if (!repository || trust?.repoId !== repo) return [];
+  if ((await repository.config()).get('handoff.root') !== undefined) return ledgerVkeys(trust, nodeSuite);
+  repository.warn(
+    'No root is pinned here, so the keys of this repository count for nothing. Pin it: git handoff trust',
+  );
+  return [];
 }
 
 function nullIfNone(error: unknown): null {

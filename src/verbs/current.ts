@@ -9,6 +9,7 @@ import { later } from '../core/later.ts';
 import { ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
+import { tryPinRoot } from './pins.ts';
 import type { Position } from './position.ts';
 import { assertPinned, type Repository } from './repository.ts';
 
@@ -27,8 +28,15 @@ export async function committedSource(repository: Repository, { head }: Position
   return head ? openTree(repository.store, 'HEAD') : currentSource(repository);
 }
 
-/** Who is trusted here and now. A policy that does not hold ends every verb that writes. */
+/** Who is trusted here and now. A policy that does not hold ends every verb that writes. SPEC §5.8: the first root seen is pinned. */
 export async function requireTrust(repository: Repository): Promise<Trust> {
+  const trust = await readTrust(repository);
+  await tryPinRoot(repository, trust.repoId);
+  return trust;
+}
+
+/** The same for whoever must not take the first root that comes along for one that somebody has compared. */
+export async function readTrust(repository: Repository): Promise<Trust> {
   later(repository.config()); // git gets ready while documents are read
   const problems: HandoffError[] = [];
   const trust = await loadTrust(await currentSource(repository), nodeSuite, (found) => {

@@ -1,12 +1,12 @@
-import { lstatSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, lstatSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { findLeaves, inconsistent, type Ledger } from '../audit/ledger.ts';
 import { toHex } from '../core/bytes.ts';
 import { ledgerOrigin } from '../core/checkpoint.ts';
 import { HandoffError } from '../core/error.ts';
 import { inclusionProof, leafHash, verifyInclusion } from '../core/merkle.ts';
 import { formatVerifierKey } from '../core/note.ts';
-import { proofPath } from '../core/paths.ts';
+import { proofPath, ROOT } from '../core/paths.ts';
 import type { Proof, ProofLeaf } from '../core/proof.ts';
 import { formatProof } from '../core/proof-text.ts';
 import { inclusionFromTiles } from '../core/tiles.ts';
@@ -78,7 +78,7 @@ async function findSeal(
   if (first >= 0) return { seal: seals[first]!, index: places.get(toHex(leaves[first]!))! };
   if (seals.length > 0) throw notInLedger(`The seal of session ${session_id} is not in the ledger yet.`);
   throw new HandoffError('nothing_sealed', `No seal of session ${session_id} covers record ${at + 1}.`, {
-    hint: `git handoff seal ${session_id.slice(0, 8)}; once that is merged, git handoff ledger append on the protected branch.`,
+    hint: `Where it was written: git handoff seal ${session_id.slice(0, 8)}; once that is merged, git handoff ledger append on the protected branch.`,
     data: { session_id },
   });
 }
@@ -131,7 +131,7 @@ async function writeProof(
   { output, ...options }: ProveOptions,
 ): Promise<string | null> {
   if (output === '-') return null;
-  if (output !== undefined) return writeTo(resolve(output), bytes);
+  if (output !== undefined) return writeTo(assertPlace(repository, resolve(output)), bytes);
   if (repository.dirs.topLevel === null) throw noWorkTree();
   const path = proofPath(record.id);
   const plan = {
@@ -141,6 +141,18 @@ async function writeProof(
   };
   await publish(repository, plan, { ...options, commit: options.commit ?? false });
   return path;
+}
+
+/** A folder that is not there was not meant; and what is in `.handoff` has its own place there. SPEC §2.2 */
+function assertPlace({ dirs: { topLevel } }: Repository, file: string): string {
+  const folder = dirname(file);
+  if (!existsSync(folder))
+    throw new HandoffError('usage', `There is no folder ${folder} to write the proof to.`, { hint: 'Make it first.' });
+  const path = topLevel === null ? '..' : relative(topLevel, join(realpathSync(folder), basename(file)));
+  if (path.split(sep)[0] !== ROOT) return file;
+  throw new HandoffError('usage', `${path} is no place for a proof.`, {
+    hint: `Without -o it goes to ${ROOT}/proofs and is staged; with -o anywhere outside ${ROOT}.`,
+  });
 }
 
 function noFile(): HandoffError {

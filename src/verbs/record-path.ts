@@ -61,7 +61,10 @@ export function onlyOne<T extends { path: string }>(found: readonly T[], name: s
       ? `There is no record ${JSON.stringify(name)}.`
       : `${JSON.stringify(name)} names ${found.length} records.`;
   throw new HandoffError('unknown_record', message, {
-    hint: found.length === 0 ? 'git handoff log lists them.' : `Give more digits. They are: ${paths.join(', ')}`,
+    hint:
+      found.length === 0
+        ? 'git handoff log lists them; git handoff audit verify shows what was changed or lost.'
+        : `Give more digits. They are: ${paths.join(', ')}`,
   });
 }
 

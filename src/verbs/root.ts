@@ -7,7 +7,7 @@ import { nodeSuite } from '../crypto.ts';
 import { lastSeal, readTip } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { currentSource, requireTrust } from './current.ts';
-import { checkLedgerPin, homeOf } from './ledger/pin.ts';
+import { checkCurrentPin, homeOf } from './ledger/pin.ts';
 import type { Repository } from './repository.ts';
 import { requireLedger } from './require-ledger.ts';
 import { noRecords, verifySeal } from './seal-plan.ts';
@@ -43,7 +43,7 @@ async function ledgerRoot(repository: Repository): Promise<LedgerRoot> {
   const trust = await requireTrust(repository);
   const ledger = await requireLedger(await currentSource(repository));
   await openCheckpoint(ledger, trust, nodeSuite);
-  await checkLedgerPin(repository, ledger, homeOf(trust));
+  await checkCurrentPin(repository, ledger, homeOf(trust));
   const { size, root: head, origin } = ledger.checkpoint;
   return { size, root: toHex(head), origin };
 }
@@ -83,7 +83,7 @@ async function journalledSeal(repository: Repository, trust: Trust, session: Ses
 function answer(session_id: string, seal: YamlMap | undefined): RootResult {
   if (seal) return { session_id, tree_size: seal.tree_size as number, root: seal.root as string };
   throw new HandoffError('nothing_sealed', `Session ${session_id} has no seal.`, {
-    hint: `git handoff seal ${session_id.slice(0, 8)}`,
+    hint: `Where it was written: git handoff seal ${session_id.slice(0, 8)}`,
     data: { session_id },
   });
 }

@@ -48,6 +48,13 @@ export function noRecords(session_id: string): HandoffError {
   });
 }
 
+function gap(session_id: string, found: number, expected: number): HandoffError {
+  return new HandoffError('chain_broken', `Session ${session_id}: expected ${expected} records, found ${found}.`, {
+    hint: 'git handoff audit verify shows which are missing.',
+    data: { session_id },
+  });
+}
+
 /**
  * The keys of the seal that gets this number: over all records before it, and bound to the seal before it. Reads the journal
  * anew for each number it is asked for: somebody may have written meanwhile, or sealed.
@@ -58,7 +65,8 @@ export function planSeal(repository: Repository, { session_id }: Session, seq: n
     .filter((number) => number < seq)
     .map((number) => readEntry(dirs, session_id, number));
   const leaves = entries.flatMap((entry) => ('bytes' in entry ? [entry.bytes] : []));
-  if (leaves.length !== seq - 1) throw noRecords(session_id);
+  if (seq === 1) throw noRecords(session_id);
+  if (leaves.length !== seq - 1) throw gap(session_id, leaves.length, seq - 1);
   const before = entries.findLast(isSeal);
   if (before?.number === seq - 1) throw sealInProgress(session_id);
   const head = { tree_size: leaves.length, root: toHex(merkleRoot(leaves, nodeSuite.sha256)) };

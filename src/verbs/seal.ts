@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import type { Trust } from '../core/trust.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { readCommitted, unmarkCommitted } from '../journal/committed.ts';
 import { isWrapped } from '../journal/records.ts';
@@ -8,7 +9,7 @@ import type { Session } from '../journal/registry.ts';
 import { whileSealing } from '../journal/sealing.ts';
 import { requireSigner } from './acting.ts';
 import { append, type Writer } from './append.ts';
-import { requireTrust } from './current.ts';
+import { currentSource, requireTrust } from './current.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
 import { journalled } from './known.ts';
 import { readBranch } from './position.ts';
@@ -20,6 +21,7 @@ import { newestSeal, planSeal, type Sealed } from './seal-plan.ts';
 import { assertWrittenBack } from './seal-writeback.ts';
 import { assertSealable } from './sealable.ts';
 import { dirsOf, requireSession, type SessionChoice } from './session.ts';
+import { findTreeSession } from './tree-session.ts';
 
 export interface SealOptions extends SessionChoice, PublishOptions, HoldOptions {}
 
@@ -37,7 +39,9 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
   const trust = await requireTrust(repository);
   // a session that is named is sealed with its own key, whoever asks
   const choice = options.session === undefined ? options : { session: options.session };
-  const { session } = await requireSession(repository, trust, choice);
+  const { session } = await requireSession(repository, trust, choice).catch(async (error) => {
+    throw await writtenElsewhere(repository, trust, choice.session, error);
+  });
   return whileSealing(dirsOf(repository), session.session_id, repository, async () => {
     const { session_id, identity } = session;
     const known = await newestSeal(repository, trust, session);
@@ -60,6 +64,24 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
       commit: await settle(repository, session, sealed, options),
     };
   });
+}
+
+/** Two clones that each go on with one chain would fork it: only the one that wrote it seals it. */
+async function writtenElsewhere(
+  repository: Repository,
+  trust: Trust,
+  named: string | undefined,
+  error: unknown,
+): Promise<unknown> {
+  if (!(error instanceof HandoffError) || error.code !== 'unknown_session' || named === undefined) return error;
+  const found = await findTreeSession(await currentSource(repository), trust, named).catch(() => null);
+  if (!found) return error;
+  const { session_id, identity } = found;
+  return new HandoffError(
+    'unknown_session',
+    `Session ${session_id} of ${identity} is in the tree, but was not written in this clone: it can be sealed only where it was.`,
+    { hint: `Where ${identity} wrote it: git handoff seal ${session_id.slice(0, 8)}`, data: { session: named } },
+  );
 }
 
 /** One that a branch elsewhere holds is not brought here by its seal: that is for a merge to do. */

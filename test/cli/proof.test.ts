@@ -172,6 +172,17 @@ describe('prove', () => {
     expect(errorOf(nowhere)).toMatchObject({ code: 'io' });
   });
 
+  test('with -o it makes no folder, and puts nothing into .handoff that does not belong there', () => {
+    const place = fresh();
+    const record = records[0]!.id;
+    const nowhere = join(temporaryDirectory(), 'none/proof.yaml');
+    for (const file of [nowhere, '.handoff/proof.yaml', '.handoff/sessions/x.yaml']) {
+      const refused = run(['prove', record, '-o', file, '--json'], { cwd: place.dir, env: place.env });
+      expect([refused.code, errorOf(refused).code]).toEqual([2, 'usage']);
+    }
+    expect([existsSync(nowhere), git(place.dir, 'status', '--porcelain')]).toEqual([false, '']);
+  });
+
   test('in a bare repository it can be written elsewhere', () => {
     const place = fresh();
     const bare = join(place.dir, '../bare.git');
@@ -279,6 +290,20 @@ describe('check-proof', () => {
     expect(json(run(['-C', other, 'check-proof', file, '--json']))).toMatchObject({ valid: true, trusted: false });
     expect(run(['-C', other, 'init'], { env: { HANDOFF_KEYS: join(place.dir, '../other-keys') } }).code).toBe(0);
     expect(json(run(['-C', other, 'check-proof', file, '--json']))).toMatchObject({ valid: true, trusted: false });
+  });
+
+  test('in a clone whose root nobody has pinned its keys count for nothing', () => {
+    const place = fresh();
+    const file = written(place);
+    const clone = join(place.dir, '../clone');
+    git('/', 'clone', '--quiet', place.dir, clone);
+    const check = () => run(['-C', clone, 'check-proof', file, '--json'], { env: place.env });
+    const first = check();
+    expect(json(first)).toMatchObject({ valid: true, trusted: false });
+    expect(first.stderr).toContain('No root is pinned here');
+    expect(git(clone, 'config', '--default', 'none', 'handoff.root')).toBe('none');
+    json(run(['-C', clone, 'trust', '--root', place.root, '--json'], { env: place.env }));
+    expect(json(check())).toMatchObject({ trusted: true });
   });
 
   test('a proof still holds when the ledger has grown, and the key was rotated', () => {

@@ -75,6 +75,23 @@ function restore({ at: { dirs } }: Place, branch: string, [ref, , ...logs]: stri
   writeFileSync(join(dirs.gitDir, 'logs/HEAD'), logs[1]!);
 }
 
+/** While the file system does some things in another way. */
+function withFs(changed: Partial<typeof fs>, work: () => void): void {
+  const real = Object.fromEntries(Object.keys(changed).map((name) => [name, fs[name as keyof typeof fs]]));
+  Object.assign(fs, changed);
+  syncBuiltinESMExports();
+  try {
+    work();
+  } finally {
+    Object.assign(fs, real);
+    syncBuiltinESMExports();
+  }
+}
+
+function broken(): never {
+  throw Object.assign(new Error('broken'), { code: 'EIO' });
+}
+
 describe('a branch whose ref is a file', () => {
   it.each([
     ['sha1', 'main', 'commit: next'],
@@ -111,13 +128,20 @@ ${move.to}`);
     expect(leftIn(here)).toEqual([]);
   });
 
-  it('goes away in a thread where a large index does: the old ref is put aside first', async () => {
+  it('leaves the old ref to another thread while that removes a large index', async () => {
     const here = place();
+    const discards = openDiscards();
+    const added: string[] = [];
+    const add = (path: string): void => {
+      added.push(readFileSync(path, 'utf8'));
+      discards.add(path);
+    };
     const large = join(here.dir, '.git/large');
-    writeFileSync(large, '');
-    here.at.discards.add(large);
-    expect(moveBranchFile(here.at, here.move)).toBe('moved');
-    await here.at.discards.settled();
+    writeFileSync(large, 'large');
+    add(large);
+    expect(moveBranchFile({ ...here.at, discards: { ...discards, add } }, here.move)).toBe('moved');
+    await discards.settled();
+    expect(added).toEqual(['large', `${here.move.from}\n`]);
     expect(git(here.dir, 'rev-parse', 'main')).toBe(here.move.to);
     expect([existsSync(large), ...leftIn(here)]).toEqual([false]);
   });
@@ -135,7 +159,7 @@ ${move.to}`);
     expect(leftIn(here)).toEqual([]);
   });
 
-  it.each(['HEAD.lock', 'refs/heads/main.lock'])('waits for git where somebody has %s, which stays theirs', (name) => {
+  it.each(['HEAD.lock', 'refs/heads/main.lock'])('is left to git where somebody has %s, which stays theirs', (name) => {
     const here = place();
     const lock = join(here.dir, '.git', name);
     writeFileSync(lock, 'theirs');
@@ -149,36 +173,27 @@ ${move.to}`);
   it('is told of in no log when it cannot be moved: git tells of it when it does it', () => {
     const here = place();
     const before = refsOf(here, 'main');
-    const rename = fs.renameSync;
-    fs.renameSync = () => {
-      throw Object.assign(new Error('broken'), { code: 'EIO' });
-    };
-    syncBuiltinESMExports();
-    try {
-      expect(moveBranchFile(here.at, here.move)).toBe('git');
-    } finally {
-      fs.renameSync = rename;
-      syncBuiltinESMExports();
-    }
+    withFs({ renameSync: broken }, () => expect(moveBranchFile(here.at, here.move)).toBe('git'));
     expect(refsOf(here, 'main')).toEqual(before);
     expect(leftIn(here)).toEqual([]);
+  });
+
+  it('is unlocked even where the logs cannot be brought back', () => {
+    const here = place();
+    here.at.discards.add(join(here.dir, '.git/large')); // so that the old ref has another name as well
+    withFs({ renameSync: broken, truncateSync: broken }, () => expect(moveBranchFile(here.at, here.move)).toBe('git'));
+    expect(leftIn(here).filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 
   it('does not remove the lock that somebody takes right after', () => {
     const here = place();
     const lock = join(here.dir, '.git/refs/heads/main.lock');
     const rename = fs.renameSync;
-    fs.renameSync = (from, to) => {
+    const renameSync: typeof rename = (from, to) => {
       rename(from, to);
       writeFileSync(lock, 'theirs');
     };
-    syncBuiltinESMExports();
-    try {
-      expect(moveBranchFile(here.at, here.move)).toBe('moved');
-    } finally {
-      fs.renameSync = rename;
-      syncBuiltinESMExports();
-    }
+    withFs({ renameSync }, () => expect(moveBranchFile(here.at, here.move)).toBe('moved'));
     expect(readFileSync(lock, 'utf8')).toBe('theirs');
   });
 
@@ -246,7 +261,7 @@ ${move.to}`);
   });
 });
 
-it('of twenty moves from one commit the first counts, and nothing of the others is seen', () => {
+it('of twenty moves from one commit, one after the other, the first counts, and nothing of the others is seen', () => {
   const here = place();
   const tips = Array.from({ length: 20 }, (_, number) =>
     gitInput(here.dir, `tip ${number}`, 'commit-tree', '-p', here.move.from, `${here.move.from}^{tree}`),

@@ -435,3 +435,43 @@ describe('the command', () => {
     expect(text().match(/^\w{8} +donna/gm)).toHaveLength(1);
   });
 });
+
+describe('what HEAD has and the work tree has not', () => {
+  /** Written in another work tree, committed there, and merged: nothing here was written here. */
+  async function merged(): Promise<{ place: Place; folder: string; session_id: string }> {
+    const place = fresh();
+    const other = worktree(place, 'other');
+    const session_id = await workAndWrap(other.handoff, 'donna');
+    git(place.dir, 'merge', '--quiet', '--ff-only', git(other.dir, 'rev-parse', 'HEAD'));
+    const [first] = git(place.dir, 'ls-files', '.handoff/sessions/donna').split('\n');
+    return { place, folder: dirname(first!), session_id };
+  }
+
+  test.each<[string, (dir: string, path: string) => void]>([
+    ['removed', (dir, path) => rmSync(join(dir, path))],
+    ['removed and staged', (dir, path) => git(dir, 'rm', '--quiet', path)],
+  ])('the end of a chain, %s', async (_, remove) => {
+    const { place, folder, session_id } = await merged();
+    const before = await verified(place);
+    const last = git(place.dir, 'ls-files', folder).split('\n').at(-1)!;
+    remove(place.dir, last);
+    const lost = { valid: false, broken_count: 1, first: name(last), codes: [`record_deleted ${name(last)}`] };
+    expect(await verified(place)).toEqual({ ...before, ...lost });
+    expect(await verified(place, session_id)).toMatchObject(lost);
+  });
+
+  test('a session whole, which is found by its name all the same', async () => {
+    const { place, folder, session_id } = await merged();
+    rmSync(join(place.dir, folder), { recursive: true });
+    const { broken_count, codes } = await verified(place, session_id.slice(0, 8));
+    expect([broken_count, codes.every((code) => code.startsWith('record_deleted'))]).toEqual([codes.length, true]);
+    expect(codes.length).toBeGreaterThan(1);
+  });
+
+  test('what a sparse checkout leaves out is not lost', async () => {
+    const { place } = await merged();
+    git(place.dir, 'sparse-checkout', 'set', '--no-cone', '/*', '!/.handoff/sessions/donna/');
+    expect(existsSync(join(place.dir, '.handoff/sessions/donna'))).toBe(false);
+    expect((await verified(place)).valid).toBe(true);
+  });
+});

@@ -332,7 +332,8 @@ it('what no commit has is checked and not remembered: it may yet be dropped', as
   const pin = readFileSync(join(place.dir, '.git/handoff/ledger.json'), 'utf8');
   commitSealed(place);
   await reopen(place).handoff.ledger.append({ commit: false });
-  expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ valid: true, size: 4 });
+  expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ valid: true, size: 4, seen_at: null });
+  expect(await reopen(place).handoff.root({ ledger: true })).toMatchObject({ size: 4 });
   expect(readFileSync(join(place.dir, '.git/handoff/ledger.json'), 'utf8')).toBe(pin);
   git(place.dir, 'reset', '--quiet', '--hard');
   expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ valid: true, size: 3 });

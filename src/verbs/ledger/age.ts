@@ -20,7 +20,7 @@ export function assertAge(pin: LedgerPin | null, maxAge: string | undefined, now
 }
 
 function noneYet(): HandoffError {
-  return new HandoffError('ledger_inconsistent', 'There is no ledger here, and so none that has grown.', {
+  return new HandoffError('ledger_inconsistent', 'No commit here has a ledger, and so none that has grown.', {
     hint: 'git fetch and merge what the remote has, or seal and append: git handoff ledger append',
   });
 }

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { toFinding } from '../../audit/finding.ts';
 import { type Ledger, readLedger } from '../../audit/ledger.ts';
 import { find, type Source } from '../../audit/source.ts';
-import { fromHex, toHex } from '../../core/bytes.ts';
+import { equalBytes, fromHex, toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { type Finding, HandoffError } from '../../core/error.ts';
 import { merkleRoot, verifyConsistency } from '../../core/merkle.ts';
-import { LEDGER } from '../../core/paths.ts';
+import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
 import { consistencyFromTiles } from '../../core/tiles.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
@@ -29,17 +29,17 @@ export function homeOf(trust: Trust): LedgerHome {
 
 /**
  * SPEC §11.5: a ledger that is older than what was seen was rolled back; one that does not extend it is another ledger. What holds
- * is remembered, if who signed it is trusted. No ledger is one without seals.
+ * is remembered, if `remembers` says so: not what a revoked key has signed, nor what no commit has. No ledger is one without seals.
  */
 export async function checkLedgerPin(
   repository: Repository,
   ledger: Ledger | null,
   home: LedgerHome,
-  isTrusted = true,
+  remembers: boolean,
 ): Promise<LedgerPin | null> {
   const found = toPin(ledger, home, repository.now());
   const known = readLedgerPin(repository);
-  const accept = (pin: LedgerPin): LedgerPin | null => (isTrusted ? rememberPin(repository, pin) : known);
+  const accept = (pin: LedgerPin): LedgerPin | null => (remembers ? rememberPin(repository, pin) : known);
   for (let pin = known; ; pin = pin.own!.before) {
     if (pin?.origin !== found.origin) return accept(found);
     const fault = await faultOf(pin, found, ledger);
@@ -50,6 +50,21 @@ export async function checkLedgerPin(
     }
     if (!pin.own || !(await wasInVain(repository, pin.own.commit))) throw fault;
   }
+}
+
+/** The same for a ledger as it is in the work tree, which somebody who is trusted has signed: what no commit has may yet be dropped. */
+export async function checkCurrentPin(
+  repository: Repository,
+  ledger: Ledger | null,
+  home: LedgerHome,
+): Promise<LedgerPin | null> {
+  return checkLedgerPin(repository, ledger, home, ledger === null || (await isCommitted(repository, ledger)));
+}
+
+async function isCommitted({ store }: Repository, { bytes }: Ledger): Promise<boolean> {
+  const there = `HEAD:${LEDGER}/${CHECKPOINT}`;
+  const oid = (await store.has(there)) ? await store.resolve(there) : null;
+  return oid !== null && equalBytes(await store.readBlob(oid), bytes);
 }
 
 /** Remembers what this clone has appended, and what was known before, in case that nobody gets to see it. */
@@ -99,7 +114,7 @@ export async function ledgerRollback(repository: Repository, source: Source, hom
   const isUnknown = !existsSync(pinPath(repository)) && (await find(source, LEDGER)) === null;
   if (isUnknown) return [];
   try {
-    await checkLedgerPin(repository, await readLedger(source), home);
+    await checkLedgerPin(repository, await readLedger(source), home, true); // it reads what HEAD has
     return [];
   } catch (error) {
     return [toFinding(error, LEDGER)];

@@ -1,13 +1,12 @@
-import { inconsistent, type Ledger, openCheckpoint, readLedger } from '../../audit/ledger.ts';
+import { inconsistent, openCheckpoint, readLedger } from '../../audit/ledger.ts';
 import { assertTiles, reportStrays } from '../../audit/ledger-audit.ts';
-import { equalBytes, toHex } from '../../core/bytes.ts';
+import { toHex } from '../../core/bytes.ts';
 import { ledgerOrigin } from '../../core/checkpoint.ts';
-import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { currentSource, requireTrust } from '../current.ts';
 import type { Repository } from '../repository.ts';
 import { assertAge } from './age.ts';
-import { checkLedgerPin, EMPTY_LOG, homeOf } from './pin.ts';
+import { checkCurrentPin, EMPTY_LOG, homeOf } from './pin.ts';
 import { openSealedSessions } from './sealed-sessions.ts';
 import { readWitnesses } from './witnesses.ts';
 
@@ -45,7 +44,7 @@ export async function ledgerVerify(
   const ledger = await readLedger(source);
   const origin = ledgerOrigin(trust.repoId);
   if (!ledger) {
-    await checkLedgerPin(repository, null, homeOf(trust));
+    await checkCurrentPin(repository, null, homeOf(trust));
     assertAge(null, options.maxAge, repository.now());
     const { size, root } = EMPTY_LOG;
     return { valid: true, size, root: toHex(root), origin, ...sessions.counts(), witnesses: [], seen_at: null };
@@ -55,9 +54,10 @@ export async function ledgerVerify(
     throw inconsistent(`${path}: ${message}`, { path });
   });
   await assertTiles(ledger, trust.repoId, nodeSuite, sessions.assertThere);
-  const pin = await checkLedgerPin(repository, ledger, homeOf(trust), await isCommitted(repository, ledger));
-  assertAge(pin, options.maxAge, repository.now());
   const { size, root } = ledger.checkpoint;
+  const pin = await checkCurrentPin(repository, ledger, homeOf(trust));
+  const seen = pin?.size === size ? pin : null;
+  assertAge(pin, options.maxAge, repository.now());
   const cosigned = verified.flatMap(({ verifier, time }) =>
     time === undefined ? [] : [{ name: verifier.name, at: new Date(time * 1000).toISOString() }],
   );
@@ -68,13 +68,6 @@ export async function ledgerVerify(
     origin,
     ...sessions.counts(),
     witnesses: cosigned,
-    seen_at: pin?.at ?? null,
+    seen_at: seen?.at ?? null,
   };
-}
-
-/** What no commit has may yet be dropped, and is not remembered. */
-async function isCommitted({ store }: Repository, { bytes }: Ledger): Promise<boolean> {
-  const there = `HEAD:${LEDGER}/${CHECKPOINT}`;
-  const oid = (await store.has(there)) ? await store.resolve(there) : null;
-  return oid !== null && equalBytes(await store.readBlob(oid), bytes);
 }
