@@ -16,13 +16,23 @@ export const nodeHost: Host = {
   bootId,
 };
 
-/** Signal 0 asks and does nothing. Somebody else's process is one all the same. */
+/** Signal 0 asks and does nothing. Somebody else's process is one all the same; one that nobody has waited for is none any more. */
 function isRunning(other: number): boolean {
   try {
     kill(other, 0);
-    return true;
+    return !isZombie(other);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Linux tells: the state comes after the name, which stands in brackets and may have any in it. */
+function isZombie(other: number): boolean {
+  try {
+    return /^\d+ \(.*\) [ZX] /s.test(readFileSync(`/proc/${other}/stat`, 'latin1'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return false;
   }
 }
 

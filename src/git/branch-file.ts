@@ -56,7 +56,7 @@ export function moveBranchFile(place: BranchPlace, move: BranchMove): Outcome {
 
 function tryMove({ dirs, processes, discards }: BranchPlace, move: BranchMove): Outcome | 'locked' {
   const files = filesOf(dirs, move.branch);
-  const own = ownName(files.head, processes);
+  const own = ownName(join(dirs.commonDir, 'HEAD'), processes); // a work tree may be removed, and its folder with it
   try {
     return orByGit(() => {
       writeFileSync(own, `${move.to}\n`, { flag: 'wx', mode: 0o666 });

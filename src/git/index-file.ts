@@ -8,7 +8,7 @@ import { copyIndex } from './index-copy.ts';
 import type { IndexedFile } from './index-entries.ts';
 import { takePlace } from './index-place.ts';
 import type { NativeGitStore, ObjectWriter } from './native-store.ts';
-import { clearLeft, ownName, type Processes } from './own-file.ts';
+import { ownName, type Processes, tryClearLeft } from './own-file.ts';
 import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -34,6 +34,7 @@ export function openIndexFile(place: IndexPlace): IndexFile {
       const all = [...new Set([...paths, ...others])];
       const writer = isPlain(place, await place.config(), all) ? await place.store.objectWriter() : null;
       const result = await untilUnlocked(async () => {
+        tryClearLeft(place.dirs, place.processes);
         const outcome = writer ? addDirectly(place, writer, all, new Set(paths)) : 'git';
         if (outcome === 'git') return addByGit(place.git, all);
         return outcome === 'locked' ? LOCKED : DONE;
@@ -85,7 +86,6 @@ function addDirectly(
     read: () => readPlain(join(dirs.topLevel!, path), writer),
   }));
   try {
-    clearLeft(dirs, processes);
     const replaced = copyIndex(index, own, wanted, { format: writer.format, topLevel: dirs.topLevel! });
     if (replaced === null) return 'git';
     return replaced === 'same' ? 'done' : takePlace(index, own, replaced, discards);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RepositoryDirs } from './discover.ts';
 
@@ -12,7 +12,7 @@ export interface Processes {
 }
 
 /** The name says whose it is: what a killed process left is known by its number. */
-const OWN = /^(?:index|HEAD)\.handoff-([0-9a-f]{8})-([0-9]+)-[0-9a-f]{12}(?:\.old)?$/;
+const OWN = /^(?:index|HEAD)\.handoff-([0-9a-f]{8})-([0-9]+)-[0-9a-f]{12}(?:\.old|\.lock)?$/;
 
 /** A name for a file beside one of git's, which is to take its place, or to lock it by a second name of the same file. */
 export function ownName(path: string, { pid, space }: Processes): string {
@@ -24,21 +24,49 @@ export function ownName(path: string, { pid, space }: Processes): string {
  * what it left clears away all of it: a second one could meet the lock of somebody else.
  */
 export function clearLeft(dirs: RepositoryDirs, processes: Processes): void {
-  for (const name of readdirSync(dirs.gitDir)) {
-    const [, space, pid] = OWN.exec(name) ?? [];
-    if (!space || space !== processes.space || processes.isRunning(Number(pid))) continue;
-    const mine = ownName(join(dirs.gitDir, 'index'), processes);
-    if (!tryRename(join(dirs.gitDir, name), mine)) continue;
-    for (const lock of locksIn(dirs)) if (isSameFile(lock, mine)) rmSync(lock, { force: true });
-    rmSync(mine, { force: true });
+  for (const folder of new Set([dirs.gitDir, dirs.commonDir]))
+    for (const name of readdirSync(folder)) {
+      const [, space, pid] = OWN.exec(name) ?? [];
+      if (!space || space !== processes.space || processes.isRunning(Number(pid))) continue;
+      const mine = ownName(join(folder, 'index'), processes);
+      if (!tryRename(join(folder, name), mine)) continue;
+      removeLocks(dirs, mine);
+      rmSync(mine, { force: true });
+    }
+}
+
+/** The same for whoever goes on with git: what cannot be cleared away is in its way too, and it says what. */
+export function tryClearLeft(dirs: RepositoryDirs, processes: Processes): void {
+  try {
+    clearLeft(dirs, processes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
   }
 }
 
-/** All that such a process may have held. While HEAD is locked it names the same branch. */
-function locksIn({ gitDir, commonDir }: RepositoryDirs): string[] {
+/** Every lock that is another name of the file. It is most often one of this work tree; else its branch, or the work tree, is another. */
+function removeLocks(dirs: RepositoryDirs, own: string): void {
+  for (const locks of [locksHere, locksAnywhere]) {
+    if (lstatSync(own, { throwIfNoEntry: false })?.nlink === 1) return;
+    for (const lock of locks(dirs)) if (isSameFile(lock, own)) rmSync(lock, { force: true });
+  }
+}
+
+function locksHere({ gitDir, commonDir }: RepositoryDirs): string[] {
   const ref = /^ref: (refs\/heads\/.+)\n$/.exec(readFileSync(join(gitDir, 'HEAD'), 'utf8'))?.[1];
-  const locked = [join(gitDir, 'index'), join(gitDir, 'HEAD'), ...(ref === undefined ? [] : [join(commonDir, ref)])];
-  return locked.map((path) => `${path}.lock`);
+  return [...locksOf(gitDir), ...(ref === undefined ? [] : [join(commonDir, `${ref}.lock`)])];
+}
+
+function locksAnywhere({ commonDir }: RepositoryDirs): string[] {
+  const worktrees = join(commonDir, 'worktrees');
+  const others = existsSync(worktrees) ? readdirSync(worktrees).map((name) => join(worktrees, name)) : [];
+  const heads = join(commonDir, 'refs/heads');
+  const refs = (readdirSync(heads, { recursive: true }) as string[]).map((name) => join(heads, name));
+  return [...[commonDir, ...others].flatMap(locksOf), ...refs.filter((path) => path.endsWith('.lock'))];
+}
+
+function locksOf(gitDir: string): string[] {
+  return ['index.lock', 'HEAD.lock'].map((name) => join(gitDir, name));
 }
 
 function isSameFile(path: string, other: string): boolean {

@@ -56,7 +56,7 @@ async function sessionRoot(repository: Repository, options: SessionChoice): Prom
   const own = await ownSession(repository, trust, choice);
   if (own) return answer(own.session_id, await journalledSeal(repository, trust, own));
   const { session_id, files } = await findTreeSession(await currentSource(repository), trust, choice.session!);
-  return answer(session_id, files.findLast(({ record }) => record.kind === 'seal')?.record.fields);
+  return answer(session_id, files.findLast(({ record }) => record.kind === 'seal')?.record.fields, 'Where it was written: ');
 }
 
 /** Null for a named session that is not of this machine. */
@@ -80,10 +80,10 @@ async function journalledSeal(repository: Repository, trust: Trust, session: Ses
   return seal ? (await verifySeal(trust, session, seal)).fields : undefined;
 }
 
-function answer(session_id: string, seal: YamlMap | undefined): RootResult {
+function answer(session_id: string, seal: YamlMap | undefined, where = ''): RootResult {
   if (seal) return { session_id, tree_size: seal.tree_size as number, root: seal.root as string };
   throw new HandoffError('nothing_sealed', `Session ${session_id} has no seal.`, {
-    hint: `Where it was written: git handoff seal ${session_id.slice(0, 8)}`,
+    hint: `${where}git handoff seal ${session_id.slice(0, 8)}`,
     data: { session_id },
   });
 }

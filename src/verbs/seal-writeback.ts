@@ -13,7 +13,7 @@ import { readOwn } from './gate-writeback.ts';
 import { readKnown } from './known.ts';
 import { isHere } from './recover-records.ts';
 import type { Repository } from './repository.ts';
-import { trackedTips } from './tracking.ts';
+import { protectedRefs, trackedTips } from './tracking.ts';
 
 /**
  * SPEC §11.1: the final thought comes before the seal. So every commit of code since the session began, up to its baton or to
@@ -23,31 +23,60 @@ export async function assertWrittenBack(
   { repository, trust, session }: Pick<Writer, 'repository' | 'trust' | 'session'>,
   records: readonly PlacedRecord[],
 ): Promise<void> {
-  const head = await endOf(repository, session, records);
-  if (head === null) return;
-  const range = await workOf(repository, trust, head, (records[0]?.record.fields.head ?? null) as Oid | null);
+  for (const end of await endsOf(repository, trust, session, records)) {
+    const commit = await firstUncounted(repository, trust, records, end);
+    if (commit !== undefined) throw tooEarly(session, commit);
+  }
+}
+
+/** A commit of code up to `end` that nobody has accounted for. */
+async function firstUncounted(
+  repository: Repository,
+  trust: Trust,
+  records: readonly PlacedRecord[],
+  end: Oid,
+): Promise<Oid | undefined> {
+  const range = await workOf(repository, trust, end, (records[0]?.record.fields.head ?? null) as Oid | null);
   const accounts = records.filter(({ record }) => record.kind === 'thought').map(toAccount);
   const covers = coverByAncestry(range, accounts);
   const uncounted = range.commits.filter(({ oid }) => !isCovered(covers, oid));
   const isCode = await Promise.all(uncounted.map((commit) => mayBeCode(repository, commit)));
   const open = uncounted.filter((_, at) => isCode[at]);
-  if (open.length === 0) return;
+  if (open.length === 0) return undefined;
   const missing = await uncovered(repository, trust, { ...range, commits: open }, accounts, covers);
   const others = missing.length === 0 ? () => true : await coveredByOthers(repository, trust, range);
-  const commit = missing.find((oid) => !others(oid));
-  if (commit !== undefined) throw tooEarly(session, commit);
+  return missing.find((oid) => !others(oid));
 }
 
-/** The commit that the session's work goes up to; null where there is none, or none any more. */
-async function endOf(repository: Repository, session: Session, records: readonly PlacedRecord[]): Promise<Oid | null> {
-  const { store } = repository;
+/**
+ * The commits that the session's work goes up to, as far as they are still there: its baton's; else where its work tree is, and the
+ * branches that its records name, since another one may be checked out there by now, or the work tree be gone. On a protected
+ * branch others work as well, and the gate judges what gets there.
+ */
+async function endsOf(
+  repository: Repository,
+  trust: Trust,
+  session: Session,
+  records: readonly PlacedRecord[],
+): Promise<Set<Oid>> {
   const baton = records.find(({ record }) => record.kind === 'baton');
-  if (baton) {
-    const head = (baton.record.fields.head ?? null) as Oid | null;
-    return head !== null && (await store.has(`${head}^{commit}`)) ? head : null;
-  }
-  if (isHere(repository, session)) return store.resolve('HEAD');
-  return store.resolve(session.worktree === '.' ? 'main-worktree/HEAD' : `${session.worktree}/HEAD`);
+  const revs = baton ? [baton.record.fields.head] : [headOf(repository, session), ...ownBranches(trust, records)];
+  const { store } = repository;
+  const ends = new Set<Oid>();
+  for (const rev of revs)
+    if (typeof rev === 'string' && (await store.has(`${rev}^{commit}`))) ends.add((await store.readCommit(rev)).oid);
+  return ends;
+}
+
+function headOf(repository: Repository, session: Session): string {
+  if (isHere(repository, session)) return 'HEAD';
+  return session.worktree === '.' ? 'main-worktree/HEAD' : `${session.worktree}/HEAD`;
+}
+
+function ownBranches(trust: Trust, records: readonly PlacedRecord[]): string[] {
+  const named = records.map(({ record: { fields } }) => fields.branch).filter((name) => typeof name === 'string');
+  const refs = [...new Set(named)].map((name) => `refs/heads/${name}`);
+  return refs.filter((ref) => !protectedRefs(trust).includes(ref));
 }
 
 /** What the protected branch has was judged when it got there. */

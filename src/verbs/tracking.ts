@@ -14,6 +14,11 @@ export function protectedRefs({ policy }: Trust): string[] {
   return policy.document.fields.protected as string[];
 }
 
+/** SPEC §11.4: two branches that both wrote to the ledger would fork it, so it grows on the first that is protected. */
+export function ledgerRef(refs: readonly string[]): string {
+  return refs[0]!;
+}
+
 /** The remote-tracking refs of the protected branches, as far as there are any. */
 export async function trackedTips(repository: Repository, trust: Trust): Promise<ProtectedTip[]> {
   const config = await repository.config();

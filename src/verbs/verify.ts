@@ -7,6 +7,7 @@ import { type Finding, HandoffError, hasErrors } from '../core/error.ts';
 import { checkRollbacks, type SeenTrust, seenTrust, tryPinRoot } from './pins.ts';
 import { assertPinned, assertRoot, cachePath, type Repository, requireWorkTree } from './repository.ts';
 import { stagedChanges, stagedGit } from './staged.ts';
+import { ledgerRef } from './tracking.ts';
 
 export interface VerifyOptions {
   rev?: string;
@@ -55,7 +56,7 @@ function isOfHere({ rev, staged }: VerifyOptions): boolean {
 
 async function rollback(repository: Repository, source: Source, trust: SeenTrust): Promise<Finding[]> {
   const { ledgerRollback } = await import('./ledger/pin.ts');
-  return ledgerRollback(repository, source, { repoId: trust.root, protectedRefs: trust.protectedRefs });
+  return ledgerRollback(repository, source, { repoId: trust.root, ref: ledgerRef(trust.protectedRefs) });
 }
 
 function bothAsked(rev: string): HandoffError {

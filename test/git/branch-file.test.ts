@@ -15,6 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { type BranchMove, type BranchPlace, isPlainBranch, moveBranchFile } from '../../src/git/branch-file.ts';
 import { openDiscards } from '../../src/git/discards.ts';
 import { discoverRepository } from '../../src/git/discover.ts';
+import { clearLeft } from '../../src/git/own-file.ts';
 import { nodeHost } from '../../src/host.ts';
 import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { commit } from './fixture.ts';
@@ -211,6 +212,42 @@ ${move.to}`);
     const next = placeAt(here.dir, 'main');
     expect(moveBranchFile(next.at, next.move)).toBe('git');
     expect(leftIn(next).sort()).toEqual([basename(alive), 'HEAD.lock']);
+  });
+
+  it('is freed of a lock that was left on it while another branch is checked out', () => {
+    const here = place();
+    git(here.dir, 'switch', '--quiet', '--create', 'deep/other');
+    const dead = spawnSync(process.execPath, ['-e', '0']).pid;
+    const left = join(here.dir, `.git/HEAD.handoff-${nodeHost.space}-${dead}-0123456789ab`);
+    writeFileSync(left, `${here.move.to}\n`);
+    linkSync(left, join(here.dir, '.git/refs/heads/main.lock'));
+    clearLeft(here.at.dirs, nodeHost);
+    expect(leftIn(here)).toEqual([]);
+  });
+
+  it('is freed of the locks of a work tree that was removed', () => {
+    const main = place();
+    const dir = join(temporaryDirectory(), 'linked');
+    git(main.dir, 'worktree', 'add', '--quiet', '-b', 'side', dir);
+    const here = placeAt(dir, 'side');
+    const dead = { ...nodeHost, pid: spawnSync(process.execPath, ['-e', '0']).pid };
+    const kept: string[] = [];
+    withFs(
+      {
+        renameSync: () => {
+          kept.push(...leftIn(main).filter((name) => name.includes('handoff-')));
+          for (const name of kept) linkSync(join(main.dir, '.git', name), join(main.dir, '.git', `${name}.copy`));
+          broken();
+        },
+      },
+      () => expect(moveBranchFile({ ...here.at, processes: dead }, here.move)).toBe('git'),
+    );
+    expect(kept).toEqual([expect.stringMatching(/^HEAD\.handoff-/)]); // beside HEAD of the main work tree, which stays
+    renameSync(join(main.dir, '.git', `${kept[0]}.copy`), join(main.dir, '.git', kept[0]!));
+    linkSync(join(main.dir, '.git', kept[0]!), join(main.dir, '.git/refs/heads/side.lock'));
+    git(main.dir, 'worktree', 'remove', '--force', dir);
+    clearLeft(main.at.dirs, nodeHost);
+    expect(leftIn(main)).toEqual([]);
   });
 
   it.each<[string, (here: Place) => void]>([

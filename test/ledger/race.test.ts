@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -175,6 +175,50 @@ describe.each(SERVERS)('%s: who is second', (_, isHooked) => {
     expect(readFileSync(join(loser.dir, 'mine.md'), 'utf8')).toBe('mine\n');
   });
 
+  test('is left alone with commits that come to nothing, which are somebody’s all the same', async () => {
+    const [, , loser] = await lost();
+    writeBytes(loser.dir, 'mine.md', 'mine\n');
+    git(loser.dir, 'add', 'mine.md');
+    git(loser.dir, 'commit', '--quiet', '--message', 'mine');
+    git(loser.dir, 'revert', '--no-edit', 'HEAD');
+    const head = git(loser.dir, 'rev-parse', 'HEAD');
+    git(loser.dir, 'fetch', '--quiet');
+    ok(await append(loser));
+    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(head);
+  });
+
+  test('is left alone with a commit that changes nothing', async () => {
+    const [, , loser] = await lost();
+    git(loser.dir, 'commit', '--quiet', '--allow-empty', '--message', 'a mark');
+    const head = git(loser.dir, 'rev-parse', 'HEAD');
+    git(loser.dir, 'fetch', '--quiet');
+    ok(await append(loser));
+    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(head);
+  });
+
+  test('need not have a log of what the remote had', async () => {
+    const there = remote(fresh(), isHooked);
+    const [winner, loser] = [there.clone('winner'), there.clone('loser')];
+    git(loser.dir, 'config', 'core.logAllRefUpdates', 'false');
+    rmSync(join(loser.dir, '.git/logs'), { recursive: true });
+    arrives(winner, 3);
+    pull(loser);
+    // the other one is faster between the append and its push
+    const shim = join(loser.dir, '../bin');
+    const win = `node '${CLI}' -C '${winner.dir}' ledger append --push`;
+    writeBytes(
+      shim,
+      'git',
+      `#!/bin/sh\nPATH="\${PATH#*:}"\ncase "$*" in *\\ push\\ *) [ -e '${shim}/once' ] || { : > '${shim}/once'; ${win} >&2; } ;; esac\nexec git "$@"\n`,
+    );
+    chmodSync(join(shim, 'git'), 0o755);
+    commitSealed(winner, 1);
+    const env = { ...loser.env, PATH: `${shim}:${process.env.PATH}` };
+    const result = ok(await append({ ...loser, env }, '--push'));
+    expect(JSON.parse(result.stdout)).toMatchObject({ size: 6, appended: 0 });
+    await expectOneLedger(there, 6);
+  });
+
   test('is left alone with a merge', async () => {
     const [, , loser] = await lost();
     git(loser.dir, 'fetch', '--quiet');
@@ -275,4 +319,89 @@ test('what is committed while an append looks around stays in the branch', async
   expect(await catchUp(repository, 'main', tips, true)).toBe('parted');
   await repository.close();
   expect(git(here.dir, 'log', '-1', '--format=%s')).toBe('meanwhile');
+});
+
+describe('what this clone has pushed', () => {
+  /** A clone that appended twice; then the remote is put back to the first, and goes on from there. */
+  async function rolledBack(push: (place: Place) => Promise<unknown>): Promise<Place> {
+    const there = remote(fresh(), false);
+    const place = there.clone('clone');
+    for (let round = 0; round < 2; round++) {
+      commitSealed(place);
+      await push(place);
+    }
+    const base = git(place.dir, 'rev-parse', 'HEAD~2');
+    const evil = git(place.dir, 'commit-tree', '-p', base, '-m', 'innocent', `${base}^{tree}`);
+    git(place.dir, 'push', '--quiet', 'origin', `${evil}:refs/heads/tmp`);
+    git(there.bare, 'update-ref', '-d', 'refs/heads/main');
+    git(place.dir, 'fetch', '--quiet', '--prune'); // and with the ref goes its log
+    git(there.bare, 'update-ref', 'refs/heads/main', evil);
+    git(place.dir, 'fetch', '--quiet');
+    git(place.dir, 'reset', '--quiet', '--hard', 'origin/main');
+    return place;
+  }
+
+  const WAYS: [string, (place: Place) => Promise<unknown>][] = [
+    ['at once', (place) => append(place, '--push')],
+    [
+      'by hand, and has looked at since',
+      async (place) => {
+        ok(await append(place));
+        git(place.dir, 'push', '--quiet');
+        await reopen(place).handoff.ledger.verify();
+      },
+    ],
+  ];
+
+  test.each(WAYS)('%s, is missed when it is gone, though no log tells of it', async (_, push) => {
+    const place = await rolledBack(push);
+    const { ledger, root } = reopen(place).handoff;
+    for (const look of [() => ledger.verify(), () => root({ ledger: true }), () => ledger.append()])
+      await expect(look()).rejects.toMatchObject({ code: 'ledger_inconsistent', data: { seen: { size: 4 } } });
+    expect((await reopen(place).handoff.verify()).findings.map(({ code }) => code)).toContain('ledger_inconsistent');
+  });
+
+  test('is remembered without what came before, however often', async () => {
+    const there = remote(fresh(), false);
+    const place = there.clone('clone');
+    const sizes = new Set<number>();
+    for (let round = 0; round < 3; round++) {
+      commitSealed(place); // not pushed before the append
+      ok(await append(place, '--push'));
+      const pin = readFileSync(join(place.dir, '.git/handoff/ledger.json'), 'utf8');
+      expect(JSON.parse(pin)).not.toHaveProperty('own');
+      sizes.add(pin.length);
+    }
+    expect(sizes.size).toBe(1);
+  });
+});
+
+test('a larger ledger on another branch is none that others need have', async () => {
+  const there = remote(fresh(), false);
+  const [place, other] = [there.clone('clone'), there.clone('other')];
+  commitSealed(place);
+  ok(await append(place));
+  git(place.dir, 'push', '--quiet', 'origin', 'HEAD:refs/heads/backup');
+  git(other.dir, 'fetch', '--quiet');
+  git(other.dir, 'switch', '--quiet', 'backup');
+  expect(await reopen(other).handoff.ledger.verify()).toMatchObject({ size: 3 });
+  git(other.dir, 'switch', '--quiet', 'main');
+  expect(await reopen(other).handoff.ledger.verify()).toMatchObject({ size: 2 });
+});
+
+test('of two protected branches the first has the ledger, and the other may have an older one', async () => {
+  const place = fresh();
+  await place.handoff.policy.set({ key: 'protected', value: 'refs/heads/main,refs/heads/release', as: 'maintainer' });
+  git(place.dir, 'branch', 'release');
+  commitSealed(place);
+  ok(await append(place));
+  git(place.dir, 'switch', '--quiet', 'release');
+  expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ size: 2 });
+  expect((await reopen(place).handoff.verify()).findings).toEqual([]);
+  commitSealed(place);
+  const refused = await append(place);
+  expect(JSON.parse(refused.stdout).error).toMatchObject({
+    code: 'not_protected_branch',
+    message: 'The ledger grows on main only, and this is release.',
+  });
 });

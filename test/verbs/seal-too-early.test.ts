@@ -55,6 +55,27 @@ function tracked({ dir }: Place, commit = 'HEAD'): void {
 }
 
 describe('too early', () => {
+  test('code on the branch that it was begun on, when another is checked out by now', async () => {
+    const place = fresh();
+    git(place.dir, 'switch', '--quiet', '--create', 'feature');
+    const opened = await atWork(place);
+    const commit = work(place, { 'a.ts': 'one\n' });
+    git(place.dir, 'switch', '--quiet', 'main');
+    await expectTooEarly(opened, commit);
+  });
+
+  test('code in a work tree that was removed, whose branch is there', async () => {
+    const place = fresh();
+    const tree = worktree(place, 'feature');
+    const opened = await atWork(tree);
+    const commit = work(tree, { 'a.ts': 'one\n' });
+    git(place.dir, 'worktree', 'remove', '--force', tree.dir);
+    await expect(open(place).handoff.seal({ session: opened.session })).rejects.toMatchObject({
+      code: 'seal_too_early',
+      data: { commit },
+    });
+  });
+
   test('code and no thought at all', async () => {
     const place = await atWork();
     await expectTooEarly(place, work(place, { 'a.ts': 'one\n' }));

@@ -20,9 +20,13 @@ export function assertAge(pin: LedgerPin | null, maxAge: string | undefined, now
 }
 
 function noneYet(): HandoffError {
-  return new HandoffError('ledger_inconsistent', 'No commit here has a ledger, and so none that has grown.', {
-    hint: 'git fetch and merge what the remote has, or seal and append: git handoff ledger append',
-  });
+  return new HandoffError(
+    'ledger_inconsistent',
+    'This clone has seen no ledger that is committed, and so none that has grown.',
+    {
+      hint: 'git fetch and merge what the remote has, or seal and append: git handoff ledger append',
+    },
+  );
 }
 
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400 };

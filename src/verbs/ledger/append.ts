@@ -8,17 +8,17 @@ import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
 import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { clearLeft } from '../../git/own-file.ts';
+import { tryClearLeft } from '../../git/own-file.ts';
+import type { Oid } from '../../git/store.ts';
 import { whileAlone } from '../../journal/alone.ts';
-import { guarded } from '../../journal/durable.ts';
 import type { NamedSigner } from '../../journal/sign.ts';
 import { requireTrust } from '../current.ts';
 import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
-import { protectedRefs } from '../tracking.ts';
+import { ledgerRef, protectedRefs } from '../tracking.ts';
 import { type Arrival, arrivedSeals, type Candidates, SESSIONS_LINE } from './arrivals.ts';
-import { checkLedgerPin, EMPTY_LOG, homeOf, rememberOwn } from './pin.ts';
+import { checkLedgerPin, EMPTY_LOG, forgetRefused, homeOf, rememberOwn, rememberPushed } from './pin.ts';
 import { assertRemote, catchUp, pushLedger } from './race.ts';
 import { assertSeenBefore, isSignedStill, signCheckpoint } from './signature.ts';
 import { askState, type State } from './state.ts';
@@ -52,12 +52,13 @@ export async function ledgerAppend(
   later(repository.config()); // git gets ready meanwhile
   return whileAlone(join(repository.stateDir, 'appending'), repository, () => {
     // one that was killed right after its commit has left git's locks, and there may be nothing to write that would find them
-    guarded(repository.dirs.gitDir, () => clearLeft(repository.dirs, repository.host));
+    tryClearLeft(repository.dirs, repository.host);
     return appendUntilPushed(repository, options);
   });
 }
 
 async function appendUntilPushed(repository: Repository, options: LedgerAppendOptions): Promise<LedgerAppendResult> {
+  let refused: Oid | null = null;
   for (let attempt = 1; ; attempt++) {
     const { tips, state: early } = askState(repository);
     await settled(early); // git finds sessions while documents are verified; what is wrong with those is told first
@@ -67,26 +68,32 @@ async function appendUntilPushed(repository: Repository, options: LedgerAppendOp
     if (options.push) await assertRemote(repository, branch);
     const standing = await catchUp(repository, branch, found, options.push ?? false);
     if (options.push && standing === 'parted') throw hasParted(branch);
+    if (standing === 'moved' && refused !== null) forgetRefused(repository, refused);
     // what won may have changed who is trusted
     const trust = standing === 'moved' ? await requireTrust(repository) : known;
     const state = await (standing === 'moved' ? askState(repository).state : early);
     const result = await appendHere(repository, trust, { ...state, branch }, options);
-    if (!options.push || (await pushLedger(repository, branch))) return result;
+    if (!options.push) return result;
+    if (await pushLedger(repository, branch)) {
+      rememberPushed(repository);
+      return result;
+    }
+    refused = result.commit;
     if (attempt === ATTEMPTS) throw lostAgain(branch);
   }
 }
 
 /** SPEC §11.4: a branch that writes to the ledger could not be merged with another that does. */
 function requireProtectedBranch(branch: string | null, trust: Trust): string {
-  const refs = protectedRefs(trust);
-  if (branch !== null && refs.includes(`refs/heads/${branch}`)) return branch;
-  const names = refs.map((ref) => ref.replace('refs/heads/', ''));
+  const ref = ledgerRef(protectedRefs(trust));
+  if (branch !== null && `refs/heads/${branch}` === ref) return branch;
+  const name = ref.replace('refs/heads/', '');
   throw new HandoffError(
     'not_protected_branch',
-    `The ledger grows on ${names.join(' or ')} only, and this is ${branch ?? 'no branch'}.`,
+    `The ledger grows on ${name} only, and this is ${branch ?? 'no branch'}.`,
     {
-      hint: `Merge first; then, where ${names[0]} is checked out: git handoff ledger append`,
-      data: { branch, protected: refs },
+      hint: `Merge first; then, where ${name} is checked out: git handoff ledger append`,
+      data: { branch, protected: [ref] },
     },
   );
 }
@@ -115,7 +122,7 @@ async function appendHere(
   );
   // without a remote there is nobody to race with
   const isOnShared = state.theirs === null || state.theirs.oid === state.head.oid;
-  if (commit !== null) rememberOwn(repository, checkpoint, { commit, isOnShared });
+  if (commit !== null) await rememberOwn(repository, checkpoint, { commit, isOnShared });
   return { ...headOf(checkpoint), appended: seals.length, commit };
 }
 

@@ -39,9 +39,10 @@ function isPin(pin: LedgerPin | null): boolean {
   return isOid(pin.own.commit) && (pin.own.before === null || isPin(pin.own.before));
 }
 
-/** A ledger without seals is not worth remembering. */
+/** A ledger without seals is not worth remembering; nor is what is remembered. */
 export function rememberPin(repository: Repository, pin: LedgerPin): LedgerPin {
-  if (pin.size > 0) tryRemember(repository, pinPath(repository), pin);
+  const isNew = JSON.stringify(pin) !== JSON.stringify(readLedgerPin(repository));
+  if (pin.size > 0 && isNew) tryRemember(repository, pinPath(repository), pin);
   return pin;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { toFinding } from '../../audit/finding.ts';
 import { type Ledger, readLedger } from '../../audit/ledger.ts';
 import { find, type Source } from '../../audit/source.ts';
@@ -13,18 +13,18 @@ import { nodeSuite } from '../../crypto.ts';
 import type { Oid } from '../../git/store.ts';
 import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
-import { protectedRefs } from '../tracking.ts';
+import { ledgerRef, protectedRefs } from '../tracking.ts';
 import { type LedgerPin, pinPath, readLedgerPin, rememberPin } from './pin-file.ts';
-import { wasInVain } from './race.ts';
+import { isOnRemote, wasInVain } from './race.ts';
 
-/** Whose ledger it is, and where it grows. */
+/** Whose ledger it is, and on which branch it grows. */
 export interface LedgerHome {
   repoId: string;
-  protectedRefs: readonly string[];
+  ref: string;
 }
 
 export function homeOf(trust: Trust): LedgerHome {
-  return { repoId: trust.repoId, protectedRefs: protectedRefs(trust) };
+  return { repoId: trust.repoId, ref: ledgerRef(protectedRefs(trust)) };
 }
 
 /**
@@ -38,13 +38,15 @@ export async function checkLedgerPin(
   remembers: boolean,
 ): Promise<LedgerPin | null> {
   const found = toPin(ledger, home, repository.now());
-  const known = readLedgerPin(repository);
-  const accept = (pin: LedgerPin): LedgerPin | null => (remembers ? rememberPin(repository, pin) : known);
+  const isSide = isSideBranch(repository, home);
+  const known = await settledPin(repository, readLedgerPin(repository));
+  // what another branch has is none that others need have
+  const accept = (pin: LedgerPin): LedgerPin | null => (remembers && !isSide ? rememberPin(repository, pin) : known);
   for (let pin = known; ; pin = pin.own!.before) {
     if (pin?.origin !== found.origin) return accept(found);
     const fault = await faultOf(pin, found, ledger);
-    if (fault === null) return pin === known && pin.size === found.size ? pin : accept(newer(pin, found));
-    if (found.size < pin.size && isSideBranch(repository, home)) {
+    if (fault === null) return accept(newer(pin, found));
+    if (found.size < pin.size && isSide) {
       repository.warn(`The ledger of this branch has ${found.size} seals; ${pin.size} were seen on the protected one.`);
       return pin;
     }
@@ -68,16 +70,36 @@ async function isCommitted({ store }: Repository, { bytes }: Ledger): Promise<bo
 }
 
 /** Remembers what this clone has appended, and what was known before, in case that nobody gets to see it. */
-export function rememberOwn(
+export async function rememberOwn(
   repository: Repository,
   { origin, size, root }: Checkpoint,
   own: { commit: Oid; isOnShared: boolean },
-): void {
+): Promise<void> {
   const pin = readLedgerPin(repository);
   if (pin?.origin === origin && pin.size >= size) return;
-  const before = pin && own.isOnShared ? withoutOwn(pin) : pin;
+  const before = pin && own.isOnShared ? withoutOwn(pin) : await settledPin(repository, pin);
   const at = repository.now().toISOString();
   rememberPin(repository, { origin, size, root: toHex(root), at, own: { commit: own.commit, before } });
+}
+
+/** What others have got is no longer this clone's own: should they lose it, that is a rollback. */
+export function rememberPushed(repository: Repository): void {
+  const pin = readLedgerPin(repository);
+  if (pin?.own) rememberPin(repository, withoutOwn(pin));
+}
+
+/** A commit that the remote did not take, and that is dropped: nobody has seen what it appended. */
+export function forgetRefused(repository: Repository, commit: Oid): void {
+  const pin = readLedgerPin(repository);
+  if (pin?.own?.commit !== commit) return;
+  if (pin.own.before) rememberPin(repository, pin.own.before);
+  else rmSync(pinPath(repository), { force: true });
+}
+
+async function settledPin(repository: Repository, pin: LedgerPin | null): Promise<LedgerPin | null> {
+  if (!pin?.own) return pin;
+  if (await isOnRemote(repository, pin.own.commit)) return withoutOwn(pin);
+  return { ...pin, own: { ...pin.own, before: await settledPin(repository, pin.own.before) } };
 }
 
 function withoutOwn({ origin, size, root, at }: LedgerPin): LedgerPin {
@@ -104,9 +126,9 @@ function newer(pin: LedgerPin, found: LedgerPin): LedgerPin {
 }
 
 /** A branch that left before the ledger grew has an older one, and may. */
-function isSideBranch(repository: Repository, home: LedgerHome): boolean {
+function isSideBranch(repository: Repository, { ref }: LedgerHome): boolean {
   const branch = readBranch(repository);
-  return branch !== null && !home.protectedRefs.includes(`refs/heads/${branch}`);
+  return branch !== null && `refs/heads/${branch}` !== ref;
 }
 
 /** For `verify`, which has judged the ledger by itself: whether it goes on from what was seen. */

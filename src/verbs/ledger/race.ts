@@ -1,5 +1,6 @@
 import { HandoffError } from '../../core/error.ts';
 import { LEDGER } from '../../core/paths.ts';
+import { moveCheckout } from '../../git/move-checkout.ts';
 import { type Range, readRange } from '../../git/range.ts';
 import { fetchBranch, pushBranch } from '../../git/remote.ts';
 import { type Git, readGit } from '../../git/run.ts';
@@ -51,16 +52,15 @@ export async function catchUp(
 ): Promise<Standing> {
   if (theirs === null || isAtOrAfter(seen, theirs)) return 'ahead';
   const { git, store } = repository;
-  const ref = `refs/heads/${branch}`;
-  const head = await store.readCommit(ref); // as it is now: what was committed meanwhile counts
+  const head = await store.readCommit(`refs/heads/${branch}`); // as it is now: what was committed meanwhile counts
   const range = await readRange(git, head.oid, [theirs.oid]);
   if (isAtOrAfter(head, theirs) || (range.boundary.size === 1 && range.boundary.has(theirs.oid))) return 'ahead';
   const isBehind = range.commits.length === 0;
-  if (isBehind ? !follows : !(await onlyAppends(git, head.oid, range))) return 'parted';
+  if (isBehind ? !follows : !(await onlyAppends(git, range))) return 'parted';
   if (readBranch(repository) !== branch) throw movedMeanwhile('Something else was checked out', branch);
-  if ((await store.resolve(ref)) !== head.oid) return catchUp(repository, branch, { head, theirs }, follows);
-  // unlike a reset it takes along what is staged, and stops where that is in the way
-  await readGit(git, ['checkout', '--quiet', '--no-track', '-B', branch, theirs.oid, '--']);
+  const move = { branch, from: head.oid, to: theirs.oid, reason: `ledger append: moving to ${theirs.ref}` };
+  const isMoved = await moveCheckout({ git, dirs: repository.dirs, processes: repository.host }, move);
+  if (!isMoved) return catchUp(repository, branch, { head, theirs }, follows);
   const was = isBehind ? 'was behind' : 'had lost a race';
   repository.warn(`${branch} ${was} and is at ${theirs.oid.slice(0, 12)} now, as ${theirs.ref} is.`);
   return 'moved';
@@ -73,21 +73,28 @@ function isAtOrAfter(head: Commit, { oid }: Theirs): boolean {
 /** How a branch stands to its remote's: it has all of that, it was brought there, or only a person can bring them together. */
 type Standing = 'ahead' | 'moved' | 'parted';
 
-/** Whether all that the branch has and the remote lacks only appends. */
-async function onlyAppends(git: Git, head: Oid, range: Range): Promise<boolean> {
-  const [parted] = range.boundary;
-  if (range.commits.some(({ parents }) => parents.length !== 1) || range.boundary.size !== 1) return false;
-  const changed = await readGit(git, ['diff-tree', '-r', '--name-only', '--no-renames', '-z', parted!, head]);
-  return changed
-    .toString('utf8')
-    .split('\0')
-    .slice(0, -1)
-    .every((path) => path.startsWith(`${LEDGER}/`));
+/** Whether each of the commits that the branch has and the remote lacks does nothing but append. One that does nothing is somebody's. */
+async function onlyAppends(git: Git, { commits, boundary }: Range): Promise<boolean> {
+  if (commits.some(({ parents }) => parents.length !== 1) || boundary.size !== 1) return false;
+  const input = commits.map(({ oid }) => `${oid}\n`).join('');
+  const args = ['diff-tree', '--stdin', '-r', '--name-only', '--no-renames', '-z'];
+  const lines = (await readGit(git, args, { input })).toString('utf8').split('\0').slice(0, -1);
+  const told = new Set(commits.map(({ oid }) => oid)); // git names each that changes anything, and then what
+  const paths = lines.filter((line) => !told.delete(line));
+  return told.size === 0 && paths.every((path) => path.startsWith(`${LEDGER}/`));
+}
+
+/** Whether the remote had a commit when it was last heard of. */
+export async function isOnRemote(repository: Repository, commit: Oid): Promise<boolean> {
+  const { store } = repository;
+  const theirs = await readTheirs(repository, readBranch(repository));
+  if (theirs === null || theirs.oid === commit) return theirs !== null;
+  return (await store.has(commit)) && store.isAncestor(commit, theirs.oid);
 }
 
 /**
  * Whether a commit of this branch was in vain: the remote has moved on without it, and never had it. What a remote did have, and
- * has no longer, was taken back.
+ * has no longer, was taken back; where git keeps no log of that, nobody can tell.
  */
 export async function wasInVain(repository: Repository, commit: Oid): Promise<boolean> {
   const { store, git } = repository;
@@ -95,7 +102,7 @@ export async function wasInVain(repository: Repository, commit: Oid): Promise<bo
   if (theirs === null || !(await store.has(commit))) return false;
   const args = ['log', '--walk-reflogs', '--format=%H', theirs.ref, '--'];
   const seen = (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
-  if (await store.isAncestor(theirs.oid, commit)) return false;
+  if (seen.length === 0 || (await store.isAncestor(theirs.oid, commit))) return false;
   for (const tip of new Set([theirs.oid, ...seen])) if (await store.isAncestor(commit, tip)) return false;
   return true;
 }

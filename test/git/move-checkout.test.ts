@@ -1,0 +1,102 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { discoverRepository } from '../../src/git/discover.ts';
+import { moveCheckout } from '../../src/git/move-checkout.ts';
+import { nodeHost } from '../../src/host.ts';
+import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
+import { commit, gitAt } from './fixture.ts';
+
+interface Place {
+  dir: string;
+  from: string;
+  to: string;
+}
+
+/** main is at `from`; `to` has left from the commit before it. */
+function place(): Place {
+  const dir = temporaryDirectory();
+  git(dir, 'init', '--quiet', '--initial-branch=main');
+  commit(dir, { kept: 'kept\n', both: 'first\n' }, 'first');
+  git(dir, 'switch', '--quiet', '--create', 'theirs');
+  const to = commit(dir, { both: 'theirs\n', added: 'theirs\n' }, 'theirs');
+  git(dir, 'switch', '--quiet', 'main');
+  return { dir, from: commit(dir, { both: 'ours\n', ours: 'ours\n' }, 'ours'), to };
+}
+
+function moved({ dir, from, to }: Place): Promise<boolean> {
+  const checkout = { git: gitAt(dir), dirs: discoverRepository(dir, isolatedEnv), processes: nodeHost };
+  return moveCheckout(checkout, { branch: 'main', from, to, reason: 'moving' });
+}
+
+function state({ dir }: Place): string[] {
+  const left = readdirSync(join(dir, '.git')).filter((name) => /\.lock$|handoff-/.test(name));
+  return [git(dir, 'rev-parse', 'main'), git(dir, 'status', '--porcelain'), ...left];
+}
+
+function hook({ dir }: Place, script: string): void {
+  mkdirSync(join(dir, '.git/hooks'), { recursive: true });
+  const path = join(dir, '.git/hooks/reference-transaction');
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
+}
+
+it('brings branch, index and files along, and says so in the log', async () => {
+  const here = place();
+  expect(await moved(here)).toBe(true);
+  expect(state(here)).toEqual([here.to, '']);
+  expect([readFileSync(join(here.dir, 'both'), 'utf8'), existsSync(join(here.dir, 'ours'))]).toEqual([
+    'theirs\n',
+    false,
+  ]);
+  expect(git(here.dir, 'reflog', '-1', '--format=%gs')).toBe('moving');
+});
+
+it('takes along what is staged, changed and unknown', async () => {
+  const here = place();
+  writeFileSync(join(here.dir, 'staged'), 'staged\n');
+  git(here.dir, 'add', 'staged');
+  for (const name of ['kept', 'loose']) writeFileSync(join(here.dir, name), 'changed\n');
+  expect(await moved(here)).toBe(true);
+  expect(state(here)).toEqual([here.to, ' M kept\nA  staged\n?? loose']);
+});
+
+it('stops where that is in the way, and all is as it was', async () => {
+  const here = place();
+  writeFileSync(join(here.dir, 'both'), 'changed\n');
+  await expect(moved(here)).rejects.toMatchObject({ code: 'io', message: expect.stringContaining('both') });
+  expect(state(here)).toEqual([here.from, ' M both']);
+});
+
+it('a commit that was made before stays, with its file', async () => {
+  const here = place();
+  const made = commit(here.dir, { work: 'work\n' }, 'work');
+  expect(await moved(here)).toBe(false);
+  expect(state(here)).toEqual([made, '']);
+  expect(readFileSync(join(here.dir, 'work'), 'utf8')).toBe('work\n');
+});
+
+it('nobody can commit while it moves', async () => {
+  const here = place();
+  hook(here, `[ "$1" = prepared ] && cp .git/index.lock seen\ntrue`);
+  expect(await moved(here)).toBe(true);
+  expect(existsSync(join(here.dir, 'seen'))).toBe(true);
+  rmSync(join(here.dir, 'seen'));
+  expect(state(here)).toEqual([here.to, '']);
+});
+
+it('where a hook refuses it, all is as it was', async () => {
+  const here = place();
+  hook(here, 'echo closed >&2\nexit 1');
+  await expect(moved(here)).rejects.toMatchObject({ code: 'io' });
+  expect(state(here)).toEqual([here.from, '']);
+});
+
+it('waits for whoever has the index', async () => {
+  const here = place();
+  const lock = join(here.dir, '.git/index.lock');
+  writeFileSync(lock, 'theirs');
+  setTimeout(() => rmSync(lock), 200);
+  expect(await moved(here)).toBe(true);
+  expect(state(here)).toEqual([here.to, '']);
+});
