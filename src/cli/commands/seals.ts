@@ -122,7 +122,7 @@ export const ledger: Family = {
         'Adds the seals that have been merged to the protected branch, and signs the new head with the key of a maintainer. ' +
         'Where somebody else appended first, what was done here in vain is done again on top of theirs.',
       flags: [
-        { flags: '--push', about: 'push it to the remote of the branch, and begin again if somebody was faster' },
+        { flags: '--push', about: 'push the branch, with everything on it; begin again if somebody was faster' },
         { flags: '--resign <root>', about: 'its signer was revoked, and you have compared this root: sign it anew' },
         ...PUBLISH_FLAGS,
       ],

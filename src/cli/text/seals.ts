@@ -106,18 +106,27 @@ export function formatCheck(result: CheckProofResult, paint: Paint): string {
   );
 }
 
-export function formatAppend({ size, root, appended, commit }: LedgerAppendResult, paint: Paint): string {
+export function formatAppend(result: LedgerAppendResult, paint: Paint): string {
+  const { size, root, appended, commit, pushed, pushed_to } = result;
   const did = appended === 0 && commit === null ? 'nothing new' : `${appended} appended, ${committed(commit)}`;
   return lines(
     `${paint('green', '✓')} the ledger has ${count(size, 'seal')}: ${did}`,
-    fields([['root', root]], paint, '  '),
+    fields([['root', root], ...pushedRows(pushed, pushed_to)], paint, '  '),
   );
 }
 
+function pushedRows(pushed: boolean, to: LedgerAppendResult['pushed_to']): [string, string][] {
+  if (to === null) return [];
+  const remote = to.remote ?? 'its remote';
+  return [['pushed', pushed ? `${to.branch} to ${remote}` : `nothing: ${remote} has all of ${to.branch}`]];
+}
+
 export function formatLedger(result: LedgerVerifyResult, paint: Paint): string {
-  const { size, root, origin, unsealed, pending, witnesses, seen_at } = result;
+  const { exists, size, root, origin, unsealed, pending, witnesses, seen_at } = result;
   const open = (number: number, what: string, then: string) =>
     number === 0 ? 'none' : `${count(number, what)} ${then}`;
+  const waiting: [string, string] = ['pending', open(pending, 'seal', 'to append: git handoff ledger append')];
+  if (!exists) return lines(`${paint('yellow', '!')} there is no ledger here yet`, fields([waiting], paint, '  '));
   return lines(
     `${paint('green', '✓')} the ledger holds: ${count(size, 'seal')}`,
     fields(
@@ -125,7 +134,7 @@ export function formatLedger(result: LedgerVerifyResult, paint: Paint): string {
         ['root', root],
         ['origin', origin],
         ['not covered', open(unsealed, 'session', 'with records that no seal in it is over')],
-        ['pending', open(pending, 'seal', 'to append: git handoff ledger append')],
+        waiting,
         ['witnesses', witnesses.map(({ name, at }) => `${name} (${at})`).join(', ') || 'none'],
         ['first seen', seen_at ?? 'not yet: no commit here has it'],
       ],
