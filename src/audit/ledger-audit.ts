@@ -44,7 +44,7 @@ export async function auditLedger(source: Source, trust: Trust, suite: Suite, re
 /** A proof that stands in the tree: of the record that its name says, and by a key that may sign the ledger. */
 export async function auditProof(source: Source, file: Entry, trust: Trust, suite: Suite): Promise<void> {
   const proof = parseProof(await source.read(file, MAX_PROOF_BYTES));
-  const { record } = await checkProof(proof, { vkeys: ledgerVkeys(trust, suite) }, suite);
+  const { record } = await checkProof(proof, { vkeys: ledgerVkeys(trust, suite), source: 'maintainers' }, suite);
   if (proofPath(record) === file.path && proof.repo === trust.repoId) return;
   throw proofError('record', `the record that ${file.name} names`, record);
 }

@@ -1,6 +1,6 @@
 import { concatBytes, equalBytes, toHex } from '../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin, parseCheckpoint } from '../core/checkpoint.ts';
-import { HandoffError } from '../core/error.ts';
+import { asHandoffError, HandoffError } from '../core/error.ts';
 import type { Hashes } from '../core/hash.ts';
 import { rootOfHashes } from '../core/merkle.ts';
 import {
@@ -100,9 +100,30 @@ export async function openCheckpoint(
   const origin = ledgerOrigin(trust.repoId);
   if (checkpoint.origin !== origin)
     throw inconsistent(`Expected a ledger called ${origin}, found ${checkpoint.origin}.`);
-  const opened = await openNote(note, [...ledgerVerifiers(trust, suite), ...witnesses], suite);
-  if (opened.verified.some(({ verifier }) => verifier.type === 'ed25519')) return opened;
-  throw inconsistent('No maintainer has signed the checkpoint, only witnesses have.');
+  try {
+    const opened = await openNote(note, [...ledgerVerifiers(trust, suite), ...witnesses], suite);
+    if (opened.verified.some(({ verifier }) => verifier.type === 'ed25519')) return opened;
+    throw inconsistent('No maintainer has signed the checkpoint, only witnesses have.');
+  } catch (error) {
+    throw (await isOfRevoked(note, trust, suite)) ? revokedSince() : error;
+  }
+}
+
+/** Whether it is signed by a key of a maintainer that was revoked. */
+async function isOfRevoked(note: Note, trust: Trust, suite: Suite): Promise<boolean> {
+  try {
+    await openNote(note, ledgerVerifiers(trust, suite, ['revoked']), suite);
+    return true;
+  } catch (error) {
+    asHandoffError(error);
+    return false;
+  }
+}
+
+function revokedSince(): HandoffError {
+  return new HandoffError('ledger_inconsistent', 'The key of a maintainer that signed the ledger was revoked.', {
+    hint: 'A maintainer signs it anew: git handoff ledger append on the protected branch.',
+  });
 }
 
 /** Who may have signed a ledger: what a retired key signed stands. */

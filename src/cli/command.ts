@@ -51,8 +51,8 @@ export interface Context {
   env: NodeJS.ProcessEnv;
   /** What paths on the command line are seen from. */
   directory: string;
-  /** All of standard input. */
-  readInput(): Promise<Uint8Array>;
+  /** All of standard input; where it has more than `limit` bytes, some more than that. */
+  readInput(limit?: number): Promise<Uint8Array>;
   /** What another program prints, as it is: on stderr, because stdout is for the answer. */
   showOutput(bytes: Uint8Array): void;
   repository(): Promise<Repository>;
@@ -66,7 +66,8 @@ interface VerbDefinition<Options, Result> extends Description {
   args?: readonly Argument[];
   flags?: readonly Flag[];
   run(context: Context, options: Options): Promise<Result>;
-  text(result: Result, paint: Paint): Promise<string>;
+  /** `cwd`: where the shell is, from which people see files. */
+  text(result: Result, paint: Paint, cwd: string): Promise<string>;
   /** For a reader that is no terminal, where the options name one: it escapes by that reader's rules. Null: `text`. */
   formatted?(result: Result, options: Options, version: string): Promise<string | null>;
   /** True when the result is a refusal: exit 1. */

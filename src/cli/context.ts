@@ -16,7 +16,7 @@ export function openContext(
   return {
     env: options.env,
     directory,
-    readInput: () => readAll(host.stdin),
+    readInput: (limit) => readAll(host.stdin, limit),
     showOutput: (bytes) => host.stderr.write(bytes),
     repository,
     hookRepository: () => (opened ??= openForHook(directory, options)),
@@ -25,9 +25,14 @@ export function openContext(
   };
 }
 
-async function readAll(stdin: NodeJS.ReadStream): Promise<Uint8Array> {
+async function readAll(stdin: NodeJS.ReadStream, limit = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(chunk as Buffer);
+  let length = 0;
+  for await (const chunk of stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > limit) break;
+  }
   return Buffer.concat(chunks);
 }
 

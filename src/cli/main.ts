@@ -51,7 +51,7 @@ async function perform(
   try {
     const result = await parsed.verb.run(context, parsed.options);
     later(context.leave()); // git ends while the result is put into words
-    const output = json ? toJson(result) : await show(result, parsed, release, terminal);
+    const output = json ? toJson(result) : await show(result, parsed, release, terminal, host.cwd());
     return { output, exitCode: parsed.verb.refused(result) ? 1 : 0 };
   } finally {
     terminal.progress.clear();
@@ -64,8 +64,9 @@ async function show(
   { verb, options }: Call,
   { version }: Release,
   { paint }: Terminal,
+  cwd: string,
 ): Promise<string> {
-  return (await verb.formatted(result, options, version)) ?? verb.text(escapeResult(result), paint);
+  return (await verb.formatted(result, options, version)) ?? verb.text(escapeResult(result), paint, cwd);
 }
 
 function contextFor(

@@ -125,6 +125,15 @@ export function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some(({ severity }) => severity === 'error');
 }
 
+/** For `catch`, where something else is to be done next than the error says. One of another code is thrown on. */
+export function hinting(code: ErrorCode, hint: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof HandoffError) || error.code !== code) throw error;
+    const { message, data } = error;
+    throw new HandoffError(code, message, { hint, ...(data && { data }), cause: error });
+  };
+}
+
 /** For whoever collects results: a known error is one of them, any other is thrown on. */
 export function asHandoffError(error: unknown): HandoffError {
   if (error instanceof HandoffError) return error;

@@ -45,14 +45,27 @@ const VKEY = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/su;
 const SIGNATURE_LINE = /^\u2014 ([^ ]+) ([A-Za-z0-9+/=]+)$/u;
 const CONTROL = /[\0-\x09\x0b-\x1f]/;
 
-export function parseVerifierKey(vkey: string, suite: Hashes): Verifier {
+export function parseVerifierKey(vkey: string, suite: Hashes, hint = KEY_OF_LEDGER): Verifier {
   const [, name = '', hash, base64 = ''] = VKEY.exec(vkey) ?? [];
   const bytes = fromBase64(base64);
   const type = bytes && typeOf(bytes[0]);
-  if (!type || !isKeyName(name) || !isStrictKey(bytes.subarray(1))) throw badVerifierKey(vkey);
+  if (!type || !isKeyName(name) || !isStrictKey(bytes.subarray(1))) throw badVerifierKey(vkey, 'a base64 key', hint);
   const publicKey = bytes.slice(1);
-  if (hash !== keyHash(name, publicKey, suite, type)) throw badVerifierKey(vkey, 'digits that fit the rest of it');
+  if (hash !== keyHash(name, publicKey, suite, type))
+    throw badVerifierKey(vkey, 'digits that fit the rest of it', hint);
   return { name, hash, type, publicKey };
+}
+
+const KEY_OF_LEDGER = 'Pass it unchanged, as `git handoff ledger key` prints it.';
+const KEY_OF_WITNESS = 'Pass the key of a witness unchanged, as the witness publishes it.';
+
+/** The same of a witness: the key of a log signs no cosignatures. */
+export function parseWitnessKey(vkey: string, suite: Hashes): Verifier {
+  const verifier = parseVerifierKey(vkey, suite, KEY_OF_WITNESS);
+  if (verifier.type === 'cosignature') return verifier;
+  throw new HandoffError('usage', `${escapeInvisible(verifier.name)} is the key of a log, and no witness.`, {
+    hint: `${KEY_OF_WITNESS} It has the algorithm 0x04 of tlog-cosignature.`,
+  });
 }
 
 export function formatVerifierKey(
@@ -222,12 +235,10 @@ function inconsistent(message: string, hint: string, data?: Record<string, unkno
   return new HandoffError('ledger_inconsistent', message, { hint, ...(data ? { data } : {}), cause });
 }
 
-function badVerifierKey(vkey: string, expected = 'a base64 key'): HandoffError {
+function badVerifierKey(vkey: string, expected: string, hint: string): HandoffError {
   const shown = escapeInvisible(vkey.length > 40 ? `${vkey.slice(0, 40)}…` : vkey);
   const form = '"<name>+<8 hex digits>+<base64>"';
-  return new HandoffError('usage', `expected a verifier key ${form}, with ${expected}, got "${shown}"`, {
-    hint: 'Pass it unchanged, as `git handoff ledger key` prints it.',
-  });
+  return new HandoffError('usage', `expected a verifier key ${form}, with ${expected}, got "${shown}"`, { hint });
 }
 
 /** No white space and no plus. Most is ASCII, and the other pattern takes a while to make. */

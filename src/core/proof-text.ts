@@ -1,11 +1,11 @@
-import { fromHex, toHex, utf8 } from './bytes.ts';
-import { HandoffError } from './error.ts';
+import { equalBytes, fromHex, toHex, utf8 } from './bytes.ts';
+import { asHandoffError, HandoffError } from './error.ts';
 import { shape, validate } from './generated/proof.js';
 import type { Proof, ProofLeaf, ProofPath } from './proof.ts';
-import { asProofError, proofError } from './proof-error.ts';
+import { asProofError, OTHER_ENDS, proofError } from './proof-error.ts';
 import { assertSize } from './record.ts';
 import { describeSchemaError } from './schema-error.ts';
-import { decodeText } from './text.ts';
+import { decodeText, mendEnds } from './text.ts';
 import { inclusionNodes, isLeft } from './tree-nodes.ts';
 import { readYaml, type YamlMap } from './yaml.ts';
 import { formatLiteral, type PlainYaml, plainYaml } from './yaml-literal.ts';
@@ -42,7 +42,20 @@ export function parseProof(bytes: Uint8Array): Proof {
   try {
     return readProof(bytes);
   } catch (error) {
-    throw asProofError('file', error);
+    throw hasOtherEnds(bytes) ? asProofError('file', error, OTHER_ENDS) : asProofError('file', error);
+  }
+}
+
+/** Whether it would be read with the line ends that it was written with. */
+function hasOtherEnds(bytes: Uint8Array): boolean {
+  const mended = mendEnds(bytes);
+  if (equalBytes(mended, bytes)) return false;
+  try {
+    readProof(mended);
+    return true;
+  } catch (error) {
+    asHandoffError(error);
+    return false;
   }
 }
 

@@ -1,12 +1,14 @@
 import { equalBytes, fromHex, toHex } from './bytes.ts';
 import type { Checkpoint } from './checkpoint.ts';
+import type { HandoffError } from './error.ts';
 import { isRecordKind, type RecordKind } from './kinds.ts';
 import { leafHash, verifyInclusion } from './merkle.ts';
 import { parseSessionFolder, ROOT, recordName } from './paths.ts';
-import { checkNote, type ProofKeys, parseKeys } from './proof-checkpoint.ts';
-import { asProofError, assertEqual, proofError } from './proof-error.ts';
+import { checkNote, type KeySource, type ProofKeys, parseKeys } from './proof-checkpoint.ts';
+import { asProofError, assertEqual, OTHER_ENDS, proofError } from './proof-error.ts';
 import { parseRecord } from './record.ts';
 import { fingerprint, parsePublicKey } from './sshsig.ts';
+import { mendEnds } from './text.ts';
 import { type Suite, type VerifiedRecord, verifyRecord } from './verify.ts';
 
 /** A record, whole, with its place and the key that signed it. */
@@ -46,6 +48,8 @@ export interface ProofCheck {
   identity: string;
   /** Of the key that signed the record. */
   fingerprint: string;
+  /** When its writer says that it was written. */
+  at: string;
   session_id: string;
   session_root: string;
   origin: string;
@@ -56,6 +60,8 @@ export interface ProofCheck {
   witnesses: string[];
   /** Whether the checkpoint is signed by a key that was given, and not only by the one the proof brought along. */
   trusted: boolean;
+  /** Whose key that is; null where it is not trusted. */
+  trusted_by: KeySource | null;
 }
 
 /** Checks every step, and that all of them speak of the same record, session, identity and repository. */
@@ -66,8 +72,7 @@ export async function checkProof(
   record?: Uint8Array,
 ): Promise<ProofCheck> {
   const given = parseKeys(keys, suite);
-  if (record && !equalBytes(record, proof.record.bytes))
-    throw proofError('record', 'the bytes of the file that was given', 'others');
+  if (record && !equalBytes(record, proof.record.bytes)) throw otherFile(record, proof.record);
   const leaf = await checkLeaf('record', proof.record, proof.repo, suite);
   const seal = proof.session === null ? leaf : await checkLeaf('seal', proof.seal, proof.repo, suite);
   assertSeal(seal, proof);
@@ -80,6 +85,7 @@ export async function checkProof(
     kind: leaf.kind,
     identity: leaf.identity,
     fingerprint: leaf.fingerprint,
+    at: leaf.fields.at as string,
     session_id: leaf.session_id,
     session_root: seal.fields.root as string,
     origin: checkpoint.origin,
@@ -93,7 +99,15 @@ export async function checkProof(
     ],
     witnesses,
     trusted: given.vkeys.length > 0,
+    trusted_by: given.vkeys.length > 0 ? given.source : null,
   };
+}
+
+function otherFile(given: Uint8Array, { path, bytes }: ProofLeaf): HandoffError {
+  const hint = equalBytes(mendEnds(given), bytes)
+    ? OTHER_ENDS
+    : `The proof is of ${path}. Give that file, byte for byte, or leave out --record.`;
+  return proofError('record', 'the bytes of the file that was given', 'others', hint);
 }
 
 interface Leaf extends VerifiedRecord {

@@ -10,7 +10,7 @@ interface SchemaError {
 /** A validator's error in the words of a person: which key, what was expected, what was found. */
 export function describeSchemaError(kind: string, fields: YamlMap, error: SchemaError): HandoffError {
   const key = keyOf(error);
-  const expected = expectation(error);
+  const expected = expectation(kind, error);
   const found = isMissing(error) ? 'nothing' : shorten(valueAt(fields, error));
   return new HandoffError('schema_invalid', `${key}: expected ${expected}, found ${found}`, {
     hint: `The keys of a ${kind} record are in protocol/schemas/${kind}.json.`,
@@ -26,13 +26,13 @@ function keyOf({ instancePath, params }: SchemaError): string {
 /** The pattern of `line` in protocol/schemas/common.json. */
 const ONE_LINE = '^[^\\n\\r]*$';
 
-function expectation({ keyword, params }: SchemaError): string {
+function expectation(kind: string, { keyword, params }: SchemaError): string {
   switch (keyword) {
     case 'required':
     case 'dependentRequired':
       return 'a value';
     case 'additionalProperties':
-      return String(params.additionalProperty).startsWith('x_')
+      return kind === 'proof' || String(params.additionalProperty).startsWith('x_')
         ? 'no such key here'
         : 'no such key (only keys that begin with x_ may be added)';
     case 'const':

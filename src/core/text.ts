@@ -33,6 +33,12 @@ export function decodeText(bytes: Uint8Array): string {
   return text;
 }
 
+/** What a mailer or an editor may have done to a file is undone: a BOM, CRLF, no LF at its end. */
+export function mendEnds(bytes: Uint8Array): Uint8Array {
+  const text = new TextDecoder().decode(bytes).replaceAll('\r\n', '\n');
+  return new TextEncoder().encode(text.endsWith('\n') ? text : `${text}\n`);
+}
+
 /** Refuses front matter that does not say what it shows (Trojan Source, smuggled tag characters, terminal escapes). */
 export function assertVisible(text: string): void {
   if (isVisible(text)) return;

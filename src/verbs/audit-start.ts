@@ -15,6 +15,11 @@ export interface AuditStartOptions extends Omit<RecordOptions, 'allowSecret'> {
 
 export interface AuditStartResult extends RecordResult {
   session_id: string;
+  identity: string;
+  /** Whether this call opened the session. */
+  opened: boolean;
+  intent: string;
+  task_id: string | null;
 }
 
 /** Records that an auditable stretch of work begins, in the session that is open here or else in a new one. */
@@ -24,11 +29,13 @@ export async function auditStart(repository: Repository, options: AuditStartOpti
   if (intent.trim() === '') throw noIntent();
   const trust = await requireTrust(repository);
   if (task !== undefined) await readTask(repository, trust, task);
-  const session = (await openId(repository, trust, options)) ?? (await startedId(repository, options));
+  const known = await openId(repository, trust, options);
+  const session = known ?? (await startedId(repository, options));
   const writer = await openWriter(repository, { ...options, session }, null);
   const fields = { intent, ...(task === undefined ? {} : { task_id: task }) };
-  const message = `handoff: ${writer.session.identity}, audit`;
-  return { ...(await writeRecord(writer, { kind: 'audit', fields }, message, options)), session_id: session };
+  const { identity } = writer.session;
+  const written = await writeRecord(writer, { kind: 'audit', fields }, `handoff: ${identity}, audit`, options);
+  return { ...written, session_id: session, identity, opened: known === null, intent, task_id: task ?? null };
 }
 
 /** The session to write to: whichever was named, or that of this work tree unless it has ended. */

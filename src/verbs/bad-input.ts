@@ -17,6 +17,12 @@ export function asBadInput(error: unknown): unknown {
   return error instanceof HandoffError && OF_FILES.has(error.code) ? toUsage(error) : error;
 }
 
+/** Why a file that somebody named cannot be read, in words where they are better than those of the system. */
+export function whyUnreadable({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file.';
+  return code === 'EISDIR' ? 'that is a folder.' : message;
+}
+
 /** Where a key of a record comes from on the command line. */
 const FLAGS: Readonly<Record<string, string>> = {
   title: '--title',

@@ -5,7 +5,7 @@ import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { assertIdentityName } from '../core/names.ts';
 import { assertSize } from '../core/record.ts';
 import type { Draft, DraftFields } from '../journal/draft.ts';
-import { asInput } from './bad-input.ts';
+import { asInput, whyUnreadable } from './bad-input.ts';
 import { assertTask } from './task-name.ts';
 
 /** A baton as somebody gives it. */
@@ -71,14 +71,15 @@ function words(line: string): string {
 export async function readBatonFile(directory: string, file: string): Promise<Uint8Array> {
   const path = resolve(directory, file);
   const stats = await stat(path).catch(missing(path));
-  if (!stats.isFile()) missing(path)(new Error('it is no file'));
+  // to read a folder fails, and says what it is
+  if (!stats.isFile() && !stats.isDirectory()) missing(path)(new Error('it is no file.'));
   asInput(() => assertSize(stats.size, MAX_RECORD_BYTES, 'baton'));
   return readFile(path).catch(missing(path));
 }
 
 function missing(path: string): (cause: NodeJS.ErrnoException) => never {
   return (cause) => {
-    throw new HandoffError('baton_missing', `The baton ${path} cannot be read: ${cause.message}`, {
+    throw new HandoffError('baton_missing', `The baton ${path} cannot be read: ${whyUnreadable(cause)}`, {
       hint: 'The session is still open. Write the file, then wrap again.',
       data: { path },
       cause,

@@ -3,13 +3,16 @@ import { ledgerVkeys } from '../audit/ledger.ts';
 import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { checkProof, type Proof, type ProofCheck } from '../core/proof.ts';
+import type { ProofKeys } from '../core/proof-checkpoint.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
 import { nodeSuite } from '../crypto.ts';
+import { whyUnreadable } from './bad-input.ts';
 import { readTrust } from './current.ts';
 import type { Repository } from './repository.ts';
 
 export interface CheckProofOptions {
-  file: string;
+  /** Its path, or what is in it. */
+  file: string | Uint8Array;
   /** A file that must be the record of the proof, byte for byte. */
   record?: string;
   /** Public keys of the ledger, from a source that is trusted: one of them must have signed. */
@@ -27,11 +30,13 @@ export async function checkProofFile(
   options: CheckProofOptions,
   openRepository: () => Promise<Repository | null> = async () => null,
 ): Promise<CheckProofResult> {
-  const proof = parseProof(readInput(options.file, MAX_PROOF_BYTES));
-  const given = [options.vkey ?? []].flat();
-  if (options.vkey !== undefined && given.length === 0) throw noKeys();
-  const vkeys = given.length === 0 ? await ownKeys(proof, openRepository) : given;
-  const keys = { vkeys, ...(options.witness ? { witnesses: options.witness } : {}) };
+  const { file, vkey, witness } = options;
+  const proof = parseProof(typeof file === 'string' ? readInput(file, MAX_PROOF_BYTES) : file);
+  const given = [vkey ?? []].flat();
+  if (vkey !== undefined && given.length === 0) throw noKeys();
+  const vkeys = vkey === undefined ? await ownKeys(proof, openRepository) : given;
+  const source = vkey === undefined ? 'maintainers' : 'given';
+  const keys: ProofKeys = { vkeys, source, ...(witness ? { witnesses: witness } : {}) };
   const record = options.record === undefined ? undefined : readInput(options.record, MAX_RECORD_BYTES);
   return { valid: true, ...(await checkProof(proof, keys, nodeSuite, record)) };
 }
@@ -49,7 +54,7 @@ function readInput(path: string, limit: number): Uint8Array {
     return readStart(path, limit + 1);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
-    throw new HandoffError('usage', `${path} cannot be read: ${(cause as Error).message}`, {
+    throw new HandoffError('usage', `${path} cannot be read: ${whyUnreadable(cause as NodeJS.ErrnoException)}`, {
       hint: 'Name the file that git handoff prove has written, and with --record the file of the record.',
       data: { path },
       cause,

@@ -31,7 +31,7 @@ export async function committedSource(repository: Repository, { head }: Position
 /** Who is trusted here and now. A policy that does not hold ends every verb that writes. SPEC §5.8: the first root seen is pinned. */
 export async function requireTrust(repository: Repository): Promise<Trust> {
   const trust = await readTrust(repository);
-  await tryPinRoot(repository, trust.repoId);
+  await tryPinRoot(repository, trust.repoId, false);
   return trust;
 }
 

@@ -1,7 +1,7 @@
 import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { hasPolicy, loadTrust } from '../audit/trust.ts';
-import type { Finding } from '../core/error.ts';
+import { type Finding, hinting } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -43,7 +43,7 @@ async function judgeEnds(repository: Repository, options: GateOptions, changes: 
   const { before, trust, findings } = ground;
   if (!trust) return answer(ends, range.commits.length, null, findings);
   await assertPinned(repository, trust.repoId, options.root);
-  if (options.root === undefined) await tryPinRoot(repository, trust.repoId);
+  if (options.root === undefined) await tryPinRoot(repository, trust.repoId, false);
   const base = ends.base!; // a policy was there
   const rollbacks = await checkRollbacks(repository, seenTrust(trust), base, false);
   const { replaces = false } = options;
@@ -68,11 +68,19 @@ async function resolveEnds({ store }: Repository, { base, head, known = [] }: Ga
     return oid;
   };
   const [from, to, ...judged] = await Promise.all([
-    isNullOid(base) ? null : resolve(base),
+    isNullOid(base) ? null : resolve(base).catch(hinting('usage', otherBase(base))),
     resolve(head),
     ...known.map(resolve),
   ]);
   return { base: from!, head: to!, known: judged as Oid[] };
+}
+
+const OF_REMOTE = /^(?:refs\/remotes\/)?[\w.-]+\/([\w./-]+)$/;
+
+function otherBase(rev: string): string {
+  const branch = OF_REMOTE.exec(rev)?.[1];
+  if (branch === undefined) return 'git branch --all lists what there is.';
+  return `git fetch brings what the remote has. Without a remote: --base ${branch}`;
 }
 
 interface Ground {

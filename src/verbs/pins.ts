@@ -53,21 +53,25 @@ interface Pins {
   identities: Record<string, Pin>;
 }
 
-/** Pins the root on first use, and says so: a person compares it with what a maintainer told them. SPEC §5.8 */
-export async function pinRoot(repository: Repository, root: string): Promise<boolean> {
+/**
+ * Pins the root on first use, and says so: a person compares it with what a maintainer told them. One who has given that root
+ * has compared it. SPEC §5.8
+ */
+export async function pinRoot(repository: Repository, root: string, isGiven: boolean): Promise<boolean> {
   if ((await repository.config()).get('handoff.root')) return false;
   await repository.setConfig('handoff.root', root);
-  repository.warn(`Pinned root ${root} (first use). Compare it with a maintainer's: git handoff trust`);
+  if (!isGiven) repository.warn(`Pinned root ${root} (first use). Compare it with a maintainer's: git handoff trust`);
   return true;
 }
 
 /** For verbs that answer something else: where the configuration cannot be written, that is said, and they go on. */
-export async function tryPinRoot(repository: Repository, root: string): Promise<void> {
+export async function tryPinRoot(repository: Repository, root: string, isGiven: boolean): Promise<boolean> {
   try {
-    await pinRoot(repository, root);
+    return await pinRoot(repository, root, isGiven);
   } catch (error) {
     if (!(error instanceof HandoffError) || error.code !== 'io') throw error;
     repository.warn(`The root is not pinned: ${error.message}`);
+    return false;
   }
 }
 

@@ -1,6 +1,6 @@
 import { openCheckpoint } from '../audit/ledger.ts';
 import { toHex } from '../core/bytes.ts';
-import { HandoffError } from '../core/error.ts';
+import { HandoffError, hinting } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -56,8 +56,14 @@ async function sessionRoot(repository: Repository, options: SessionChoice): Prom
   const own = await ownSession(repository, trust, choice);
   if (own) return answer(own.session_id, await journalledSeal(repository, trust, own));
   const { session_id, files } = await findTreeSession(await currentSource(repository), trust, choice.session!);
-  return answer(session_id, files.findLast(({ record }) => record.kind === 'seal')?.record.fields, 'Where it was written: ');
+  return answer(
+    session_id,
+    files.findLast(({ record }) => record.kind === 'seal')?.record.fields,
+    'Where it was written: ',
+  );
 }
+
+const NAME_ONE = "git handoff root SESSION; git handoff sessions lists them; --ledger for the ledger's root";
 
 /** Null for a named session that is not of this machine. */
 async function ownSession(
@@ -65,7 +71,10 @@ async function ownSession(
   trust: Trust,
   { session, as }: SessionChoice,
 ): Promise<Session | null> {
-  if (session === undefined) return (await requireSession(repository, trust, as === undefined ? {} : { as })).session;
+  if (session === undefined) {
+    const own = requireSession(repository, trust, as === undefined ? {} : { as });
+    return (await own.catch(hinting('no_session', NAME_ONE))).session;
+  }
   return chosenSession(repository, trust, { session }).catch((error) => {
     if (error instanceof HandoffError && error.code === 'unknown_session') return null;
     throw error;

@@ -35,11 +35,21 @@ export async function signersFor(repository: Repository, repoId: string | null, 
 }
 
 /** The maintainer who signs agents, tasks and the project. SPEC §5.4 */
-export async function maintainerSigner(repository: Repository, trust: Trust, actor: Actor): Promise<NamedSigner> {
+export async function maintainerSigner(
+  repository: Repository,
+  trust: Trust,
+  actor: Actor,
+  places = allKeys,
+): Promise<NamedSigner> {
   const maintainers = [...trust.identities.values()].filter(({ role }) => role === 'maintainer');
   const active = new Map(maintainers.map((identity) => [identity.name, identity.keys.filter(isActive)]));
   if (actor.as !== undefined) requireIdentity(trust, actor.as);
-  return chooseSigner(repository, trust.repoId, active, actor, 'maintainer');
+  return chooseSigner(repository, trust.repoId, active, actor, 'maintainer', places);
+}
+
+/** The maintainer who signs a checkpoint, which OpenSSH cannot. SPEC §11.3 */
+export async function ledgerSigner(repository: Repository, trust: Trust, actor: Actor): Promise<NamedSigner> {
+  return maintainerSigner(repository, trust, actor, keyFiles);
 }
 
 /** A key on this machine that writes for an identity now; null when there is none. */
@@ -72,6 +82,7 @@ async function chooseSigner(
   candidates: ReadonlyMap<string, readonly PublicKey[]>,
   actor: Actor,
   role: string,
+  places = allKeys,
 ): Promise<NamedSigner> {
   if (actor.as !== undefined && !candidates.has(actor.as)) {
     throw new HandoffError('not_entitled', `${actor.as} is no ${role}, and only a ${role} may sign this.`, {
@@ -82,7 +93,8 @@ async function chooseSigner(
     const signer = matching(await signersFor(repository, repoId, name), candidates.get(name)!);
     if (signer) return { identity: name, signer };
   }
-  throw noKey(actor.as ?? `any ${role} (${[...candidates.keys()].join(', ')})`, keyDirectory(repository.env));
+  const who = actor.as ?? `any ${role} (${[...candidates.keys()].join(', ')})`;
+  throw noKey(who, places(keyDirectory(repository.env)));
 }
 
 export function requireIdentity(trust: Trust, name: string): Identity {
@@ -103,10 +115,16 @@ function isActive(key: { state: string }): boolean {
   return key.state === 'active';
 }
 
-function noKey(who: string, directory: string): HandoffError {
-  return new HandoffError('no_key', `No active private key of ${who} is on this machine.`, {
-    hint: `Keys are looked for in ${directory} (HANDOFF_KEYS), and git config handoff.signingKey may name an OpenSSH key.`,
-  });
+function noKey(who: string, hint: string): HandoffError {
+  return new HandoffError('no_key', `No active private key of ${who} is on this machine.`, { hint });
+}
+
+function keyFiles(directory: string): string {
+  return `Keys are looked for in ${directory} (HANDOFF_KEYS).`;
+}
+
+function allKeys(directory: string): string {
+  return `Keys are looked for in ${directory} (HANDOFF_KEYS), and git config handoff.signingKey may name an OpenSSH key.`;
 }
 
 /** As documents hold it: without a comment. */

@@ -11,6 +11,8 @@ export interface TrustResult {
   pinned: true;
   /** Whether this very call pinned it. */
   first_use: boolean;
+  /** Whether the root was given. */
+  given: boolean;
   policy_version: number | null;
 }
 
@@ -21,8 +23,9 @@ export async function trust(repository: Repository, options: { root?: string } =
   if (!found) return pinGiven(repository, options.root);
   await assertPinned(repository, found.root, options.root);
   await assertPinned(repository, found.root);
-  const firstUse = await pinRoot(repository, found.root);
-  return { root: found.root, pinned: true, first_use: firstUse, policy_version: found.version };
+  const given = options.root !== undefined;
+  const firstUse = await pinRoot(repository, found.root, given);
+  return { root: found.root, pinned: true, first_use: firstUse, given, policy_version: found.version };
 }
 
 async function readRoot(repository: Repository): Promise<{ root: string; version: number } | null> {
@@ -41,7 +44,8 @@ async function pinGiven(repository: Repository, root: string | undefined): Promi
   if (root !== undefined && pin === undefined) await repository.setConfig('handoff.root', root);
   if (root !== undefined && pin !== undefined) await assertPinned(repository, root);
   const known = root ?? pin;
-  if (known) return { root: known, pinned: true, first_use: pin === undefined, policy_version: null };
+  const given = root !== undefined;
+  if (known) return { root: known, pinned: true, first_use: pin === undefined, given, policy_version: null };
   throw new HandoffError('not_initialised', 'There is no policy here and no pinned root.', {
     hint: 'git handoff init, or pin the root a maintainer gave you: git handoff trust --root ROOT',
   });

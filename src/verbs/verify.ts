@@ -21,6 +21,10 @@ export interface VerifyResult {
   valid: boolean;
   findings: Finding[];
   root: string | null;
+  /** Whether this very call pinned the root. */
+  first_use: boolean;
+  /** Whether the root was given. */
+  given: boolean;
   policy_version: number | null;
 }
 
@@ -32,9 +36,11 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
   const [source] = await Promise.all([openSource(repository, rev, options.staged ?? false), repository.config()]);
   const verdict = await judge(repository, source, options.root);
   const findings = [...verdict.findings];
+  const given = options.root !== undefined;
+  let firstUse = false;
   if (verdict.trust) {
     findings.push(...(await checkRollbacks(repository, verdict.trust, rev, options.staged ?? false)));
-    await tryPinRoot(repository, verdict.trust.root);
+    firstUse = await tryPinRoot(repository, verdict.trust.root, given);
     if (isOfHere(options) && !hasErrors(findings))
       findings.push(...(await rollback(repository, source, verdict.trust)));
   }
@@ -45,6 +51,8 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
     valid: !hasErrors(findings),
     findings,
     root: verdict.trust?.root ?? null,
+    first_use: firstUse,
+    given,
     policy_version: verdict.trust?.policy.version ?? null,
   };
 }

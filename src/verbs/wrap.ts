@@ -1,3 +1,4 @@
+import { hinting } from '../core/error.ts';
 import { recordName } from '../core/paths.ts';
 import { parseRecord } from '../core/record.ts';
 import { missingSections } from '../core/sections.ts';
@@ -61,7 +62,10 @@ async function writeBaton(
   const left = unfinishedBaton(repository, session, body);
   // a session that is over is told so by `append`, which keeps the text
   const isSealable = left !== null || isOpen(withLiveness(repository, trust, session).liveness);
-  if (options.seal && isSealable) await assertSealable(writer);
+  if (options.seal && isSealable) {
+    const sealable = assertSealable(writer);
+    await (left ? sealable : sealable.catch(hinting('seal_too_early', THINK_FIRST)));
+  }
   if (left) return finish(repository, writer, left, body, options);
   const { summary = firstLine(body), reason, next_agent, focus } = fields;
   const position = positionFields(await readPosition(repository));
@@ -73,6 +77,8 @@ async function writeBaton(
   });
   return finish(repository, writer, { delta_id, path, summary }, body, options);
 }
+
+const THINK_FIRST = 'git handoff thought TASK --summary TEXT, then the same command again; the session is still open.';
 
 /** From here on nothing is lost; a wrap that is cut off is finished by the same command again. */
 async function finish(

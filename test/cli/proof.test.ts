@@ -183,6 +183,18 @@ describe('prove', () => {
     expect([existsSync(nowhere), git(place.dir, 'status', '--porcelain')]).toEqual([false, '']);
   });
 
+  test('says what it wrote as it is seen from here, and that the key goes another way', () => {
+    const place = fresh();
+    const prove = (out: string) => run(['prove', records[1]!.id, '-o', out], { cwd: place.dir, env: place.env }).stdout;
+    const here = prove('p.yaml');
+    expect(here).toMatch(/^✓ proof of [0-9a-f]{12} {2}p\.yaml\n +session root +[0-9a-f]{64}\n/);
+    expect(here).toContain('git handoff check-proof p.yaml --vkey ');
+    expect(here).toContain('by another way than the proof');
+    expect(prove('./-')).toContain('check-proof ./- --vkey');
+    const above = join(place.dir, '../p.yaml');
+    expect(prove('../p.yaml')).toContain(`check-proof ${above} --vkey`);
+  });
+
   test('in a bare repository it can be written elsewhere', () => {
     const place = fresh();
     const bare = join(place.dir, '../bare.git');
@@ -270,6 +282,48 @@ describe('check-proof', () => {
     expect(stdout).toMatch(/✓ baton .* by maintainer is in the ledger/);
     expect(stdout.match(/✓/g)).toHaveLength(7);
     expect(stdout).not.toMatch(UNSAFE);
+  });
+
+  test('shows by whose key it is trusted, when the record was written and by which key', () => {
+    const place = fresh();
+    const file = written(place);
+    const { at, fingerprint } = json(handoff(place, 'check-proof', file, '--json'));
+    const given = elsewhere(file, '--vkey', vkeyOf(place)).stdout;
+    expect(given).toMatch(/✓ the root of the ledger is signed by the key you gave\n/);
+    expect(given).toMatch(new RegExp(`\n +written +${at}\n`));
+    expect(given).toContain(`${fingerprint}, maintainer's by the word of whoever signed the checkpoint\n`);
+    expect(handoff(place, 'check-proof', file).stdout).toMatch(/✓ .* signed by a maintainer of this repository\n/);
+    expect(elsewhere(file).stdout).toMatch(/· .* signed by the key in the file, which anyone could have made\n/);
+  });
+
+  test('from standard input, as prove -o - writes it, and no more than a proof may have', () => {
+    const place = fresh();
+    const vkey = vkeyOf(place);
+    const piped = (script: string, ...args: string[]) =>
+      bash(`${script} | exec "$@" check-proof - --json ${args.map(quote).join(' ')}`, { cwd: temporaryDirectory() });
+    const checked = json(piped(`cat ${quote(written(place))}`, '--vkey', vkey));
+    expect(checked).toMatchObject({ record: records[1]!.id, trusted: true });
+    for (const script of [':', 'yes', `cat ${quote(join(place.dir, records[1]!.path))}`]) {
+      const result = piped(script);
+      expect({ script, code: result.code }).toEqual({ script, code: 1 });
+      expect(errorOf(result)).toMatchObject({ code: 'proof_invalid' });
+    }
+  });
+
+  test('in the repository, after a revocation: a key was not given, and it is made anew', async () => {
+    const place = fresh();
+    await place.handoff.identity.add({ name: 'second', role: 'maintainer' });
+    commitSealed(place);
+    expect(handoff(place, 'ledger', 'append', '--as', 'second').code).toBe(0);
+    const file = written(place);
+    expect(handoff(place, 'identity', 'revoke', 'second', '--as', 'maintainer').code).toBe(0);
+    const error = errorOf(handoff(place, 'check-proof', file, '--json'));
+    expect(error).toMatchObject({
+      code: 'proof_invalid',
+      message: expect.stringContaining("repository's maintainers"),
+    });
+    expect(error.hint).toContain('git handoff prove');
+    expect(error.hint).not.toContain('given');
   });
 
   test('without a key, outside of the repository: it is whole, and says that nobody vouches for the key', () => {
@@ -408,6 +462,9 @@ describe('check-proof', () => {
       expect(errorOf(result)).toMatchObject({ code: 'usage', hint: expect.any(String) });
     }
     expect(elsewhere('/no/such/proof.yaml').stderr).not.toContain('    at ');
+    const said = (path: string) => errorOf(elsewhere(path, '--json')).message;
+    expect(said('/no/such/proof.yaml')).toBe('/no/such/proof.yaml cannot be read: there is no such file.');
+    expect(said(place.dir)).toBe(`${place.dir} cannot be read: that is a folder.`);
   });
 });
 

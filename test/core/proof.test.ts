@@ -28,7 +28,7 @@ import {
   VKEY,
   WITNESS_KEY,
 } from './proofs.ts';
-import { BATON, NOTE, START } from './sessions.ts';
+import { AT, BATON, NOTE, START } from './sessions.ts';
 
 const TRUSTED: ProofKeys = { vkeys: [VKEY] };
 const WITNESSED: ProofKeys = { vkeys: [VKEY], witnesses: [WITNESS_KEY] };
@@ -46,6 +46,7 @@ describe.each(Object.entries(SUITES))('a proof, with %s', (_, suite) => {
       kind: 'note',
       identity: 'donna',
       fingerprint: testKey('donna').fingerprint,
+      at: AT,
       session_id: '00000001-51cf-4c61-9a39-2b7fd2f9a1de',
       session_root: /^root: (.*)$/m.exec(text(seal))![1],
       origin: ORIGIN,
@@ -57,6 +58,7 @@ describe.each(Object.entries(SUITES))('a proof, with %s', (_, suite) => {
       ],
       witnesses: ['witness.example/w1'],
       trusted: true,
+      trusted_by: 'given',
     });
   });
 
@@ -70,7 +72,14 @@ describe.each(Object.entries(SUITES))('a proof, with %s', (_, suite) => {
   });
 
   test('that nobody gave a key for is whole, and not trusted', async () => {
-    expect(await checkProof(PROOF, { vkeys: [] }, suite)).toMatchObject({ trusted: false, witnesses: [] });
+    expect(await checkProof(PROOF, { vkeys: [] }, suite)).toMatchObject({ trusted: false, trusted_by: null });
+  });
+
+  test('says whose keys it is trusted by', async () => {
+    const keys: ProofKeys = { vkeys: [VKEY], source: 'maintainers' };
+    expect(await checkProof(PROOF, keys, suite)).toMatchObject({ trusted: true, trusted_by: 'maintainers' });
+    const none: ProofKeys = { vkeys: [], source: 'maintainers' };
+    expect(await checkProof(PROOF, none, suite)).toMatchObject({ trusted: false, trusted_by: null });
   });
 });
 
@@ -403,7 +412,7 @@ describe('keys that are given', () => {
       { vkeys: [VKEY], witnesses: [witnessKey('witness.example/w1')] },
       'proof_invalid',
     ],
-    ['the log as its own witness', { vkeys: [VKEY], witnesses: [VKEY] }, 'proof_invalid'],
+    ['the log as its own witness', { vkeys: [VKEY], witnesses: [VKEY] }, 'usage'],
     ['a witness without a log', { vkeys: [], witnesses: [WITNESS_KEY] }, 'valid'],
     ['no key at all', { vkeys: [''] }, 'usage'],
     ['a witness that is none', { vkeys: [VKEY], witnesses: ['w1'] }, 'usage'],
@@ -433,6 +442,84 @@ describe('keys that are given', () => {
     const forged = { ...PROOF, vkey, note: signedCheckpoint(seals, { key: eve }) };
     expect(await codeOf(forged, { vkeys: [] })).toBe('valid');
     expect(await codeOf(forged)).toBe('proof_invalid');
+  });
+});
+
+describe('who is refused is told why', () => {
+  const eve = testKey('eve');
+  const otherKey = formatVerifierKey(ORIGIN, eve.bytes, nodeHashes);
+  const refusal = (proof: Proof, keys: ProofKeys, record?: Uint8Array): Promise<HandoffError> =>
+    checkProof(proof, keys, nodeSuite, record).then(
+      () => expect.unreachable(),
+      (error) => error,
+    );
+  const fileError = (file: string) => errorOf(() => parseProof(utf8(file)));
+
+  test('a record or a seal that was changed: there is a key beside it, and no identity', async () => {
+    const changed = (leaf: ProofLeaf) => ({ ...leaf, bytes: utf8(text(leaf.bytes).replace('clock: ', 'clock: 1')) });
+    for (const part of ['record', 'seal'] as const) {
+      const { message, data } = await refusal({ ...PROOF, [part]: changed(PROOF[part]) }, TRUSTED);
+      expect(message).toBe(
+        `The proof does not hold: the signature of its ${part} does not fit its text and the key beside it.`,
+      );
+      expect(data).toMatchObject({ part });
+    }
+  });
+
+  test('another file than the record: which one the proof is of', async () => {
+    const { message, hint } = await refusal(PROOF, TRUSTED, PROOF.seal.bytes);
+    expect(message).toContain('the bytes of the file that was given');
+    expect(hint).toContain(PROOF.record.path);
+  });
+
+  test('a file, or a record, whose line ends were changed on its way', async () => {
+    const mangled = [FILE.replaceAll('\n', '\r\n'), `\ufeff${FILE}`, FILE.slice(0, -1)];
+    for (const file of mangled) expect(fileError(file).hint).toContain('changed the line ends');
+    const record = utf8(text(PROOF.record.bytes).replaceAll('\n', '\r\n'));
+    expect((await refusal(PROOF, TRUSTED, record)).hint).toContain('changed the line ends');
+    for (const file of [FILE.slice(0, FILE.length / 2), `${FILE}x_a: 1\r\n`, FILE.replace('vkey: ', 'vkey:  ')])
+      expect(fileError(file).hint).not.toContain('line ends');
+  });
+
+  test('a key that no proof has: none may be added', () => {
+    for (const key of ['more', 'x_more']) {
+      const { message } = fileError(FILE.replace(/^vkey: /m, `${key}: 1\nvkey: `));
+      expect(message).toContain(`${key}: expected no such key here, found 1`);
+    }
+  });
+
+  test('a key of another repository: which one', async () => {
+    const vkey = formatVerifierKey(`git-handoff/${'cd'.repeat(32)}`, LEDGER_KEY.bytes, nodeHashes);
+    const { message, hint } = await refusal(PROOF, { vkeys: [vkey] });
+    expect(message).toBe(
+      'checkpoint: expected a key of repository abababababab, found one of repository cdcdcdcdcdcd.',
+    );
+    expect(hint).toContain('This key is of another repository');
+    const log = formatVerifierKey('log', LEDGER_KEY.bytes, nodeHashes);
+    expect((await refusal(PROOF, { vkeys: [log] })).message).toContain('found one of log.');
+    expect((await refusal(PROOF, { vkeys: [log, otherKey] })).hint).not.toContain('of another repository.');
+  });
+
+  test('a key that did not sign: the one that was given, or those of the maintainers here', async () => {
+    const given = await refusal(PROOF, { vkeys: [otherKey] });
+    expect(given.hint).toContain('the one that was given');
+    const own = await refusal(PROOF, { vkeys: [otherKey], source: 'maintainers' });
+    expect(own.message).toContain("by a key of this repository's maintainers");
+    expect(own.hint).not.toContain('given');
+    expect(own.hint).toContain('git handoff prove');
+  });
+
+  test('a witness who did not sign', async () => {
+    const key = formatVerifierKey('w2', eve.bytes, nodeHashes, 'cosignature');
+    const { hint } = await refusal(PROOF, { vkeys: [VKEY], witnesses: [key] });
+    expect(hint).toContain('No witness with that key has signed this checkpoint');
+  });
+
+  test('a witness that is a log, or no key at all: not sent to ask for the key of a ledger', async () => {
+    const log = await refusal(PROOF, { vkeys: [VKEY], witnesses: [VKEY] });
+    expect(log).toMatchObject({ code: 'usage', message: expect.stringContaining('the key of a log, and no witness') });
+    for (const { hint } of [log, await refusal(PROOF, { vkeys: [VKEY], witnesses: ['w1'] })])
+      expect(hint).not.toContain('ledger key');
   });
 });
 

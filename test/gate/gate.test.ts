@@ -19,6 +19,24 @@ import {
 
 const place = template();
 
+test('a base that is no commit: what to give where there is no remote', async () => {
+  const here = place();
+  const hints = { 'origin/main': '--base main', 'refs/remotes/up/release/2': '--base release/2' };
+  for (const [base, instead] of Object.entries(hints))
+    await expect(judge(here, base)).rejects.toMatchObject({
+      code: 'usage',
+      message: `There is no commit named "${base}"`,
+      hint: expect.stringMatching(new RegExp(`Without a remote: ${instead}$`)),
+    });
+  for (const base of ['mian', 'origin/$(date)', 'main^{/x}']) {
+    const error = await judge(here, base).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'usage', hint: expect.stringContaining('git branch --all') });
+    expect(error.hint).not.toContain('--base');
+  }
+  const head = await judge(here, 'main', 'origin/feature').catch((thrown) => thrown);
+  expect(head).toMatchObject({ code: 'usage', message: 'There is no commit named "origin/feature"' });
+});
+
 describe('code with its writeback', () => {
   test('passes as a branch, merged and fast-forwarded', async () => {
     const here = place();
@@ -43,6 +61,9 @@ describe('code with its writeback', () => {
     branch(here, 'feature');
     code(here, { 'src/a.ts': 'a\n' });
     expect(await verdict(here)).toEqual(['writeback_missing src/a.ts']);
+    const [missing] = (await judge(here)).findings;
+    const command = `git handoff thought TASK --commit ${missing!.commit!.slice(0, 12)}`;
+    expect(missing!.hint).toContain(`${command} (in an open session: git handoff start)`);
   });
 
   test('is refused when more comes after the thought', async () => {

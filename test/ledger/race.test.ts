@@ -293,6 +293,33 @@ test('a remote that refuses says why, and nothing is lost', async () => {
   expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ size: 3 });
 });
 
+test('what was pushed is said, and where to, and that there was nothing to push', async () => {
+  const { bare, clone } = remote(fresh(), false);
+  const [here, other] = [clone('here'), clone('other')];
+  arrives(here);
+  const text = (place: Place) => start(place, 'ledger', 'append', '--push').then((result) => ok(result).stdout);
+  expect(await text(here)).toMatch(/1 appended[\s\S]*\n +pushed +main to origin\n/);
+  expect(git(bare, 'rev-parse', 'main')).toBe(git(here.dir, 'rev-parse', 'HEAD'));
+  expect(await text(here)).toMatch(/nothing new\n[\s\S]* +pushed +nothing: origin has all of main\n/);
+  pull(other);
+  commitSealed(other);
+  const to = { branch: 'main', remote: 'origin' };
+  expect(JSON.parse(ok(await append(other)).stdout)).toMatchObject({ pushed: false, pushed_to: null });
+  expect(JSON.parse(ok(await append(other, '--push')).stdout)).toMatchObject({
+    commit: null,
+    pushed: true,
+    pushed_to: to,
+  });
+  expect(JSON.parse(ok(await append(other, '--push')).stdout)).toMatchObject({ pushed: false, pushed_to: to });
+  // an address may have a password in it
+  git(other.dir, 'config', 'branch.main.remote', `file://${bare}`);
+  commitSealed(other);
+  expect(JSON.parse(ok(await append(other, '--push')).stdout)).toMatchObject({
+    pushed: true,
+    pushed_to: { branch: 'main', remote: null },
+  });
+});
+
 test('without a remote there is nothing to push to, and that is said', async () => {
   const place = fresh();
   commitSealed(place);

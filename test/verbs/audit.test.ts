@@ -9,6 +9,7 @@ import { SEALED_ID, seal, writeSealed } from '../sealing.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
 import { changes, open, recordsOf, workAndWrap, worktree } from './agents.ts';
+import { defineTask } from './tasks.ts';
 
 const fresh = template();
 const NOTE: Draft = { kind: 'note', text: 'one' };
@@ -34,7 +35,10 @@ describe('audit start', () => {
     const here = fresh();
     const { session_id } = await here.handoff.start({ as: 'donna' });
     const result = await here.handoff.audit.start({ intent: 'move the keys' });
-    expect(result).toEqual({ delta_id: expect.stringMatching(/^sha256:/), session_id, path: expect.any(String) });
+    expect(result).toEqual({
+      ...{ delta_id: expect.stringMatching(/^sha256:/), session_id, path: expect.any(String) },
+      ...{ identity: 'donna', opened: false, intent: 'move the keys', task_id: null },
+    });
     const [, audit] = recordsOf(here, session_id);
     expect(audit).toMatchObject({
       path: result.path,
@@ -46,8 +50,9 @@ describe('audit start', () => {
 
   test('opens a session where none is open, with the intent, and once', async () => {
     const here = fresh();
-    const { session_id } = await here.handoff.audit.start({ as: 'donna', intent: 'move the keys' });
+    const { session_id, opened } = await here.handoff.audit.start({ as: 'donna', intent: 'move the keys' });
     const again = await here.handoff.audit.start({ as: 'donna', intent: 'move the locks' });
+    expect([opened, again.opened]).toEqual([true, false]);
     expect(again.session_id).toBe(session_id);
     expect(recordsOf(here, session_id).map(({ fields }) => [fields.kind, fields.intent])).toEqual([
       ['start', 'move the keys'],
@@ -406,6 +411,31 @@ describe('the command', () => {
     ]);
   });
 
+  test('start says where it wrote, whether it opened that, the task and the intent', () => {
+    const here = fresh();
+    defineTask(here, 'P0.1');
+    const start = (...args: string[]) => {
+      const { code, stdout } = run(['audit', 'start', '--as', 'donna', ...args], { cwd: here.dir, env: env(here) });
+      expect(code).toBe(0);
+      return stdout;
+    };
+    expect(start('--intent', 'move the keys', '--task', 'P0.1')).toMatch(
+      /^✓ an audit begins in session \w{8} of donna, which it opened\n +intent +move the keys\n +task +P0\.1\n +record +[0-9a-f]{12} /,
+    );
+    expect(start('--intent', 'more')).toMatch(/ of donna, which was open\n +intent +more\n +record /);
+  });
+
+  test('more problems than records: both are counted, and what is no record is not called one', async () => {
+    const here = fresh();
+    const text = () => run(['audit', 'verify'], { cwd: here.dir, env: env(here) }).stdout;
+    await here.handoff.start({ as: 'donna' });
+    const { path } = await here.handoff.note({ text: 'one' });
+    replace(here, path, 'one', 'two'); // neither what was signed nor what was written here
+    expect(text()).toMatch(/\n✗ 2 problems in 1 of 2 records of 1 session\n$/);
+    writeBytes(here.dir, '.handoff/sessions/donna/notes.txt', 'mine\n');
+    expect(text()).toMatch(/\n✗ 3 problems at 2 places in 2 records of 1 session\n$/);
+  });
+
   test('exit 0 and one line when one session holds; no session at all is said so', () => {
     const here = fresh();
     expect(run(['audit', 'verify'], { cwd: here.dir, env: env(here) })).toMatchObject({
@@ -416,7 +446,7 @@ describe('the command', () => {
       cwd: here.dir,
       env: env(here),
     });
-    expect(Object.keys(JSON.parse(begun.stdout)).sort()).toEqual(['delta_id', 'path', 'session_id']);
+    expect(JSON.parse(begun.stdout)).toMatchObject({ delta_id: expect.any(String), opened: true, intent: 'x' });
     expect(run(['audit', 'verify'], { cwd: here.dir, env: env(here) })).toMatchObject({
       code: 0,
       stdout: '✓ 2 records of 1 session hold\n',

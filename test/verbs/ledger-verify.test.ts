@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { run } from '../cli/cli.ts';
 import { initialised, newKey, type Place, privateKey, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { writeLedgerOf } from '../ledger/forge-ledger.ts';
 import { COSIGNED_AT, makeKey, signLine } from '../ledger/note-key.ts';
@@ -43,14 +44,22 @@ describe('ledger verify counts', () => {
     writeSession(place, STORY);
     sealedSession(place);
     expect(await verify(place)).toEqual({
-      ...{ valid: true, size: 0, origin: `git-handoff/${place.root}`, unsealed: 2, pending: 1 },
+      ...{ valid: true, exists: false, size: 0, origin: `git-handoff/${place.root}`, unsealed: 2, pending: 1 },
       ...{ root: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', witnesses: [], seen_at: null },
     });
+    const { code, stdout } = run(['-C', place.dir, 'ledger', 'verify'], { env: place.env });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^! there is no ledger here yet\n +pending +1 seal to append: git handoff ledger append\n/,
+      ),
+    });
+    expect(stdout).not.toContain('✓');
   });
 
   it('sessions that it does not cover, and seals that wait', async () => {
     const place = fresh();
-    expect(await verify(place)).toMatchObject({ valid: true, size: 3, unsealed: 0, pending: 0 });
+    expect(await verify(place)).toMatchObject({ valid: true, exists: true, size: 3, unsealed: 0, pending: 0 });
     expect((await verify(place)).root).toBe(checkpointOf(place).root);
     writeSession(place, STORY); // not sealed
     const options = { sessionId: '11111111-51cf-4c61-9a39-2b7fd2f9a1de' };
@@ -173,6 +182,33 @@ const TAMPERED: [string, Tamper][] = [
 ];
 
 describe('ledger verify refuses', () => {
+  it('a ledger whose signer was revoked, and says who mends that', async () => {
+    const place = fresh();
+    await place.handoff.identity.add({ name: 'second', role: 'maintainer' });
+    commitSealed(place);
+    await reopen(place).handoff.ledger.append({ as: 'second' });
+    await reopen(place).handoff.identity.revoke({ name: 'second', as: 'maintainer' });
+    const hint = expect.stringContaining('A maintainer signs it anew: git handoff ledger append');
+    const refusal = { code: 'ledger_inconsistent', message: expect.stringContaining('was revoked'), hint };
+    await expect(verify(place)).rejects.toMatchObject(refusal);
+    const cosigned = checkpointOf(place);
+    writeCheckpoint(place, cosigned.text, cosigned.signatures, signLine(witness, cosigned.text));
+    await expect(verify(place, { witness: [witness.vkey] })).rejects.toMatchObject(refusal);
+    expect((await reopen(place).handoff.verify()).findings).toContainEqual(expect.objectContaining(refusal));
+    git(place.dir, 'checkout', '--quiet', '--', '.handoff');
+    expect(await reopen(place).handoff.ledger.append()).toMatchObject({ appended: 0, commit: expect.any(String) });
+    expect(await verify(place)).toMatchObject({ valid: true });
+    // who has the name of a revoked key has not its signature
+    const { text, signatures } = checkpointOf(place);
+    const forged = cosigned.signatures.slice(0, -12).concat('AAAAAAAAAA=\n');
+    writeCheckpoint(place, text, forged);
+    const error = await verify(place).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'ledger_inconsistent' });
+    expect(error.hint).not.toContain('signs it anew');
+    writeCheckpoint(place, text, signatures);
+    expect(await verify(place)).toMatchObject({ valid: true });
+  });
+
   it.each(TAMPERED)('%s', async (_, tamper) => {
     const place = fresh();
     await verify(place);

@@ -32,6 +32,7 @@ describe('ledger append adds what has arrived', () => {
     expect(result).toEqual({
       ...{ size: 5, appended: 5, origin: `git-handoff/${place.root}` },
       ...{ root: checkpointOf(place).root, commit: git(place.dir, 'rev-parse', 'HEAD') },
+      ...{ pushed: false, pushed_to: null },
     });
     expect(entriesOf(place)).toEqual(texts(seals));
     expect(git(place.dir, 'rev-parse', 'HEAD^')).toBe(before);
@@ -227,7 +228,9 @@ describe('ledger append is refused', () => {
     commitSealed(place);
     const keys = join(place.keys, place.root.slice(0, 12));
     renameSync(join(keys, 'maintainer.pem'), join(keys, 'away.pem'));
-    await expect(append(place)).rejects.toMatchObject({ code: 'no_key', exitCode: 4 });
+    const refused = await append(place).catch((error) => error);
+    expect(refused).toMatchObject({ code: 'no_key', exitCode: 4, hint: expect.stringContaining('HANDOFF_KEYS') });
+    expect(refused.hint).not.toContain('handoff.signingKey'); // an OpenSSH key signs no checkpoint
     await expect(append(place, { as: 'donna' })).rejects.toMatchObject({ code: 'not_entitled' });
     expect(changes(place)).toEqual([]);
   });

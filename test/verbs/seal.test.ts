@@ -537,6 +537,7 @@ describe('wrap --seal', () => {
     await expect(place.handoff.wrap({ message: 'done', seal: true })).rejects.toMatchObject({
       code: 'seal_too_early',
       exitCode: 1,
+      hint: expect.stringMatching(/git handoff thought .*, then the same command again; the session is still open\.$/),
       data: { session_id: place.session, commit },
     });
     expect((await place.handoff.sessions()).sessions).toMatchObject([{ state: 'active' }]);
@@ -622,6 +623,7 @@ describe('wrap --seal', () => {
     allow();
     await expect(open(place).handoff.wrap({ message: 'done', seal: true })).rejects.toMatchObject({
       code: 'seal_too_early',
+      hint: expect.not.stringContaining('still open'),
       data: { commit },
     });
     await open(place).handoff.wrap({ message: 'done' });
@@ -705,7 +707,9 @@ describe('root', () => {
     for (const session of [place.session, place.session.slice(0, 8), place.session.slice(0, 4)])
       expect(await there.handoff.root({ session })).toEqual(answer);
     expect(await open(there, { env: { HANDOFF_SESSION: place.session } }).handoff.root()).toEqual(answer);
-    await expect(there.handoff.root()).rejects.toMatchObject({ code: 'no_session' });
+    const hint = "git handoff root SESSION; git handoff sessions lists them; --ledger for the ledger's root";
+    for (const choice of [{}, { as: 'donna' }])
+      await expect(there.handoff.root(choice)).rejects.toMatchObject({ code: 'no_session', exitCode: 2, hint });
     await expect(there.handoff.root({ session: 'ffffffff' })).rejects.toMatchObject({ code: 'unknown_session' });
     await expect(there.handoff.root({ session: '' })).rejects.toMatchObject({ code: 'unknown_session' });
     await expect(there.handoff.seal({ session: place.session })).rejects.toMatchObject({ code: 'unknown_session' });

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { run } from '../cli/cli.ts';
 import { commitAll, emptyPlace, initialised, type Place, STORY, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
@@ -35,7 +36,9 @@ describe('trust', () => {
   it('pins on first use, says so once, and compares from then on', async () => {
     const there = clone(fresh());
     expect(pin(there)).toBe('');
-    expect(await there.handoff.trust()).toEqual({ root: there.root, pinned: true, first_use: true, policy_version: 1 });
+    expect(await there.handoff.trust()).toEqual({
+      ...{ root: there.root, pinned: true, first_use: true, given: false, policy_version: 1 },
+    });
     expect(pin(there)).toBe(there.root);
     expect(there.warnings).toEqual([expect.stringContaining(there.root)]);
     const again = reopen(there);
@@ -48,6 +51,28 @@ describe('trust', () => {
     await there.handoff.verify();
     expect(pin(there)).toBe(there.root);
     expect(there.warnings).toEqual([expect.stringContaining('first use')]);
+  });
+
+  it('what is given is pinned as given: there is nothing left to compare', async () => {
+    const place = fresh();
+    const compare = /first use|[Cc]ompare/;
+    const [trusted, verified] = ['trust', 'verify'].map((verb) => {
+      const dir = join(place.dir, '..', verb);
+      git('/', 'clone', '--quiet', place.dir, dir);
+      const result = run(['-C', dir, verb, '--root', place.root], { env: place.env });
+      expect(result).toMatchObject({ code: 0, stderr: '' });
+      expect(result.stdout).not.toMatch(compare);
+      expect(pin({ ...place, dir })).toBe(place.root);
+      return result.stdout;
+    });
+    expect(trusted).toMatch(/^✓ Pinned, as given\n/);
+    expect(verified).toMatch(/\(policy 1, root [0-9a-f]{12}, pinned as given\)\n$/);
+    const again = reopen(place, join(place.dir, '..', 'verify'));
+    expect(await again.handoff.verify({ root: place.root })).toMatchObject({ first_use: false, given: true });
+    expect(await again.handoff.trust({ root: place.root })).toMatchObject({ first_use: false, given: true });
+    const there = clone(place);
+    expect(await there.handoff.verify()).toMatchObject({ first_use: true, given: false });
+    expect(there.warnings.join()).toMatch(compare);
   });
 
   it('another root than the one given: root_mismatch, and nothing is pinned', async () => {
@@ -110,6 +135,7 @@ describe('trust', () => {
       root: place.root,
       pinned: true,
       first_use: true,
+      given: true,
       policy_version: null,
     });
     await expect(reopen(place, dir).handoff.trust({ root: '0'.repeat(64) })).rejects.toMatchObject({

@@ -202,6 +202,9 @@ describe('a wrap that is refused leaves the session open', () => {
     for (const file of ['none.md', 'none/none.md', '.handoff']) {
       await expect(readBatonFile(dir, file), file).rejects.toMatchObject({ code: 'baton_missing', exitCode: 2 });
     }
+    await expect(readBatonFile(dir, 'none.md')).rejects.toThrow(/none\.md cannot be read: there is no such file\.$/);
+    await expect(readBatonFile(dir, '.handoff')).rejects.toThrow(/\.handoff cannot be read: that is a folder\.$/);
+    await expect(readBatonFile(dir, '/dev/null')).rejects.toThrow(/it is no file\.$/);
     writeFileSync(join(dir, 'big.md'), Buffer.alloc(257 * 1024, 'x'));
     await expect(readBatonFile(dir, 'big.md')).rejects.toMatchObject({ code: 'usage', exitCode: 2 });
   });

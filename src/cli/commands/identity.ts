@@ -68,7 +68,7 @@ const revoke = defineVerb<IdentityOptions, RevokeResult>({
   summary: 'a key nobody should trust any more',
   purpose:
     'Revokes a key that was lost or stolen; without --key, every active key of the identity. What only a revoked key ' +
-    'signed is no longer valid.',
+    'signed is no longer valid, but for what the ledger had sealed by then: that stays valid.',
   args: [NAME],
   flags: [{ flags: '--key <fingerprint>', about: 'only this key: SHA256:…' }, ...PUBLISH_FLAGS],
   examples: [{ run: 'git handoff identity revoke developer-1', does: 'its machine was stolen' }],

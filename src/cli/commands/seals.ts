@@ -80,17 +80,17 @@ export const prove = defineVerb<ProveOptions, ProveResult>({
   },
   // byte for byte: it has nothing hidden in it, and escaped once more it would be no proof
   formatted: async ({ proof }, { output }) => (output === '-' ? proof : null),
-  text: async (result, paint) => (await text()).formatProve(result, paint),
+  text: async (result, paint, cwd) => (await text()).formatProve(result, paint, cwd),
 });
 
-export const checkProof = defineVerb<CheckProofOptions, CheckProofResult>({
+export const checkProof = defineVerb<CheckProofOptions & { file: string }, CheckProofResult>({
   name: 'check-proof',
   summary: 'check a proof, without a repository',
   purpose:
     'Checks a proof step by step: record, session, ledger, checkpoint. Give the public key of the ledger, from somebody you ' +
     'trust, with --vkey; inside the repository that the proof is about, the keys of its maintainers do. Elsewhere, without a key, ' +
     'it is only shown to be whole (trusted: false, exit code 0): anyone could have made it.',
-  args: [{ name: 'FILE', about: 'the proof' }],
+  args: [{ name: 'FILE', about: 'the proof; - reads it from standard input' }],
   flags: [
     { flags: '--record <file>', about: 'this file must be the record, byte for byte', isPath: true },
     { flags: '--vkey <vkey>', about: 'what git handoff ledger key prints; again for more', repeats: true },
@@ -100,7 +100,9 @@ export const checkProof = defineVerb<CheckProofOptions, CheckProofResult>({
   async run(context, { file, ...options }) {
     const { resolve } = await import('node:path');
     const { checkProofFile } = await import('../../verbs/check-proof.ts');
-    return checkProofFile({ ...options, file: resolve(context.directory, file) }, context.anyRepository);
+    const { MAX_PROOF_BYTES } = await import('../../core/proof-text.ts');
+    const proof = file === '-' ? await context.readInput(MAX_PROOF_BYTES) : resolve(context.directory, file);
+    return checkProofFile({ ...options, file: proof }, context.anyRepository);
   },
   text: async (result, paint) => (await text()).formatCheck(result, paint),
 });
@@ -120,7 +122,7 @@ export const ledger: Family = {
         'Adds the seals that have been merged to the protected branch, and signs the new head with the key of a maintainer. ' +
         'Where somebody else appended first, what was done here in vain is done again on top of theirs.',
       flags: [
-        { flags: '--push', about: 'push it to the remote of the branch, and begin again if somebody was faster' },
+        { flags: '--push', about: 'push the branch, with everything on it; begin again if somebody was faster' },
         { flags: '--resign <root>', about: 'its signer was revoked, and you have compared this root: sign it anew' },
         ...PUBLISH_FLAGS,
       ],

@@ -1,12 +1,16 @@
+import { parseRecordName } from '../../core/paths.ts';
 import type { AuditStartResult } from '../../verbs/audit-start.ts';
 import type { AuditedSession, AuditVerifyResult } from '../../verbs/audit-verify.ts';
 import type { Paint } from '../terminal.ts';
-import { count, headedTable, lines, shortId } from './layout.ts';
+import { count, fields, headedTable, lines, shortId } from './layout.ts';
 import { formatFinding } from './verify.ts';
 
-export function formatAuditStart({ delta_id, session_id, path }: AuditStartResult, paint: Paint): string {
+export function formatAuditStart(result: AuditStartResult, paint: Paint): string {
+  const { delta_id, path, session_id, identity, opened, intent, task_id } = result;
+  const task: [string, string][] = task_id === null ? [] : [['task', task_id]];
   return lines(
-    `${paint('green', '✓')} an audit begins in session ${session_id.slice(0, 8)}: ${shortId(delta_id)}  ${paint('dim', path)}`,
+    `${paint('green', '✓')} an audit begins in session ${session_id.slice(0, 8)} of ${identity}, which ${opened ? 'it opened' : 'was open'}`,
+    fields([['intent', intent], ...task, ['record', `${shortId(delta_id)}  ${path}`]], paint, '  '),
   );
 }
 
@@ -38,9 +42,18 @@ function sessionTable(sessions: readonly AuditedSession[], paint: Paint): string
   return [...headedTable(HEADS, rows, paint, style), ''];
 }
 
-function formatVerdict({ valid, record_count, broken_count, sessions }: AuditVerifyResult, paint: Paint): string {
+function formatVerdict(result: AuditVerifyResult, paint: Paint): string {
+  const { valid, record_count, sessions } = result;
   if (sessions.length === 0 && valid) return 'No sessions here. git handoff start opens one.';
   const where = `${count(record_count, 'record')} of ${count(sessions.length, 'session')}`;
-  if (!valid) return `${paint('red', '✗')} ${broken_count} broken in ${where}`;
+  if (!valid) return `${paint('red', '✗')} ${brokenText(result)} ${where}`;
   return `${paint('green', '✓')} ${where} ${record_count === 1 ? 'holds' : 'hold'}`;
+}
+
+/** A record may have several problems, and what has one need not be a record. */
+function brokenText({ broken_count, findings }: AuditVerifyResult): string {
+  if (findings.length === broken_count) return `${broken_count} broken in`;
+  const areRecords = findings.every(({ path }) => parseRecordName(path!.slice(path!.lastIndexOf('/') + 1)) !== null);
+  const places = areRecords ? `in ${broken_count} of` : `at ${count(broken_count, 'place')} in`;
+  return `${count(findings.length, 'problem')} ${places}`;
 }

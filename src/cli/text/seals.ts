@@ -1,3 +1,4 @@
+import { isAbsolute, relative, sep } from 'node:path';
 import type { CheckProofResult } from '../../verbs/check-proof.ts';
 import type { LedgerAppendResult } from '../../verbs/ledger/append.ts';
 import type { LedgerVerifyResult } from '../../verbs/ledger/verify.ts';
@@ -9,7 +10,7 @@ import { committed, count, fields, lines, shortId } from './layout.ts';
 
 export function formatSeal(result: SealResult, paint: Paint): string {
   const { session_id, identity, tree_size, root, delta_id, path, already_sealed, commit } = result;
-  const before = `was sealed, and nothing came since${commit ? `; ${committed(commit)}` : ''}`;
+  const before = `was sealed, and no record came since${commit ? `; ${committed(commit)}` : ''}`;
   const did = already_sealed ? before : `is sealed, ${committed(commit)}`;
   return lines(
     `${paint('green', '✓')} session ${session_id.slice(0, 8)} of ${identity} ${did}`,
@@ -32,20 +33,29 @@ export function formatRoot(result: RootResult | LedgerRoot, paint: Paint): strin
   return lines(`${result.root}  ${paint('dim', what)}`);
 }
 
-export function formatProve({ record, session_root, ledger_size, file, vkey }: ProveResult, paint: Paint): string {
-  const shown = file ?? '-';
+export function formatProve(result: ProveResult, paint: Paint, cwd: string): string {
+  const { record, session_root, ledger_size, vkey } = result;
+  const file = result.file === null ? null : seenFrom(cwd, result.file);
   return lines(
-    `${paint('green', '✓')} proof of ${shortId(record)}  ${paint('dim', shown)}`,
+    `${paint('green', '✓')} proof of ${shortId(record)}  ${paint('dim', file ?? '-')}`,
     fields(
       [
-        ['session', session_root],
+        ['session root', session_root],
         ['ledger', count(ledger_size, 'seal')],
         ['check it', `git handoff check-proof ${shellWord(file ?? 'FILE')} --vkey ${shellWord(vkey)}`],
+        ['the key', 'give it by another way than the proof: whoever sends both could have made both'],
       ],
       paint,
       '  ',
     ),
   );
+}
+
+/** The short name of what is in the current directory; never one that a command would take for a flag. */
+function seenFrom(cwd: string, file: string): string {
+  const near = isAbsolute(file) ? relative(cwd, file) : file;
+  if (near.split(sep, 1)[0] === '..' || isAbsolute(near)) return file;
+  return near.startsWith('-') ? `.${sep}${near}` : near;
 }
 
 /** As a shell reads it back. */
@@ -59,11 +69,21 @@ const STEPS: Record<string, string> = {
   session: "it is under the root of its session's seal",
   seal_signature: 'the seal bears the signature of the key named beside it',
   ledger: 'the seal is under the root of the ledger',
-  checkpoint: 'the root of the ledger is signed',
 };
 
+const SIGNED_BY = {
+  given: 'by the key you gave',
+  maintainers: 'by a maintainer of this repository',
+  none: 'by the key in the file, which anyone could have made',
+};
+
+function stepText(step: string, trustedBy: CheckProofResult['trusted_by']): string {
+  if (step === 'checkpoint') return `the root of the ledger is signed ${SIGNED_BY[trustedBy ?? 'none']}`;
+  return STEPS[step] ?? step;
+}
+
 export function formatCheck(result: CheckProofResult, paint: Paint): string {
-  const { record, kind, identity, path, session_id, origin, ledger_size, checked, trusted } = result;
+  const { record, kind, identity, path, at, fingerprint, session_id, origin, ledger_size, checked, trusted } = result;
   const what = `${kind} ${shortId(record)} by ${identity}`;
   const told = trusted
     ? `${paint('green', '✓')} ${what} is in the ledger`
@@ -71,10 +91,12 @@ export function formatCheck(result: CheckProofResult, paint: Paint): string {
   const mark = trusted ? paint('green', '✓') : paint('dim', '·');
   return lines(
     told,
-    checked.map((step) => `  ${mark} ${STEPS[step] ?? step}`),
+    checked.map((step) => `  ${mark} ${stepText(step, result.trusted_by)}`),
     fields(
       [
         ['path', path],
+        ['written', at],
+        ['key', `${fingerprint}, ${identity}'s by the word of whoever signed the checkpoint`],
         ['session', session_id],
         ['ledger', `${origin}, ${count(ledger_size, 'seal')}`],
       ],
@@ -84,18 +106,27 @@ export function formatCheck(result: CheckProofResult, paint: Paint): string {
   );
 }
 
-export function formatAppend({ size, root, appended, commit }: LedgerAppendResult, paint: Paint): string {
+export function formatAppend(result: LedgerAppendResult, paint: Paint): string {
+  const { size, root, appended, commit, pushed, pushed_to } = result;
   const did = appended === 0 && commit === null ? 'nothing new' : `${appended} appended, ${committed(commit)}`;
   return lines(
     `${paint('green', '✓')} the ledger has ${count(size, 'seal')}: ${did}`,
-    fields([['root', root]], paint, '  '),
+    fields([['root', root], ...pushedRows(pushed, pushed_to)], paint, '  '),
   );
 }
 
+function pushedRows(pushed: boolean, to: LedgerAppendResult['pushed_to']): [string, string][] {
+  if (to === null) return [];
+  const remote = to.remote ?? 'its remote';
+  return [['pushed', pushed ? `${to.branch} to ${remote}` : `nothing: ${remote} has all of ${to.branch}`]];
+}
+
 export function formatLedger(result: LedgerVerifyResult, paint: Paint): string {
-  const { size, root, origin, unsealed, pending, witnesses, seen_at } = result;
+  const { exists, size, root, origin, unsealed, pending, witnesses, seen_at } = result;
   const open = (number: number, what: string, then: string) =>
     number === 0 ? 'none' : `${count(number, what)} ${then}`;
+  const waiting: [string, string] = ['pending', open(pending, 'seal', 'to append: git handoff ledger append')];
+  if (!exists) return lines(`${paint('yellow', '!')} there is no ledger here yet`, fields([waiting], paint, '  '));
   return lines(
     `${paint('green', '✓')} the ledger holds: ${count(size, 'seal')}`,
     fields(
@@ -103,7 +134,7 @@ export function formatLedger(result: LedgerVerifyResult, paint: Paint): string {
         ['root', root],
         ['origin', origin],
         ['not covered', open(unsealed, 'session', 'with records that no seal in it is over')],
-        ['pending', open(pending, 'seal', 'to append: git handoff ledger append')],
+        waiting,
         ['witnesses', witnesses.map(({ name, at }) => `${name} (${at})`).join(', ') || 'none'],
         ['first seen', seen_at ?? 'not yet: no commit here has it'],
       ],

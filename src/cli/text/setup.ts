@@ -22,12 +22,13 @@ export function formatInit({ created, hooks, commit, root, identity, fingerprint
   );
 }
 
-export function formatTrust({ root, first_use, policy_version }: TrustResult, paint: Paint): string {
-  const state = first_use ? 'Pinned on first use' : 'As pinned';
+export function formatTrust({ root, first_use, given, policy_version }: TrustResult, paint: Paint): string {
+  const pinned = given ? 'Pinned, as given' : 'Pinned on first use';
   const facts: [string, string][] = [
     ['root', root],
     ['policy', policy_version === null ? 'none here yet' : `version ${policy_version}`],
   ];
-  const advice = first_use ? ['', 'Compare the root with what a maintainer tells you over another channel.'] : [];
-  return lines(`${paint('green', '✓')} ${state}`, ...fields(facts, paint), ...advice);
+  const advice =
+    first_use && !given ? ['', 'Compare the root with what a maintainer tells you over another channel.'] : [];
+  return lines(`${paint('green', '✓')} ${first_use ? pinned : 'As pinned'}`, ...fields(facts, paint), ...advice);
 }

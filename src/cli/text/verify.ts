@@ -27,11 +27,13 @@ export function formatFinding(finding: Finding, paint: Paint): string[] {
   return [head, ...fields(given, paint, '  '), ''];
 }
 
-function formatVerdict({ findings, checked, policy_version, root, valid }: VerifyResult, paint: Paint): string {
+function formatVerdict(result: VerifyResult, paint: Paint): string {
+  const { findings, checked, policy_version, root, first_use, given, valid } = result;
   const files = count(checked, 'record or document', 'records and documents');
   const warnings = findings.filter(({ severity }) => severity === 'warning').length;
   const also = warnings === 0 ? '' : `, ${count(warnings, 'warning')}`;
   if (!valid) return `${paint('red', '✗')} ${count(findings.length - warnings, 'problem')} in ${files}${also}`;
-  const trusted = root === null ? '' : paint('dim', ` (policy ${policy_version}, root ${shortId(root)})`);
+  const pinned = first_use && given ? ', pinned as given' : '';
+  const trusted = root === null ? '' : paint('dim', ` (policy ${policy_version}, root ${shortId(root)}${pinned})`);
   return `${paint('green', '✓')} ${files} ${checked === 1 ? 'holds' : 'hold'}${also}${trusted}`;
 }

@@ -15,8 +15,8 @@ import type { NamedSigner } from '../../journal/sign.ts';
 import { requireTrust } from '../current.ts';
 import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
-import { type Actor, maintainerSigner } from '../signing.ts';
-import { ledgerRef, protectedRefs } from '../tracking.ts';
+import { type Actor, ledgerSigner } from '../signing.ts';
+import { ledgerRef, protectedRefs, remoteNames, remoteOf } from '../tracking.ts';
 import { type Arrival, arrivedSeals, type Candidates, SESSIONS_LINE } from './arrivals.ts';
 import { checkLedgerPin, EMPTY_LOG, forgetRefused, homeOf, rememberOwn, rememberPushed } from './pin.ts';
 import { assertRemote, catchUp, pushLedger } from './race.ts';
@@ -37,7 +37,13 @@ export interface LedgerAppendResult {
   appended: number;
   origin: string;
   commit: string | null;
+  /** Whether the remote was given something; false without `push`. */
+  pushed: boolean;
+  /** With `push`: what is pushed, and where to. A remote that is an address has no name. */
+  pushed_to: { branch: string; remote: string | null } | null;
 }
+
+type Appended = Omit<LedgerAppendResult, 'pushed' | 'pushed_to'>;
 
 /** How often somebody else may be faster before it is worth telling. */
 const ATTEMPTS = 20;
@@ -73,14 +79,23 @@ async function appendUntilPushed(repository: Repository, options: LedgerAppendOp
     const trust = standing === 'moved' ? await requireTrust(repository) : known;
     const state = await (standing === 'moved' ? askState(repository).state : early);
     const result = await appendHere(repository, trust, { ...state, branch }, options);
-    if (!options.push) return result;
+    if (!options.push) return { ...result, pushed: false, pushed_to: null };
+    // as far as is known here
+    const isThere = result.commit === null && state.theirs?.oid === state.head.oid;
     if (await pushLedger(repository, branch)) {
       rememberPushed(repository);
-      return result;
+      return { ...result, pushed: !isThere, pushed_to: { branch, remote: await remoteName(repository, branch) } };
     }
     refused = result.commit;
     if (attempt === ATTEMPTS) throw lostAgain(branch);
   }
+}
+
+/** Null for an address, which may have a password in it. */
+async function remoteName(repository: Repository, branch: string): Promise<string | null> {
+  const config = await repository.config();
+  const name = remoteOf(config, branch);
+  return remoteNames(config).includes(name) ? name : null;
 }
 
 /** SPEC §11.4: a branch that writes to the ledger could not be merged with another that does. */
@@ -103,13 +118,13 @@ async function appendHere(
   trust: Trust,
   state: OnBranch,
   options: LedgerAppendOptions,
-): Promise<LedgerAppendResult> {
+): Promise<Appended> {
   const { source, ledger } = state;
   const before = ledger?.checkpoint ?? { ...EMPTY_LOG, extensions: [], origin: ledgerOrigin(trust.repoId) };
   const isSigned = ledger !== null && (await isSignedStill(ledger, trust));
   const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
   if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
-  const signing = later(maintainerSigner(repository, trust, options)); // nobody need sign where nothing has arrived
+  const signing = later(ledgerSigner(repository, trust, options)); // nobody need sign where nothing has arrived
   const candidates = await (await state.candidates).answer;
   const seals = await arrivedSeals(repository, trust, { source, ledger }, candidates);
   if (seals.length === 0 && ledger === null) throw nothingSealed();

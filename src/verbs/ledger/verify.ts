@@ -19,6 +19,8 @@ export interface LedgerVerifyOptions {
 
 export interface LedgerVerifyResult {
   valid: true;
+  /** False where there is no ledger yet, which is as one without seals. */
+  exists: boolean;
   size: number;
   root: string;
   origin: string;
@@ -47,7 +49,8 @@ export async function ledgerVerify(
     await checkCurrentPin(repository, null, homeOf(trust));
     assertAge(null, options.maxAge, repository.now());
     const { size, root } = EMPTY_LOG;
-    return { valid: true, size, root: toHex(root), origin, ...sessions.counts(), witnesses: [], seen_at: null };
+    const head = { size, root: toHex(root), origin };
+    return { valid: true, exists: false, ...head, ...sessions.counts(), witnesses: [], seen_at: null };
   }
   const { verified } = await openCheckpoint(ledger, trust, nodeSuite, witnesses);
   await reportStrays(source, ledger, ({ path, message }) => {
@@ -63,6 +66,7 @@ export async function ledgerVerify(
   );
   return {
     valid: true,
+    exists: true,
     size,
     root: toHex(root),
     origin,
