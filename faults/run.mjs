@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { movedClock } from './clock.mjs';
+import { commitsAgainstGit } from './commits.mjs';
 import { failingSteps, fullDisk, WRITES } from './disk.mjs';
 import { gitKilled, killed, VERBS } from './kill.mjs';
 import { appendInterrupted, appendKilled, appendRefused } from './ledger.mjs';
@@ -21,6 +22,7 @@ const SCENARIOS = {
   'notes-against-pickup': notesAgainstPickup,
   'seal-race': sealRace,
   'seals-against-notes': sealsAgainstNotes,
+  'commits-against-git': commitsAgainstGit,
   'append-killed': appendKilled,
   'append-interrupted': appendInterrupted,
   'append-refused': appendRefused,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BranchPlace } from '../git/branch-file.ts';
 import type { GitConfig } from '../git/config.ts';
 import type { Oid } from '../git/store.ts';
@@ -21,7 +22,9 @@ export interface TreeChange {
   stage(): Promise<void>;
 }
 
-const ATTEMPTS = 5;
+/** As often somebody else may be faster. Two processes of `git commit` at once get at each other's messages, so it is not left to git. */
+const ATTEMPTS = 20;
+const LONGEST_PAUSE = 100;
 
 /** Stages a change, then commits it, at a cost that does not depend on how many files there are; by `git commit` where that could make a difference. */
 export async function commitTree(repository: Repository, change: TreeChange): Promise<string> {
@@ -40,6 +43,7 @@ export async function commitTree(repository: Repository, change: TreeChange): Pr
     const made = await makeCommit(repository, config, base, change);
     if (!made) break;
     if (await moveBranch(repository.git, made, place)) return made.to;
+    if (attempt > 0) await sleep(Math.random() * LONGEST_PAUSE);
   }
   await checkBase();
   await staging();
