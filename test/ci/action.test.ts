@@ -13,12 +13,14 @@ interface Workflow {
 }
 
 const workflow = readYaml<Workflow>('examples/github/handoff.yml');
+const ledger = readYaml<Workflow>('examples/github/ledger.yml');
 const MARKER = '<!-- git-handoff gate -->';
 const stepNamed = (name: string) => action.runs.steps.find((step) => step.id === name || step.name === name)!;
 
 describe('what the files say', () => {
   it('no expression is pasted into a script, where a branch name would be code', () => {
-    const steps = [...action.runs.steps, ...Object.values(workflow.jobs).flatMap((job) => job.steps)];
+    const jobs = [workflow, ledger].flatMap(({ jobs }) => Object.values(jobs));
+    const steps = [...action.runs.steps, ...jobs.flatMap((job) => job.steps)];
     const scripts = steps.flatMap(({ run }) => run ?? []);
     expect(scripts.length).toBeGreaterThan(3);
     for (const script of scripts) expect(script).not.toContain('${{');
@@ -43,7 +45,8 @@ describe('what the files say', () => {
   });
 
   it('the program is never run by npx, nor installed where the pull request is', () => {
-    const scripts = ['ci/install.sh', 'ci/check.sh', 'ci/comment.mjs', 'action.yml', 'examples/gitlab/gitlab-ci.yml'];
+    const examples = ['examples/github/ledger.yml', 'examples/gitlab/gitlab-ci.yml'];
+    const scripts = ['ci/install.sh', 'ci/check.sh', 'ci/comment.mjs', 'action.yml', ...examples];
     for (const path of scripts) expect(readFileSync(join(ROOT, path), 'utf8'), path).not.toMatch(/\bnpx\b|npm exec/);
   });
 
