@@ -1,4 +1,4 @@
-import { sign } from 'node:crypto';
+import { randomUUID, sign } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -500,6 +500,20 @@ describe('SPEC §8.9, §9 and §10', () => {
     expect((await reopen(here).handoff.verify()).valid).toBe(true);
     const { history } = await folded(here);
     expect(taskStatus(history, 'P0.1')?.status).toBe('in_progress');
+  });
+
+  it('M64: where it was never in progress, any thought before it will do, and none after it', async () => {
+    const here = place();
+    const base = git(here.dir, 'rev-parse', 'HEAD');
+    code(here, { 'a.js': 'a\n' });
+    const thought = await thoughtSince(here, base);
+    const statusAfter = async (...steps: Draft[]) => {
+      session(here, [SESSION_START, ...steps], { sessionId: randomUUID() });
+      return taskStatus((await folded(here)).history, 'P0.1')?.status;
+    };
+    expect(await statusAfter(DONE, thought)).toBe('in_progress');
+    git(here.dir, 'reset', '--quiet', '--hard', 'HEAD~1');
+    expect(await statusAfter(thought, DONE)).toBe('done');
   });
 
   it('M65: attributes do not change a patch id', async () => {
