@@ -93,7 +93,7 @@ const KEYS = { vkeys: [LOG_KEY], witnesses: [] };
 const CHECKED = ['record', 'record_signature', 'session', 'seal_signature', 'ledger', 'checkpoint'];
 const SEAL_CHECKED = ['record', 'record_signature', 'ledger', 'checkpoint'];
 
-function valid(name, rule, parts, { checked = CHECKED, ...keys } = {}) {
+function valid(name, rule, parts, { checked = CHECKED, trusted = true, ...keys } = {}) {
   return {
     name,
     rule: [rule].flat().map((each) => RULES[each]),
@@ -103,6 +103,7 @@ function valid(name, rule, parts, { checked = CHECKED, ...keys } = {}) {
     result: 'valid',
     record: parts.record.id,
     checked,
+    trusted,
   };
 }
 
@@ -139,6 +140,9 @@ export const proofs = [
       checked: [...CHECKED, 'witness witness.example/w1'],
     },
   ),
+  valid('no key, which shows that it is whole and not whose it is', 'keys', NOTE, { vkeys: [], trusted: false }),
+  valid('two keys, of which the second has signed', 'keys', NOTE, { vkeys: [OTHER_KEY, LOG_KEY] }),
+  valid('the record that is given', 'binding', NOTE, { given: NOTE.record.file }),
   refusedFile('another version', (file) => file.replace('handoff: 1', 'handoff: 2')),
   refusedFile('an unknown key', (file) => file.replace('vkey:', 'x_a: 1\nvkey:')),
   refusedFile('a comment that is indented', (file) => file.replace('# The record', '  # The record')),
@@ -147,6 +151,10 @@ export const proofs = [
   refusedFile('a session without a seal', (file) => file.replace(/^seal:\n(?: .*\n)*/m, '')),
   refused('another id', 'binding', change(NOTE, 'record', { id: SEAL.record.id })),
   refused('another key', 'binding', change(NOTE, 'record', { key: eve.line })),
+  refused('another record than the one that is given', 'binding', NOTE, { given: partsOf(OURS, 0).record.file }),
+  refused('a record that is given without its last line end', 'binding', NOTE, {
+    given: NOTE.record.file.replace(/\n$/, ''),
+  }),
   refused('the path of another record', 'binding', change(NOTE, 'record', { path: partsOf(OURS, 0).record.path })),
   refused('another repository', 'binding', { ...NOTE, repo: '00'.repeat(32) }),
   refused('the index of another record', 'session', change(NOTE, 'session', { index: 0 })),
@@ -171,5 +179,12 @@ export const proofs = [
   refused('a note of another origin', 'keys', { ...SEAL, note: noteOf({ origin: `${ORIGIN}0` }, { name: ORIGIN }) }),
   refused('a note that its own key did not sign', 'keys', { ...SEAL, vkey: OTHER_KEY }),
   refused('a key that nobody gave', 'keys', SEAL, { vkeys: [OTHER_KEY] }),
+  refused('two keys, neither of which has signed', 'keys', SEAL, { vkeys: [OTHER_KEY, WITNESS_KEY] }),
+  refused(
+    'a note that its own key did not sign, where no key is given',
+    'keys',
+    { ...SEAL, vkey: OTHER_KEY },
+    { vkeys: [] },
+  ),
   refused('a witness who did not sign', 'keys', SEAL, { witnesses: [WITNESS_KEY] }),
 ];

@@ -12,8 +12,10 @@ interface ProofCase {
   file: string;
   vkeys: string[];
   witnesses: string[];
+  given?: string;
   result: string;
   checked?: string[];
+  trusted?: boolean;
 }
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -24,13 +26,14 @@ if (!isThere) console.warn(`skipped: no Chromium at ${CHROMIUM}; install it or s
 const PAGE = `<!doctype html>
 <script type="module">
   import { browserSuite, checkProof, HandoffError, parseProof } from './core.js';
-  globalThis.check = async (file, vkeys, witnesses) => {
+  const bytes = (text) => new TextEncoder().encode(text);
+  globalThis.check = async ({ file, vkeys, witnesses, given }) => {
     try {
-      const proof = parseProof(new TextEncoder().encode(file));
-      const { checked } = await checkProof(proof, { vkeys, witnesses }, browserSuite);
-      return { result: 'valid', checked };
+      const record = given === undefined ? undefined : bytes(given);
+      const { checked, trusted } = await checkProof(parseProof(bytes(file)), { vkeys, witnesses }, browserSuite, record);
+      return { result: 'valid', checked, trusted };
     } catch (error) {
-      return { result: error instanceof HandoffError ? error.code : String(error), checked: null };
+      return { result: error instanceof HandoffError ? error.code : String(error), checked: null, trusted: null };
     }
   };
 </script>`;
@@ -83,14 +86,15 @@ describe.skipIf(!isThere)('proofs in Chromium', () => {
     await new Promise((done) => (server ? server.close(done) : done(null)));
   });
 
-  test.each(readVectors<ProofCase>('proofs'))('$name: $result', async ({ file, vkeys, witnesses, result, checked }) => {
-    expect(await check(file, vkeys, witnesses)).toEqual({ result, checked: checked ?? null });
+  test.each(readVectors<ProofCase>('proofs'))('$name: $result', async (vector) => {
+    const { result, checked = null, trusted = null } = vector;
+    expect(await check(vector)).toEqual({ result, checked, trusted });
   });
 
-  async function check(...args: [file: string, vkeys: string[], witnesses: string[]]) {
+  async function check(vector: ProofCase) {
     return page.evaluate(
-      (given) => (globalThis as unknown as { check: (...args: unknown[]) => unknown }).check(...given),
-      args,
+      (asked) => (globalThis as unknown as { check: (asked: unknown) => unknown }).check(asked),
+      vector,
     );
   }
 });

@@ -87,9 +87,11 @@ interface ProofCase {
   file: string;
   vkeys: string[];
   witnesses: string[];
+  given?: string;
   result: string;
   record?: string;
   checked?: string[];
+  trusted?: boolean;
 }
 interface TileCase {
   name: string;
@@ -262,11 +264,14 @@ describe.each(suites)('checkpoints with %s', (_, suite) => {
 });
 
 describe.each(suites)('proofs with %s', (_, suite) => {
-  test.each(proofs)('$name: $result', async ({ file, vkeys, witnesses, result, record, checked }) => {
-    const check = async () => await checkProof(parseProof(utf8(file)), { vkeys, witnesses }, suite);
+  test.each(proofs)('$name: $result', async ({ file, vkeys, witnesses, given, result, record, checked, trusted }) => {
+    const keys = { vkeys, witnesses };
+    const check = async () =>
+      await checkProof(parseProof(utf8(file)), keys, suite, given === undefined ? given : utf8(given));
     expect(await resultOf(check)).toBe(result);
     if (result !== 'valid') return;
-    expect(await check()).toMatchObject({ record, checked, trusted: true });
+    expect(await check()).toMatchObject({ record, checked, trusted });
+    expect(trusted).toBe(vkeys.length > 0);
     const proof = parseProof(utf8(file));
     expect(parseProof(formatProof(proof))).toEqual(proof);
   });
@@ -274,8 +279,8 @@ describe.each(suites)('proofs with %s', (_, suite) => {
 
 test('a checkpoint or a proof that is refused differs from a valid one', () => {
   for (const cases of [checkpoints.map(({ note, ...rest }) => ({ ...rest, file: note })), proofs]) {
-    const key = ({ file, vkeys, ...rest }: { file: string; vkeys: string[]; witnesses?: string[] }) =>
-      JSON.stringify([file, vkeys, rest.witnesses]);
+    const key = ({ file, vkeys, ...rest }: { file: string; vkeys: string[]; witnesses?: string[]; given?: string }) =>
+      JSON.stringify([file, vkeys, rest.witnesses, rest.given]);
     expect(new Set(cases.map(key)).size).toBe(cases.length);
   }
 });
