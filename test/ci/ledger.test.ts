@@ -274,7 +274,9 @@ describe('what the jobs say', () => {
         HANDOFF_PUSH_TOKEN: 'secret-token',
       },
     });
-    expect([code, output.split('\n')[0]]).toEqual([0, 'https://handoff:secret-token@gitlab.example/ada/project.git']);
+    const { username, password, host, pathname } = new URL(output.split('\n')[0]!);
+    expect([code, username, password]).toEqual([0, 'handoff', 'secret-token']);
+    expect(host + pathname).toBe('gitlab.example/ada/project.git');
     expect(readFileSync(join(workspace, '.git/config'), 'utf8')).not.toContain('secret-token');
   });
 });
