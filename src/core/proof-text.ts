@@ -146,11 +146,13 @@ VKEY is the ledger's key, from somebody you trust: \`git handoff ledger key\` pr
 
 To follow it by hand, copy the texts below into files, without their indent (\`|-\`: without the last line end). Then
   printf '\\0' | cat - FILE | sha256sum                      is the hash of a leaf, and
-  printf '01%s%s' LEFT RIGHT | xxd -r -p | sha256sum         is the hash of a node with these two below it.
+  printf '01%s%s' LEFT RIGHT | xxd -r -p | sha256sum         is the hash of a node with these two below it:
+with a sibling that stands left, LEFT is the sibling and RIGHT what you have; else it is the other way round.
 `;
 
 const RECORD = `The record. Its id is the SHA-256 of the file without its line "signature: …"; the key signed it as
-ssh-keygen -Y sign does, in the namespace git-handoff/v1/ and its kind.`;
+ssh-keygen -Y sign does, in the namespace git-handoff/v1/ and its kind. That the key belongs to whom the record names is the
+word of whoever signed the checkpoint.`;
 
 const SEAL_ITSELF = `${RECORD}
 It is a seal, and stands in the ledger itself, for the records of its session before it.`;
@@ -167,5 +169,6 @@ From the seal to the root of the ledger. The seal is leaf number \`index\` of \`
 it gives the root in the checkpoint below.`;
 
 const CHECKPOINT = `
-The checkpoint, a signed note (c2sp.org/signed-note): the name of the ledger, its size, its root in base64, which sessions
-it had seen, and who signed that. vkey is the key that signed it. Anybody can make a key: compare it with the one you trust.`;
+The checkpoint, a signed note (c2sp.org/signed-note): the name of the ledger, its size, its root in base64 (\`base64 -d | xxd -p -c 32\`
+gives hex), which sessions it had seen, and who signed that. vkey is the key that signed it. Anybody can make a key: compare it
+with the one you trust.`;

@@ -39,23 +39,23 @@ export async function maintainerSigner(
   repository: Repository,
   trust: Trust,
   actor: Actor,
-  places = allKeys,
+  need = ANY_KEY,
 ): Promise<NamedSigner> {
   const maintainers = [...trust.identities.values()].filter(({ role }) => role === 'maintainer');
   const active = new Map(maintainers.map((identity) => [identity.name, identity.keys.filter(isActive)]));
   if (actor.as !== undefined) requireIdentity(trust, actor.as);
-  return chooseSigner(repository, trust.repoId, active, actor, 'maintainer', places);
+  return chooseSigner(repository, trust.repoId, active, actor, { ...need, role: 'maintainer' });
 }
 
 /** The maintainer who signs a checkpoint, which OpenSSH cannot. SPEC §11.3 */
 export async function ledgerSigner(repository: Repository, trust: Trust, actor: Actor): Promise<NamedSigner> {
-  return maintainerSigner(repository, trust, actor, keyFiles);
+  return maintainerSigner(repository, trust, actor, KEY_FILE);
 }
 
 /** A key on this machine that writes for an identity now; null when there is none. */
 export async function activeSigner(repository: Repository, trust: Trust, name: string): Promise<Signer | null> {
   const { keys } = requireIdentity(trust, name);
-  return matching(await signersFor(repository, trust.repoId, name), keys.filter(isActive));
+  return matching(await signersFor(repository, trust.repoId, name), keys.filter(isActive))[0] ?? null;
 }
 
 /** Whoever the environment or the configuration names goes first, if entitled; then whose key is here. */
@@ -73,26 +73,41 @@ export async function rootSigner(
   actor: Actor,
 ): Promise<NamedSigner> {
   const keys = new Map([...root.principals].map(([name, key]) => [name, [key]]));
-  return chooseSigner(repository, repoId, keys, actor, 'root principal');
+  return chooseSigner(repository, repoId, keys, actor, { ...ANY_KEY, role: 'root principal' });
 }
 
+/** What a key is needed for. */
+interface Need {
+  /** Where keys are looked for, for whoever has none. */
+  places(directory: string): string;
+  /** Keys that are as good as any other, but for this. */
+  fits(signer: Signer): boolean;
+}
+
+const ANY_KEY: Need = { places: allKeys, fits: () => true };
+const KEY_FILE: Need = { places: keyFiles, fits: ({ signNote }) => signNote !== undefined };
+
+/** The first that fits; where none does, the first that is there, and what it is needed for says why it cannot be. */
 async function chooseSigner(
   repository: Repository,
   repoId: string,
   candidates: ReadonlyMap<string, readonly PublicKey[]>,
   actor: Actor,
-  role: string,
-  places = allKeys,
+  { role, places, fits }: Need & { role: string },
 ): Promise<NamedSigner> {
   if (actor.as !== undefined && !candidates.has(actor.as)) {
     throw new HandoffError('not_entitled', `${actor.as} is no ${role}, and only a ${role} may sign this.`, {
       hint: `Act as one of: ${[...candidates.keys()].join(', ')} (--as NAME).`,
     });
   }
+  const others: NamedSigner[] = [];
   for (const name of actor.as === undefined ? await preferred(repository, candidates) : [actor.as]) {
-    const signer = matching(await signersFor(repository, repoId, name), candidates.get(name)!);
-    if (signer) return { identity: name, signer };
+    const named = matching(await signersFor(repository, repoId, name), candidates.get(name)!);
+    const fitting = named.find(fits);
+    if (fitting) return { identity: name, signer: fitting };
+    others.push(...named.map((signer) => ({ identity: name, signer })));
   }
+  if (others[0]) return others[0];
   const who = actor.as ?? `any ${role} (${[...candidates.keys()].join(', ')})`;
   throw noKey(who, places(keyDirectory(repository.env)));
 }
@@ -106,9 +121,9 @@ export function requireIdentity(trust: Trust, name: string): Identity {
   });
 }
 
-function matching(signers: readonly Signer[], keys: readonly PublicKey[]): Signer | null {
+function matching(signers: readonly Signer[], keys: readonly PublicKey[]): Signer[] {
   const prints = new Set(keys.map(({ fingerprint }) => fingerprint));
-  return signers.find(({ publicKey }) => prints.has(publicKey.fingerprint)) ?? null;
+  return signers.filter(({ publicKey }) => prints.has(publicKey.fingerprint));
 }
 
 function isActive(key: { state: string }): boolean {

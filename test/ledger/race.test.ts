@@ -11,6 +11,7 @@ import { newKey, type Place, privateKey, writeBytes } from '../handoff.ts';
 import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { identityOf, reopen, signDocument, template } from '../threats/forge.ts';
 import { changes } from '../verbs/agents.ts';
+import { makeKey, signLine } from './note-key.ts';
 import { commitHandoff, commitSealed, entriesOf, sealedSession } from './sealed.ts';
 
 // Several clones append at once; the remote is a bare repository, with our hook and without.
@@ -181,6 +182,19 @@ describe.each(SERVERS)('%s: who is second', (_, isHooked) => {
     git(loser.dir, 'add', 'mine.md');
     git(loser.dir, 'commit', '--quiet', '--message', 'mine');
     git(loser.dir, 'revert', '--no-edit', 'HEAD');
+    const head = git(loser.dir, 'rev-parse', 'HEAD');
+    git(loser.dir, 'fetch', '--quiet');
+    ok(await append(loser));
+    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(head);
+  });
+
+  test('is left alone with what a witness has signed', async () => {
+    const [, , loser] = await lost();
+    const path = join(loser.dir, '.handoff/ledger/checkpoint');
+    const text = readFileSync(path, 'utf8');
+    const signed = text.slice(0, text.indexOf('\n\n') + 1);
+    writeBytes(loser.dir, '.handoff/ledger/checkpoint', text + signLine(makeKey('witness.example/w1', 4), signed));
+    git(loser.dir, 'commit', '--quiet', '--all', '--message', 'cosigned');
     const head = git(loser.dir, 'rev-parse', 'HEAD');
     git(loser.dir, 'fetch', '--quiet');
     ok(await append(loser));

@@ -235,16 +235,16 @@ describe('ledger append is refused', () => {
     expect(changes(place)).toEqual([]);
   });
 
-  it('with a key that signs through OpenSSH only', async () => {
+  it.each(['zoe', 'ada'])('with a key that signs through OpenSSH only: that of %s, beside a file', async (name) => {
     const place = fresh();
     commitSealed(place);
     const key = join(place.dir, '../id_ed25519');
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', key]);
-    await reopen(place).handoff.identity.add({ name: 'second', role: 'maintainer', key: `${key}.pub` });
+    await reopen(place).handoff.identity.add({ name, role: 'maintainer', key: `${key}.pub` });
     git(place.dir, 'config', 'handoff.signingKey', key);
-    await expect(append(place, { as: 'second' })).rejects.toMatchObject({
+    await expect(append(place, { as: name })).rejects.toMatchObject({
       code: 'no_key',
-      data: { identity: 'second' },
+      data: { identity: name },
     });
     expect(changes(place)).toEqual([]);
     expect(await append(place)).toMatchObject({ appended: 1 }); // the other maintainer's key is a file

@@ -157,7 +157,7 @@ function forked(seen: Head, found: Head): HandoffError {
 }
 
 function differs(what: string, seen: Head, found: Head): HandoffError {
-  const words = ({ size, root }: Head) => `${size} seals with root ${root}`;
+  const words = ({ size, root }: Head) => `${size} ${size === 1 ? 'seal' : 'seals'} with root ${root}`;
   const heads = { seen: { size: seen.size, root: seen.root }, found: { size: found.size, root: found.root } };
   return new HandoffError(
     'ledger_inconsistent',

@@ -73,15 +73,24 @@ function isAtOrAfter(head: Commit, { oid }: Theirs): boolean {
 /** How a branch stands to its remote's: it has all of that, it was brought there, or only a person can bring them together. */
 type Standing = 'ahead' | 'moved' | 'parted';
 
-/** Whether each of the commits that the branch has and the remote lacks does nothing but append. One that does nothing is somebody's. */
+/**
+ * Whether each of the commits that the branch has and the remote lacks does nothing but append, which writes tiles. One that does
+ * nothing, or adds what a witness has signed, cannot be made again.
+ */
 async function onlyAppends(git: Git, { commits, boundary }: Range): Promise<boolean> {
   if (commits.some(({ parents }) => parents.length !== 1) || boundary.size !== 1) return false;
   const input = commits.map(({ oid }) => `${oid}\n`).join('');
   const args = ['diff-tree', '--stdin', '-r', '--name-only', '--no-renames', '-z'];
   const lines = (await readGit(git, args, { input })).toString('utf8').split('\0').slice(0, -1);
-  const told = new Set(commits.map(({ oid }) => oid)); // git names each that changes anything, and then what
-  const paths = lines.filter((line) => !told.delete(line));
-  return told.size === 0 && paths.every((path) => path.startsWith(`${LEDGER}/`));
+  const open = new Set(commits.map(({ oid }) => oid)); // git names each that changes anything, and then what
+  const appends = new Set<string>();
+  let commit = '';
+  for (const line of lines) {
+    if (open.delete(line)) commit = line;
+    else if (!line.startsWith(`${LEDGER}/`)) return false;
+    else if (line.startsWith(`${LEDGER}/tile/`)) appends.add(commit);
+  }
+  return appends.size === commits.length;
 }
 
 /** Whether the remote had a commit when it was last heard of. */
