@@ -115,11 +115,11 @@ function readAt(file: number, position: number, size: number): Buffer {
   return bytes.subarray(0, readSync(file, bytes, 0, size, position));
 }
 
-/** Whoever replaces a file waits until the disk has begun with it: so it begins with these many bytes while others are summed up. */
-const AHEAD = 1 << 23;
+/** ext4 makes whoever replaces a file wait until the new one is being written: so that begins each time so many bytes are there. */
+const AHEAD = 1 << 24;
 
 /** By a descriptor of its own, since the other one may be closed before another thread is done. */
-function beginWith(path: string): void {
+function startWriteback(path: string): void {
   const file = openSync(path, 'r');
   fdatasync(file, () => closeSync(file));
 }
@@ -137,7 +137,7 @@ function openOutput(to: number, path: string, format: ObjectFormat): { push(byte
     }
     if (position - begun < AHEAD) return;
     begun = position;
-    beginWith(path);
+    startWriteback(path);
   };
   return {
     push(bytes) {

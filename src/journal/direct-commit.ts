@@ -63,7 +63,7 @@ export function identOf(
   return `${name} <${email}> ${date}`;
 }
 
-/** What git would write otherwise, or not at all: it takes signs off the ends of a name. */
+/** git strips such signs off the ends of a name, and so only git can say what it would write. */
 function isOdd(text: string): boolean {
   return text === '' || /[<>\n\0]|^[\s.,:;"\\']|[\s.,:;"\\']$/.test(text);
 }

@@ -14,8 +14,9 @@ export interface FileToWrite {
 }
 
 /**
- * Writes each file whole or not at all, and so that a power cut right after keeps it, unless it can be made again. `scratch` is where a file is before
- * it is whole: outside the tree, so that what a killed process leaves is not taken along by the next `git add`.
+ * Writes each file whole or not at all, and so that a power cut right after keeps it, unless it can be made again. `scratch` is
+ * where a file is before it is whole: outside the tree, so that what a killed process leaves is not taken along by the next
+ * `git add`.
  */
 export function writeFiles(topLevel: string, files: readonly FileToWrite[], scratch: string): void {
   for (const { path } of files) guarded(path, () => assertNoLinks(topLevel, path)); // all of them before anything is written

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tilePath, tilesOf } from '../../src/core/tiles.ts';
-import { strays } from '../../src/verbs/ledger/strays.ts';
+import { findStrays } from '../../src/verbs/ledger/strays.ts';
 import { temporaryDirectory } from '../temporary.ts';
 
 /** A ledger of this size, with more files in it. */
@@ -36,17 +36,17 @@ describe('tiles that a cut-off append has left', () => {
     ],
     ['where there was no ledger', 0, ['tile/0/000.p/1', 'tile/entries/000.p/1']],
   ])('%s are found, and nothing else', (_, size, left) => {
-    const found = strays(ledger(size, left), size);
+    const found = findStrays(ledger(size, left), size);
     expect(found.sort()).toEqual(left.map((path) => `.handoff/ledger/${path}`).sort());
   });
 
   it('are files of that name and nothing else', () => {
     const dir = ledger(10, ['tile/0/000.p/11', 'tile/readme', 'tile/0/000.p/x', 'tile/0/0001', 'tile/-1/000']);
     symlinkSync('000.p/10', join(dir, '.handoff/ledger/tile/0/001'));
-    expect(strays(dir, 10)).toEqual(['.handoff/ledger/tile/0/000.p/11']);
+    expect(findStrays(dir, 10)).toEqual(['.handoff/ledger/tile/0/000.p/11']);
   });
 
   it('are none where there is no folder', () => {
-    expect(strays(temporaryDirectory(), 5)).toEqual([]);
+    expect(findStrays(temporaryDirectory(), 5)).toEqual([]);
   });
 });

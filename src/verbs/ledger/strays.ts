@@ -8,7 +8,7 @@ import { ifThere } from '../../journal/if-there.ts';
  * Tiles that an attempt which was cut off has left, and that a log of this size does not have: partial ones, or such as come after
  * all that it has. Full ones before that are not looked at, of which there may be thousands.
  */
-export function strays(topLevel: string, size: number): string[] {
+export function findStrays(topLevel: string, size: number): string[] {
   const ledger = join(topLevel, LEDGER);
   const isStray = (path: string): boolean => {
     const tile = parseTilePath(path);
@@ -29,7 +29,7 @@ function openNames(level: string, size: number): string[] {
     .slice(2);
 }
 
-/** The files below a folder that are partial, or not before a path, which is a name for each folder below it. */
+/** The files below a folder that are partial, or at or behind a place, which is given as one name for each level of folders. */
 function tilesFrom(ledger: string, folder: string, [first = '', ...below]: readonly string[]): string[] {
   return namesIn(ledger, folder)
     .filter((name) => name >= first || name.endsWith('.p'))

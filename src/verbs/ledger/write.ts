@@ -10,7 +10,7 @@ import { stateDirs } from '../../journal/registry.ts';
 import { type Base, commitTree } from '../commit-tree.ts';
 import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
-import { strays } from './strays.ts';
+import { findStrays } from './strays.ts';
 
 /** What becomes of the files of the ledger; paths are seen from its folder. The checkpoint comes last. */
 interface LedgerChange extends Pick<LogGrowth, 'size' | 'written' | 'removed'> {
@@ -38,7 +38,7 @@ export async function writeLedger(
   const topLevel = requireWorkTree(repository);
   const files = change.written.map(({ path, bytes }) => ({ path: `${LEDGER}/${path}`, bytes, ...DERIVED }));
   const paths = files.map(({ path }) => path);
-  const removed = new Set([...change.removed.map((path) => `${LEDGER}/${path}`), ...strays(topLevel, change.size)]);
+  const removed = new Set([...change.removed.map((path) => `${LEDGER}/${path}`), ...findStrays(topLevel, change.size)]);
   writeFiles(topLevel, files, stateDirs(repository.stateDir).scratch);
   for (const path of removed) removeFile(topLevel, path, DERIVED);
   if (options.stage === false) return null;
