@@ -176,34 +176,32 @@ describe.each(SERVERS)('%s: who is second', (_, isHooked) => {
     expect(readFileSync(join(loser.dir, 'mine.md'), 'utf8')).toBe('mine\n');
   });
 
-  test('is left alone with commits that come to nothing, which are somebody’s all the same', async () => {
-    const [, , loser] = await lost();
-    writeBytes(loser.dir, 'mine.md', 'mine\n');
-    git(loser.dir, 'add', 'mine.md');
-    git(loser.dir, 'commit', '--quiet', '--message', 'mine');
-    git(loser.dir, 'revert', '--no-edit', 'HEAD');
-    const head = git(loser.dir, 'rev-parse', 'HEAD');
-    git(loser.dir, 'fetch', '--quiet');
-    ok(await append(loser));
-    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(head);
-  });
+  const MINE: [string, (dir: string) => void][] = [
+    [
+      'commits that come to nothing',
+      (dir) => {
+        writeBytes(dir, 'mine.md', 'mine\n');
+        git(dir, 'add', 'mine.md');
+        git(dir, 'commit', '--quiet', '--message', 'mine');
+        git(dir, 'revert', '--no-edit', 'HEAD');
+      },
+    ],
+    ['a commit that changes nothing', (dir) => git(dir, 'commit', '--quiet', '--allow-empty', '--message', 'a mark')],
+    [
+      'what a witness has signed',
+      (dir) => {
+        const path = '.handoff/ledger/checkpoint';
+        const text = readFileSync(join(dir, path), 'utf8');
+        const signed = text.slice(0, text.indexOf('\n\n') + 1);
+        writeBytes(dir, path, text + signLine(makeKey('witness.example/w1', 4), signed));
+        git(dir, 'commit', '--quiet', '--all', '--message', 'cosigned');
+      },
+    ],
+  ];
 
-  test('is left alone with what a witness has signed', async () => {
+  test.each(MINE)('is left alone with %s, which cannot be made again', async (_, commitMine) => {
     const [, , loser] = await lost();
-    const path = join(loser.dir, '.handoff/ledger/checkpoint');
-    const text = readFileSync(path, 'utf8');
-    const signed = text.slice(0, text.indexOf('\n\n') + 1);
-    writeBytes(loser.dir, '.handoff/ledger/checkpoint', text + signLine(makeKey('witness.example/w1', 4), signed));
-    git(loser.dir, 'commit', '--quiet', '--all', '--message', 'cosigned');
-    const head = git(loser.dir, 'rev-parse', 'HEAD');
-    git(loser.dir, 'fetch', '--quiet');
-    ok(await append(loser));
-    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(head);
-  });
-
-  test('is left alone with a commit that changes nothing', async () => {
-    const [, , loser] = await lost();
-    git(loser.dir, 'commit', '--quiet', '--allow-empty', '--message', 'a mark');
+    commitMine(loser.dir);
     const head = git(loser.dir, 'rev-parse', 'HEAD');
     git(loser.dir, 'fetch', '--quiet');
     ok(await append(loser));
