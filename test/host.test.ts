@@ -25,7 +25,7 @@ test('a process runs until it has ended', async () => {
 });
 
 test.runIf(existsSync('/proc/self/stat'))('one that nobody has waited for runs no more', async () => {
-  const pid = await childOf('true');
+  const pid = await childOf('sleep 0.3'); // by then the shell is another program
   await until(() => !nodeHost.isRunning(pid));
   expect(nodeHost.isRunning(pid)).toBe(false);
   process.kill(pid, 0); // and yet it is there

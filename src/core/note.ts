@@ -39,7 +39,7 @@ export interface OpenedNote {
 
 const ALGORITHM: Record<KeyType, number> = { ed25519: 1, cosignature: 4 };
 const MAX_NOTE_BYTES = 1_000_000;
-const MAX_SIGNATURES = 100;
+export const MAX_SIGNATURES = 100;
 const HASH_BYTES = 4;
 const VKEY = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/su;
 const SIGNATURE_LINE = /^\u2014 ([^ ]+) ([A-Za-z0-9+/=]+)$/u;

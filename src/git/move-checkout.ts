@@ -1,8 +1,9 @@
-import { copyFileSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
 import type { RepositoryDirs } from './discover.ts';
-import { ownName, type Processes } from './own-file.ts';
-import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
+import { isSameFile, ownName, type Processes } from './own-file.ts';
+import { type Git, type GitResult, gitFailure, runGitSync } from './run.ts';
 import type { Oid } from './store.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -23,26 +24,28 @@ interface Move {
 /**
  * Brings a branch that is checked out, its index and its files from one commit to another, and takes along what is staged. Under
  * the lock of the index, since `git checkout -B` compares nothing: a commit that somebody made just before would be dropped. False
- * when the branch has moved on: then all is as it was.
+ * when the branch has moved on, or another one was checked out: then all is as it was. Nothing is waited for while the lock is
+ * held, so that whoever is asked to end meanwhile ends afterwards.
  */
 export async function moveCheckout(checkout: Checkout, move: Move): Promise<boolean> {
-  const index = join(checkout.dirs.gitDir, 'index');
-  const [lock, next] = [ownName(index, checkout.processes), ownName(index, checkout.processes)];
-  writeFileSync(lock, '', { flag: 'wx' });
+  const { gitDir } = checkout.dirs;
+  const index = join(gitDir, 'index');
+  if (!existsSync(index)) throw noIndex(index);
+  const own = ownName(index, checkout.processes);
+  writeFileSync(own, '', { flag: 'wx' });
   try {
-    const taken = await untilUnlocked(async () => takeLock(lock, `${index}.lock`));
+    const taken = await untilUnlocked(async () => takeLock(own, `${index}.lock`));
     if (taken.code !== 0) throw gitFailure(['read-tree'], taken);
-    try {
-      copyFileSync(index, next);
-      const isMoved = await moveAll({ ...checkout.git, set: { ...checkout.git.set, GIT_INDEX_FILE: next } }, move);
-      if (isMoved) renameSync(next, index);
-      return isMoved;
-    } finally {
-      rmSync(`${index}.lock`, { force: true });
-    }
+    const isCheckedOut = readFileSync(join(gitDir, 'HEAD'), 'utf8') === `ref: refs/heads/${move.branch}\n`;
+    return isCheckedOut && moveLocked(checkout, move);
   } finally {
-    for (const path of [lock, next]) rmSync(path, { force: true });
+    if (isSameFile(own, `${index}.lock`)) rmSync(`${index}.lock`, { force: true });
+    rmSync(own, { force: true });
   }
+}
+
+function noIndex(path: string): HandoffError {
+  return new HandoffError('io', `There is no index: ${path}.`, { hint: 'git reset makes it anew.', data: { path } });
 }
 
 /** As git says it where it cannot have it. */
@@ -56,20 +59,32 @@ function takeLock(own: string, lock: string): GitResult {
   }
 }
 
-/** With an index that only this git sees. */
-async function moveAll(git: Git, { branch, from, to, reason }: Move): Promise<boolean> {
-  await runGit(git, ['update-index', '-q', '--refresh']); // what it has to say of changed files, read-tree says where they matter
-  await readTree(git, from, to);
-  const moving = ['update-ref', '-m', reason, `refs/heads/${branch}`, to, from];
-  const moved = await runGit(git, moving);
+/** Files and index come before the branch: should it end there, what is to come looks like something staged, not like something taken back. */
+function moveLocked(checkout: Checkout, { branch, from, to, reason }: Move): boolean {
+  readTree(checkout, from, to);
+  const ref = `refs/heads/${branch}`;
+  const moving = ['update-ref', '-m', reason, ref, to, from];
+  const moved = runGitSync(checkout.git, moving);
   if (moved.code === 0) return true;
-  await readTree(git, to, from);
-  if (/cannot lock ref/.test(moved.stderr)) return false;
+  readTree(checkout, to, from);
+  const now = runGitSync(checkout.git, ['rev-parse', '--verify', '--quiet', '--end-of-options', ref]);
+  if (now.stdout.toString('latin1').trim() !== from) return false;
   throw gitFailure(moving, moved);
 }
 
-async function readTree(git: Git, from: Oid, to: Oid): Promise<void> {
-  const args = ['read-tree', '-m', '-u', from, to];
-  const result = await runGit(git, args);
-  if (result.code !== 0) throw gitFailure(args, result);
+/** With a copy of the index, which only this git sees, and which then takes the place of the index. */
+function readTree({ git, dirs, processes }: Checkout, from: Oid, to: Oid): void {
+  const index = join(dirs.gitDir, 'index');
+  const next = ownName(index, processes);
+  const hidden = { ...git, set: { ...git.set, GIT_INDEX_FILE: next } };
+  try {
+    copyFileSync(index, next);
+    runGitSync(hidden, ['update-index', '-q', '--refresh']); // what it says of changed files, read-tree says where they matter
+    const args = ['read-tree', '-m', '-u', from, to];
+    const result = runGitSync(hidden, args);
+    if (result.code !== 0) throw gitFailure(args, result);
+    renameSync(next, index);
+  } finally {
+    rmSync(next, { force: true });
+  }
 }

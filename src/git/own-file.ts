@@ -69,7 +69,8 @@ function locksOf(gitDir: string): string[] {
   return ['index.lock', 'HEAD.lock'].map((name) => join(gitDir, name));
 }
 
-function isSameFile(path: string, other: string): boolean {
+/** Whether both are names of one file. */
+export function isSameFile(path: string, other: string): boolean {
   const [found, own] = [path, other].map((each) => lstatSync(each, { bigint: true, throwIfNoEntry: false }));
   return found !== undefined && found.ino === own?.ino && found.dev === own.dev;
 }

@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
@@ -39,6 +39,14 @@ export async function runGit(git: Git, args: readonly string[], options: RunOpti
   return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') };
 }
 
+/** The same while nothing else happens: for steps between which nobody may be made to end. */
+export function runGitSync(git: Git, args: readonly string[]): GitResult {
+  const { argv, env } = commandLine(git, args);
+  const { status, stdout, stderr, error } = spawnSync('git', argv, { env, windowsHide: true, maxBuffer: 1 << 26 });
+  if (error) throw startFailure(error);
+  return { code: status ?? 128, stdout, stderr: stderr.toString('utf8') };
+}
+
 /** Runs git and returns its output; any exit code but 0 is a typed error. */
 export async function readGit(git: Git, args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
   const result = await runGit(git, args, options);
@@ -46,18 +54,22 @@ export async function readGit(git: Git, args: readonly string[], options: RunOpt
   return result.stdout;
 }
 
-/** Starts git with the fixed flags and the clean environment. The only place in the project that does. */
+/** Starts git. Nothing outside this file does. */
 export function spawnGit(
   git: Git,
   args: readonly string[],
   config: Record<string, string> = {},
   pipes = 3,
 ): ChildProcessWithoutNullStreams {
-  const chosen = Object.entries(config).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-  const argv = ['-C', git.dir, ...FLAGS, ...chosen, ...args];
+  const { argv, env } = commandLine(git, args, config);
   const stdio = Array.from({ length: pipes }, () => 'pipe' as const);
-  const env = { ...gitEnv(git.env), ...git.set };
   return spawn('git', argv, { env, stdio, windowsHide: true }) as ChildProcessWithoutNullStreams;
+}
+
+/** The fixed flags and the clean environment. */
+function commandLine(git: Git, args: readonly string[], config: Record<string, string> = {}) {
+  const chosen = Object.entries(config).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  return { argv: ['-C', git.dir, ...FLAGS, ...chosen, ...args], env: { ...gitEnv(git.env), ...git.set } };
 }
 
 /** For what compares commits: git would first read the index, which has a line for every file, and never look at it. */

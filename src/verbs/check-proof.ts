@@ -77,7 +77,7 @@ function readStart(path: string, length: number): Uint8Array {
 /** None where there is no repository, it is another one, or nobody has pinned its root: then anyone may have made it, keys and all. */
 async function ownKeys({ repo }: Proof, openRepository: () => Promise<Repository | null>): Promise<string[]> {
   const repository = await openRepository();
-  const trust = repository && (await readTrust(repository).catch(nullIfNone));
+  const trust = repository && (await readTrust(repository).catch(nullIfNone(repository)));
   if (!repository || trust?.repoId !== repo) return [];
   if ((await repository.config()).get('handoff.root') !== undefined) return ledgerVkeys(trust, nodeSuite);
   repository.warn(
@@ -86,7 +86,11 @@ async function ownKeys({ repo }: Proof, openRepository: () => Promise<Repository
   return [];
 }
 
-function nullIfNone(error: unknown): null {
-  if (error instanceof HandoffError && error.code === 'not_initialised') return null;
-  throw error;
+/** A repository in which nobody can be trusted has no keys to offer; the proof need not be about it. */
+function nullIfNone(repository: Repository): (error: unknown) => null {
+  return (error) => {
+    if (!(error instanceof HandoffError)) throw error;
+    if (error.code !== 'not_initialised') repository.warn(`The keys of this repository are not used: ${error.message}`);
+    return null;
+  };
 }

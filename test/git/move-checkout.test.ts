@@ -85,11 +85,46 @@ it('nobody can commit while it moves', async () => {
   expect(state(here)).toEqual([here.to, '']);
 });
 
-it('where a hook refuses it, all is as it was', async () => {
+it.each(['closed', 'cannot lock ref'])('where a hook refuses it with "%s", all is as it was', async (word) => {
   const here = place();
-  hook(here, 'echo closed >&2\nexit 1');
+  hook(here, `echo "${word}" >&2\nexit 1`);
   await expect(moved(here)).rejects.toMatchObject({ code: 'io' });
   expect(state(here)).toEqual([here.from, '']);
+});
+
+it('where the branch is locked, all is as it was, and that is said', async () => {
+  const here = place();
+  const lock = join(here.dir, '.git/refs/heads/main.lock');
+  writeFileSync(lock, 'theirs');
+  await expect(moved(here)).rejects.toMatchObject({ code: 'io', message: expect.stringContaining('main.lock') });
+  expect(state(here)).toEqual([here.from, '']);
+  expect(readFileSync(lock, 'utf8')).toBe('theirs');
+});
+
+it('another branch that was checked out meanwhile is left as it is', async () => {
+  const here = place();
+  const lock = join(here.dir, '.git/index.lock');
+  writeFileSync(lock, 'theirs');
+  setTimeout(() => {
+    rmSync(lock);
+    git(here.dir, 'switch', '--quiet', 'theirs');
+  }, 100);
+  expect(await moved(here)).toBe(false);
+  expect(state(here)).toEqual([here.from, '']);
+  expect(git(here.dir, 'branch', '--show-current')).toBe('theirs');
+});
+
+it('files and index come first: what is cut off looks like something staged', async () => {
+  const here = place();
+  hook(here, `[ "$1" = prepared ] && git --git-dir=.git diff --cached --name-only > .git/staged\ntrue`);
+  expect(await moved(here)).toBe(true);
+  expect(readFileSync(join(here.dir, '.git/staged'), 'utf8')).toBe('added\nboth\nours\n');
+});
+
+it('without an index there is nothing to take along, and that is said', async () => {
+  const here = place();
+  rmSync(join(here.dir, '.git/index'));
+  await expect(moved(here)).rejects.toMatchObject({ code: 'io', hint: expect.stringContaining('git reset') });
 });
 
 it('waits for whoever has the index', async () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -174,6 +175,23 @@ describe.each(SERVERS)('%s: who is second', (_, isHooked) => {
     expect(JSON.parse(refused.stdout).error).toMatchObject({ code: 'io', hint: expect.stringContaining('git pull') });
     expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(head);
     expect(readFileSync(join(loser.dir, 'mine.md'), 'utf8')).toBe('mine\n');
+  });
+
+  test('asked to end while it is brought to where the remote is, ends when it is there', async () => {
+    const [, winner, loser] = await lost();
+    git(loser.dir, 'fetch', '--quiet');
+    const hook = '[ "$1" = prepared ] && grep -q refs/heads/main && : > .git/reached && sleep 1\nexit 0';
+    writeBytes(loser.dir, '.git/hooks/reference-transaction', `#!/bin/sh\n${hook}\n`);
+    chmodSync(join(loser.dir, '.git/hooks/reference-transaction'), 0o755);
+    const env = { ...isolatedEnv, ...loser.env };
+    const child = spawn(process.execPath, [CLI, '-C', loser.dir, 'ledger', 'append'], { env });
+    while (!existsSync(join(loser.dir, '.git/reached'))) await new Promise((next) => setTimeout(next, 20));
+    child.kill('SIGTERM');
+    const [, signal] = await once(child, 'close');
+    expect(signal).toBe('SIGTERM');
+    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(git(winner.dir, 'rev-parse', 'HEAD'));
+    expect(changes(loser)).toEqual([]);
+    expect(readdirSync(join(loser.dir, '.git')).filter((name) => /\.lock$|handoff-/.test(name))).toEqual([]);
   });
 
   const MINE: [string, (dir: string) => void][] = [
@@ -355,7 +373,7 @@ test('what is committed while an append looks around stays in the branch', async
   writeBytes(here.dir, 'code.ts', 'new\n');
   git(here.dir, 'add', 'code.ts');
   git(here.dir, 'commit', '--quiet', '--message', 'meanwhile');
-  expect(await catchUp(repository, 'main', tips, true)).toBe('parted');
+  expect(await catchUp(repository, 'main', tips, { follows: true, mayMove: async () => {} })).toBe('parted');
   await repository.close();
   expect(git(here.dir, 'log', '-1', '--format=%s')).toBe('meanwhile');
 });
@@ -400,6 +418,67 @@ describe('what this clone has pushed', () => {
     expect((await reopen(place).handoff.verify()).findings.map(({ code }) => code)).toContain('ledger_inconsistent');
   });
 
+  /** Somebody puts the remote back to before its last append, and goes on. */
+  function takesBack(there: Remote, place: Place, name = 'evil'): void {
+    const evil = there.clone(name);
+    const [append] = git(evil.dir, 'log', '--format=%H', '-1', '--', '.handoff/ledger').split('\n');
+    git(evil.dir, 'reset', '--quiet', '--hard', `${append}~1`);
+    git(evil.dir, 'commit', '--quiet', '--allow-empty', '--message', 'innocent');
+    git(evil.dir, 'push', '--quiet', '--force', 'origin', 'HEAD:main');
+    git(place.dir, 'fetch', '--quiet');
+  }
+
+  test.each<[string, (place: Place) => void]>([
+    ['amended', ({ dir }) => git(dir, 'commit', '--quiet', '--amend', '--message', 'amended')],
+    ['rebased', ({ dir }) => git(dir, 'rebase', '--quiet', '--force-rebase', 'HEAD~1')],
+  ])('%s, and has looked at since, is missed when it is gone', async (_, change) => {
+    const there = remote(fresh(), false);
+    const place = there.clone('clone');
+    commitSealed(place);
+    ok(await append(place));
+    change(place);
+    git(place.dir, 'push', '--quiet');
+    await reopen(place).handoff.ledger.verify();
+    takesBack(there, place);
+    git(place.dir, 'reset', '--quiet', '--hard', 'origin/main');
+    await expect(reopen(place).handoff.ledger.verify()).rejects.toMatchObject({ code: 'ledger_inconsistent' });
+  });
+
+  test('by somebody else, who was faster with the same, is missed when it is gone', async () => {
+    const there = remote(fresh(), false);
+    const [winner, loser] = [there.clone('winner'), there.clone('loser')];
+    arrives(winner, 2);
+    pull(loser);
+    ok(await append(loser));
+    git(loser.dir, 'commit', '--quiet', '--amend', '--no-edit', '--date', '2026-01-02T03:04:05Z');
+    ok(await append(winner, '--push'));
+    git(loser.dir, 'fetch', '--quiet');
+    ok(await append(loser)); // takes theirs
+    expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(git(winner.dir, 'rev-parse', 'HEAD'));
+    takesBack(there, loser);
+    git(loser.dir, 'reset', '--quiet', '--hard', 'origin/main');
+    await expect(reopen(loser).handoff.ledger.verify()).rejects.toMatchObject({ code: 'ledger_inconsistent' });
+  });
+
+  test.each([[], ['--push']])(
+    'is not dropped for a remote that went back, be it in a new clone: append %s',
+    async (...flags) => {
+      const there = remote(fresh(), false);
+      const first = there.clone('first');
+      arrives(first);
+      ok(await append(first, '--push'));
+      const place = there.clone('clone'); // it has never looked at the ledger
+      takesBack(there, place);
+      const head = git(place.dir, 'rev-parse', 'HEAD');
+      const refused = await append(place, ...flags);
+      expect(JSON.parse(refused.stdout).error).toMatchObject({
+        code: 'ledger_inconsistent',
+        data: { seen: { size: 3 } },
+      });
+      expect([git(place.dir, 'rev-parse', 'HEAD'), ...changes(place)]).toEqual([head]);
+    },
+  );
+
   test('is remembered without what came before, however often', async () => {
     const there = remote(fresh(), false);
     const place = there.clone('clone');
@@ -413,6 +492,32 @@ describe('what this clone has pushed', () => {
     }
     expect(sizes.size).toBe(1);
   });
+});
+
+test('an append that lost a race is no fork to whoever is on another branch, or on none', async () => {
+  const there = remote(fresh(), false);
+  const [winner, loser] = [there.clone('winner'), there.clone('loser')];
+  commitSealed(loser);
+  ok(await append(loser));
+  arrives(winner, 2);
+  ok(await append(winner, '--push'));
+  git(loser.dir, 'fetch', '--quiet');
+  git(loser.dir, 'switch', '--quiet', '--create', 'feature', '--no-track', 'origin/main');
+  expect(await reopen(loser).handoff.ledger.verify()).toMatchObject({ size: 4 });
+  git(loser.dir, 'switch', '--quiet', '--detach', 'origin/main');
+  expect((await reopen(loser).handoff.verify()).findings).toEqual([]);
+});
+
+test('appends that nobody has seen are remembered as one', async () => {
+  const there = remote(fresh(), false);
+  const place = there.clone('clone');
+  for (let round = 0; round < 3; round++) {
+    commitSealed(place);
+    ok(await append(place));
+  }
+  const pin = JSON.parse(readFileSync(join(place.dir, '.git/handoff/ledger.json'), 'utf8'));
+  expect(pin).toMatchObject({ size: 5, own: { commit: git(place.dir, 'rev-parse', 'HEAD'), before: { size: 2 } } });
+  expect(pin.own.before).not.toHaveProperty('own');
 });
 
 test('a larger ledger on another branch is none that others need have', async () => {

@@ -480,6 +480,20 @@ describe('what HEAD has and the work tree has not', () => {
   test.each<[string, (dir: string, path: string) => void]>([
     ['removed', (dir, path) => rmSync(join(dir, path))],
     ['removed and staged', (dir, path) => git(dir, 'rm', '--quiet', path)],
+    [
+      'where git was told not to look',
+      (dir, path) => {
+        git(dir, 'update-index', '--assume-unchanged', path);
+        rmSync(join(dir, path));
+      },
+    ],
+    [
+      'as if it were left out, where nothing is',
+      (dir, path) => {
+        git(dir, 'update-index', '--skip-worktree', path);
+        rmSync(join(dir, path));
+      },
+    ],
   ])('the end of a chain, %s', async (_, remove) => {
     const { place, folder, session_id } = await merged();
     const before = await verified(place);
@@ -488,6 +502,12 @@ describe('what HEAD has and the work tree has not', () => {
     const lost = { valid: false, broken_count: 1, first: name(last), codes: [`record_deleted ${name(last)}`] };
     expect(await verified(place)).toEqual({ ...before, ...lost });
     expect(await verified(place, session_id)).toMatchObject(lost);
+  });
+
+  test('what is there is not lost, whatever the index says', async () => {
+    const { place, folder } = await merged();
+    git(place.dir, 'rm', '--quiet', '--cached', '-r', folder);
+    expect((await verified(place)).valid).toBe(true);
   });
 
   test('a session whole, which is found by its name all the same', async () => {

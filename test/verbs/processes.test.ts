@@ -42,7 +42,7 @@ it('no verb of a session starts more than three git processes, and most start on
     ['log', (handoff) => handoff.log({}), ['ls-files', 'cat-file']],
     ['verify', (handoff) => handoff.verify(), READS],
     ['audit start', (handoff) => handoff.audit.start({ intent: 'nine' }), READS],
-    ['audit verify', (handoff) => handoff.audit.verify(), ['cat-file', 'diff-index']],
+    ['audit verify', (handoff) => handoff.audit.verify(), ['cat-file', 'ls-tree']],
     ['seal', (handoff) => handoff.seal(), READS],
     ['seal, once more', (handoff) => handoff.seal(), READS],
     ['root', (handoff) => handoff.root(), READS],

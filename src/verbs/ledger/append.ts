@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { readLedger } from '../../audit/ledger.ts';
 import { find } from '../../audit/source.ts';
+import { openTree } from '../../audit/tree-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
@@ -72,9 +74,9 @@ async function appendUntilPushed(repository: Repository, options: LedgerAppendOp
     const found = await tips;
     const branch = requireProtectedBranch(found.branch, known);
     if (options.push) await assertRemote(repository, branch);
-    const standing = await catchUp(repository, branch, found, options.push ?? false);
+    const mayMove = (to: Oid) => assertGoesOn(repository, known, { early, refused, to });
+    const standing = await catchUp(repository, branch, found, { follows: options.push ?? false, mayMove });
     if (options.push && standing === 'parted') throw hasParted(branch);
-    if (standing === 'moved' && refused !== null) forgetRefused(repository, refused);
     // what won may have changed who is trusted
     const trust = standing === 'moved' ? await requireTrust(repository) : known;
     const state = await (standing === 'moved' ? askState(repository).state : early);
@@ -83,12 +85,24 @@ async function appendUntilPushed(repository: Repository, options: LedgerAppendOp
     // as far as is known here
     const isThere = result.commit === null && state.theirs?.oid === state.head.oid;
     if (await pushLedger(repository, branch)) {
-      rememberPushed(repository);
+      rememberPushed(repository, result);
       return { ...result, pushed: !isThere, pushed_to: { branch, remote: await remoteName(repository, branch) } };
     }
     refused = result.commit;
     if (attempt === ATTEMPTS) throw lostAgain(branch);
   }
+}
+
+/** Before what is checked out is given up: the ledger of the remote goes on from all that was seen, and what HEAD has was seen. */
+async function assertGoesOn(
+  repository: Repository,
+  trust: Trust,
+  { early, refused, to }: { early: Promise<State>; refused: Oid | null; to: Oid },
+): Promise<void> {
+  const { ledger } = await early;
+  if (ledger) await checkLedgerPin(repository, ledger, homeOf(trust), await isSignedStill(ledger, trust));
+  if (refused !== null) forgetRefused(repository, refused);
+  await checkLedgerPin(repository, await readLedger(await openTree(repository.store, to)), homeOf(trust), false);
 }
 
 /** Null for an address, which may have a password in it. */
@@ -137,7 +151,7 @@ async function appendHere(
   );
   // without a remote there is nobody to race with
   const isOnShared = state.theirs === null || state.theirs.oid === state.head.oid;
-  if (commit !== null) await rememberOwn(repository, checkpoint, { commit, isOnShared });
+  if (commit !== null) await rememberOwn(repository, homeOf(trust), checkpoint, { commit, isOnShared });
   return { ...headOf(checkpoint), appended: seals.length, commit };
 }
 

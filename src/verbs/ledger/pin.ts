@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { toFinding } from '../../audit/finding.ts';
 import { type Ledger, readLedger } from '../../audit/ledger.ts';
 import { find, type Source } from '../../audit/source.ts';
+import { openTree } from '../../audit/tree-source.ts';
 import { equalBytes, fromHex, toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { type Finding, HandoffError } from '../../core/error.ts';
@@ -15,7 +16,7 @@ import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
 import { ledgerRef, protectedRefs } from '../tracking.ts';
 import { type LedgerPin, pinPath, readLedgerPin, rememberPin } from './pin-file.ts';
-import { isOnRemote, wasInVain } from './race.ts';
+import { readTheirs, wasInVain } from './race.ts';
 
 /** Whose ledger it is, and on which branch it grows. */
 export interface LedgerHome {
@@ -39,7 +40,7 @@ export async function checkLedgerPin(
 ): Promise<LedgerPin | null> {
   const found = toPin(ledger, home, repository.now());
   const isSide = isSideBranch(repository, home);
-  const known = await settledPin(repository, readLedgerPin(repository));
+  const known = await settledPin(repository, home, readLedgerPin(repository));
   // what another branch has is none that others need have
   const accept = (pin: LedgerPin): LedgerPin | null => (remembers && !isSide ? rememberPin(repository, pin) : known);
   for (let pin = known; ; pin = pin.own!.before) {
@@ -50,7 +51,7 @@ export async function checkLedgerPin(
       repository.warn(`The ledger of this branch has ${found.size} seals; ${pin.size} were seen on the protected one.`);
       return pin;
     }
-    if (!pin.own || !(await wasInVain(repository, pin.own.commit))) throw fault;
+    if (!pin.own || !(await wasInVain(repository, branchOf(home), pin.own.commit))) throw fault;
   }
 }
 
@@ -69,23 +70,24 @@ async function isCommitted({ store }: Repository, { bytes }: Ledger): Promise<bo
   return oid !== null && equalBytes(await store.readBlob(oid), bytes);
 }
 
-/** Remembers what this clone has appended, and what was known before, in case that nobody gets to see it. */
+/** Remembers what this clone has appended, and what others had before, in case that nobody gets to see it. */
 export async function rememberOwn(
   repository: Repository,
+  home: LedgerHome,
   { origin, size, root }: Checkpoint,
   own: { commit: Oid; isOnShared: boolean },
 ): Promise<void> {
-  const pin = readLedgerPin(repository);
+  const pin = await settledPin(repository, home, readLedgerPin(repository));
   if (pin?.origin === origin && pin.size >= size) return;
-  const before = pin && own.isOnShared ? withoutOwn(pin) : await settledPin(repository, pin);
+  const before = pin?.own && !own.isOnShared ? pin.own.before : pin && withoutOwn(pin);
   const at = repository.now().toISOString();
   rememberPin(repository, { origin, size, root: toHex(root), at, own: { commit: own.commit, before } });
 }
 
 /** What others have got is no longer this clone's own: should they lose it, that is a rollback. */
-export function rememberPushed(repository: Repository): void {
+export function rememberPushed(repository: Repository, pushed: { root: string }): void {
   const pin = readLedgerPin(repository);
-  if (pin?.own) rememberPin(repository, withoutOwn(pin));
+  if (pin?.own && pin.root === pushed.root) rememberPin(repository, withoutOwn(pin));
 }
 
 /** A commit that the remote did not take, and that is dropped: nobody has seen what it appended. */
@@ -96,10 +98,19 @@ export function forgetRefused(repository: Repository, commit: Oid): void {
   else rmSync(pinPath(repository), { force: true });
 }
 
-async function settledPin(repository: Repository, pin: LedgerPin | null): Promise<LedgerPin | null> {
+/** Whatever became of the commit: what the remote's ledger holds is shared. */
+async function settledPin(repository: Repository, home: LedgerHome, pin: LedgerPin | null): Promise<LedgerPin | null> {
   if (!pin?.own) return pin;
-  if (await isOnRemote(repository, pin.own.commit)) return withoutOwn(pin);
-  return { ...pin, own: { ...pin.own, before: await settledPin(repository, pin.own.before) } };
+  const theirs = await readTheirs(repository, branchOf(home));
+  const ledger = theirs && (await readLedger(await openTree(repository.store, theirs.oid)).catch(noneIfBroken));
+  const isShared = ledger && (await faultOf(pin, toPin(ledger, home, repository.now()), ledger)) === null;
+  return isShared ? withoutOwn(pin) : pin;
+}
+
+/** What does not hold there is told when it is looked at. */
+function noneIfBroken(error: unknown): null {
+  if (error instanceof HandoffError) return null;
+  throw error;
 }
 
 function withoutOwn({ origin, size, root, at }: LedgerPin): LedgerPin {
@@ -126,9 +137,13 @@ function newer(pin: LedgerPin, found: LedgerPin): LedgerPin {
 }
 
 /** A branch that left before the ledger grew has an older one, and may. */
-function isSideBranch(repository: Repository, { ref }: LedgerHome): boolean {
+function isSideBranch(repository: Repository, home: LedgerHome): boolean {
   const branch = readBranch(repository);
-  return branch !== null && `refs/heads/${branch}` !== ref;
+  return branch !== null && branch !== branchOf(home);
+}
+
+function branchOf({ ref }: LedgerHome): string {
+  return ref.replace('refs/heads/', '');
 }
 
 /** For `verify`, which has judged the ledger by itself: whether it goes on from what was seen. */

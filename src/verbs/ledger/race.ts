@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { LEDGER } from '../../core/paths.ts';
 import { moveCheckout } from '../../git/move-checkout.ts';
 import { type Range, readRange } from '../../git/range.ts';
 import { fetchBranch, pushBranch } from '../../git/remote.ts';
 import { type Git, readGit } from '../../git/run.ts';
-import type { Commit, Oid } from '../../git/store.ts';
+import { type Commit, isOid, type Oid } from '../../git/store.ts';
+import { ifThere } from '../../journal/if-there.ts';
 import { readBranch } from '../position.ts';
 import type { Repository } from '../repository.ts';
 import { remoteNames, remoteOf, trackingRef } from '../tracking.ts';
@@ -16,8 +19,8 @@ interface Theirs {
   oid: Oid;
 }
 
-/** Null where this clone has nothing of it, or no branch is checked out. */
-async function readTheirs(repository: Repository, branch: string | null): Promise<Theirs | null> {
+/** Null where this clone has nothing of it, or there is no branch. */
+export async function readTheirs(repository: Repository, branch: string | null): Promise<Theirs | null> {
   const ref = branch === null ? null : trackingRef(await repository.config(), `refs/heads/${branch}`);
   const { store } = repository;
   return ref !== null && (await store.has(ref)) ? { ref, oid: (await store.readCommit(ref)).oid } : null;
@@ -39,16 +42,23 @@ export async function readTips(repository: Repository): Promise<Tips> {
   return { branch, head, theirs };
 }
 
+/** How a branch is brought to where the remote is. */
+interface Following {
+  /** Also one that is only behind. */
+  follows: boolean;
+  /** Throws where it must not go there. */
+  mayMove(to: Oid): Promise<void>;
+}
+
 /**
  * A branch whose own commits do nothing but append, and that has parted from the remote's, has lost a race: those commits are
- * dropped and made again on top of what won. Anything else is for a person to merge. `follows`: one that is only behind is
- * brought to where the remote is.
+ * dropped and made again on top of what won. Anything else is for a person to merge.
  */
 export async function catchUp(
   repository: Repository,
   branch: string,
   { head: seen, theirs }: Pick<Tips, 'head' | 'theirs'>,
-  follows: boolean,
+  { follows, mayMove }: Following,
 ): Promise<Standing> {
   if (theirs === null || isAtOrAfter(seen, theirs)) return 'ahead';
   const { git, store } = repository;
@@ -57,10 +67,11 @@ export async function catchUp(
   if (isAtOrAfter(head, theirs) || (range.boundary.size === 1 && range.boundary.has(theirs.oid))) return 'ahead';
   const isBehind = range.commits.length === 0;
   if (isBehind ? !follows : !(await onlyAppends(git, range))) return 'parted';
-  if (readBranch(repository) !== branch) throw movedMeanwhile('Something else was checked out', branch);
+  await mayMove(theirs.oid);
   const move = { branch, from: head.oid, to: theirs.oid, reason: `ledger append: moving to ${theirs.ref}` };
   const isMoved = await moveCheckout({ git, dirs: repository.dirs, processes: repository.host }, move);
-  if (!isMoved) return catchUp(repository, branch, { head, theirs }, follows);
+  if (readBranch(repository) !== branch) throw movedMeanwhile('Something else was checked out', branch);
+  if (!isMoved) return catchUp(repository, branch, { head, theirs }, { follows, mayMove });
   const was = isBehind ? 'was behind' : 'had lost a race';
   repository.warn(`${branch} ${was} and is at ${theirs.oid.slice(0, 12)} now, as ${theirs.ref} is.`);
   return 'moved';
@@ -93,27 +104,26 @@ async function onlyAppends(git: Git, { commits, boundary }: Range): Promise<bool
   return appends.size === commits.length;
 }
 
-/** Whether the remote had a commit when it was last heard of. */
-export async function isOnRemote(repository: Repository, commit: Oid): Promise<boolean> {
-  const { store } = repository;
-  const theirs = await readTheirs(repository, readBranch(repository));
-  if (theirs === null || theirs.oid === commit) return theirs !== null;
-  return (await store.has(commit)) && store.isAncestor(commit, theirs.oid);
-}
-
 /**
- * Whether a commit of this branch was in vain: the remote has moved on without it, and never had it. What a remote did have, and
+ * Whether a commit on a branch was in vain: the remote has moved on without it, and never had it. What a remote did have, and
  * has no longer, was taken back; where git keeps no log of that, nobody can tell.
  */
-export async function wasInVain(repository: Repository, commit: Oid): Promise<boolean> {
-  const { store, git } = repository;
-  const theirs = await readTheirs(repository, readBranch(repository));
+export async function wasInVain(repository: Repository, branch: string, commit: Oid): Promise<boolean> {
+  const { store } = repository;
+  const theirs = await readTheirs(repository, branch);
   if (theirs === null || !(await store.has(commit))) return false;
-  const args = ['log', '--walk-reflogs', '--format=%H', theirs.ref, '--'];
-  const seen = (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
+  const seen = readSeen(repository, theirs.ref);
   if (seen.length === 0 || (await store.isAncestor(theirs.oid, commit))) return false;
-  for (const tip of new Set([theirs.oid, ...seen])) if (await store.isAncestor(commit, tip)) return false;
+  for (const tip of new Set([theirs.oid, ...seen]))
+    if ((await store.has(tip)) && (await store.isAncestor(commit, tip))) return false;
   return true;
+}
+
+/** All that a ref has been at, the first one included, of which `git log --walk-reflogs` does not tell. */
+function readSeen({ dirs: { commonDir } }: Repository, ref: string): Oid[] {
+  const log = ifThere(() => readFileSync(join(commonDir, 'logs', ref), 'latin1')) ?? '';
+  const oids = log.split('\n').flatMap((line) => line.split(' ', 2));
+  return oids.filter((oid) => isOid(oid) && !/^0+$/.test(oid));
 }
 
 /** Before anything is committed that could then not be pushed. */

@@ -2,7 +2,7 @@ import { type Ledger, ledgerVerifiers, openCheckpoint } from '../../audit/ledger
 import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, formatCheckpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
-import { formatNote, type Note, noteSignature, openNote } from '../../core/note.ts';
+import { formatNote, MAX_SIGNATURES, type Note, noteSignature, openNote } from '../../core/note.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { NamedSigner } from '../../journal/sign.ts';
@@ -48,7 +48,8 @@ export function signCheckpoint(
   const { origin } = checkpoint;
   const text = formatCheckpoint(checkpoint);
   const own = noteSignature(origin, signer.publicKey.bytes, signer.signNote(text), nodeSuite);
-  const kept = before?.text === text ? before.signatures.filter(({ name }) => name !== origin) : [];
+  const others = before?.text === text ? before.signatures.filter(({ name }) => name !== origin) : [];
+  const kept = others.slice(0, MAX_SIGNATURES - 1);
   return formatNote({ text, signatures: [own, ...kept] });
 }
 
