@@ -360,6 +360,24 @@ describe('check-proof', () => {
     expect(json(check())).toMatchObject({ trusted: true });
   });
 
+  test('a repository around it that does not hold, and that it is not about, is no hindrance', () => {
+    const place = fresh();
+    const file = written(place);
+    const other = temporaryDirectory();
+    git('/', 'init', '--quiet', other);
+    mkdirSync(join(other, '.handoff/policy'), { recursive: true });
+    writeFileSync(join(other, '.handoff/policy/0001.yaml'), 'junk\n');
+    const result = run(['-C', other, 'check-proof', file, '--json']);
+    expect(json(result)).toMatchObject({ valid: true, trusted: false });
+    expect(result.stderr).toContain('The keys of this repository are not used');
+  });
+
+  test('whoever gives a list of keys with none in it is told so', async () => {
+    const place = fresh();
+    const file = written(place);
+    await expect(place.handoff.checkProof({ file, vkey: [] })).rejects.toMatchObject({ code: 'usage', exitCode: 2 });
+  });
+
   test('a proof still holds when the ledger has grown, and the key was rotated', () => {
     const place = fresh();
     const file = written(place);

@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toHex } from '../../src/core/bytes.ts';
-import { formatCheckpoint, parseCheckpoint } from '../../src/core/checkpoint.ts';
+import { type Checkpoint, formatCheckpoint, parseCheckpoint } from '../../src/core/checkpoint.ts';
 import { planGrowth } from '../../src/core/log-growth.ts';
 import { merkleRoot } from '../../src/core/merkle.ts';
 import { formatNote, noteSignature, parseNote } from '../../src/core/note.ts';
@@ -35,7 +35,7 @@ function sealed(here: Place, number: number, identity = 'donna', steps = [...STO
 }
 
 /** The checkpoint as whoever holds the key of a maintainer can make it. */
-function signCheckpoint(here: Place, change: { size?: number; root?: Uint8Array }, identity = 'maintainer'): void {
+function signCheckpoint(here: Place, change: Partial<Checkpoint>, identity = 'maintainer'): void {
   const note = parseNote(readFileSync(join(here.dir, CHECKPOINT)));
   const text = formatCheckpoint({ ...parseCheckpoint(note.text), ...change });
   const signer = toSigner(privateKey(here, identity));
@@ -176,6 +176,15 @@ describe('a ledger whose signer was revoked', () => {
     const { witnesses } = await reopen(here).handoff.ledger.verify({ witness: [witness.vkey] });
     expect(witnesses).toMatchObject([{ name: witness.name }]);
     expect(await findings(here)).toEqual([]);
+  });
+
+  it('is not signed anew under the name of another, whatever root a person names', async () => {
+    const here = withOlga();
+    signCheckpoint(here, { origin: `git-handoff/${'0'.repeat(64)}` }, 'olga');
+    commitAll(here, 'another name');
+    const { root } = parseCheckpoint(parseNote(readFileSync(join(here.dir, CHECKPOINT))).text);
+    const signing = reopen(here).handoff.ledger.append({ as: 'maintainer', resign: toHex(root) });
+    expect(await refusal(signing)).toBe('ledger_inconsistent');
   });
 
   it('is not signed by a clone that has never seen it, unless a person names its root', async () => {

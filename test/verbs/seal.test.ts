@@ -5,6 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { verifyConsistency } from '../../src/core/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { nodeHost } from '../../src/host.ts';
+import { readSession, stateDirs } from '../../src/journal/registry.ts';
+import { openRepositoryAt } from '../../src/verbs/repository.ts';
+import { planSeal } from '../../src/verbs/seal-plan.ts';
 import { commitAll, emptyPlace, initialised, openPlace, type Place, STORY } from '../handoff.ts';
 import { seal as sealStep, writeSealed } from '../sealing.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
@@ -739,4 +742,40 @@ describe('root', () => {
     await expect(open(place).handoff.root({ session: '5ea1ed00' })).rejects.toMatchObject(none);
     await expect(place.handoff.root({ ledger: true })).rejects.toMatchObject(none);
   });
+});
+
+describe('a session that another clone has written', () => {
+  test('is sealed only there, which is said, with the name of whoever wrote it', async () => {
+    const place = fresh();
+    const session = await workAndWrap(place.handoff, 'donna');
+    const dir = join(place.dir, '../clone');
+    git('/', 'clone', '--quiet', place.dir, dir);
+    const clone = open(place, { dir });
+    const head = git(dir, 'rev-parse', 'HEAD');
+    await expect(clone.handoff.seal({ session: session.slice(0, 8) })).rejects.toMatchObject({
+      code: 'unknown_session',
+      exitCode: 2,
+      message: expect.stringContaining(`${session} of donna is in the tree`),
+      hint: `Where donna wrote it: git handoff seal ${session.slice(0, 8)}`,
+    });
+    await expect(clone.handoff.root({ session })).rejects.toMatchObject({
+      code: 'nothing_sealed',
+      hint: expect.stringContaining('Where it was written'),
+    });
+    await expect(clone.handoff.seal({ session: 'ffffffff' })).rejects.toMatchObject({
+      message: expect.stringContaining('There is no session'),
+    });
+    expect(git(dir, 'rev-parse', 'HEAD')).toBe(head);
+  });
+});
+
+test('a journal with a gap is a broken chain, and not one without records', async () => {
+  const place = await atWork();
+  await place.handoff.note({ text: 'two' });
+  const repository = openRepositoryAt(place.dir, { env: place.env, host: nodeHost });
+  const session = readSession(stateDirs(repository.stateDir), place.session)!;
+  rmSync(join(place.dir, '.git/handoff/sessions', place.session, 'records/000002'));
+  expect(() => planSeal(repository, session, 4)).toThrow(expect.objectContaining({ code: 'chain_broken' }));
+  expect(() => planSeal(repository, session, 1)).toThrow(expect.objectContaining({ code: 'no_records' }));
+  await repository.close();
 });
