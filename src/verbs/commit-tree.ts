@@ -42,7 +42,7 @@ export async function commitTree(repository: Repository, change: TreeChange): Pr
     await staging(); // before the commit is made: meanwhile the index that was replaced goes away
     const made = await makeCommit(repository, config, base, change);
     if (!made) break;
-    if (await moveBranch(repository.git, made, place)) return made.to;
+    if (made.to === made.from || (await moveBranch(repository.git, made, place))) return made.to;
     if (attempt > 0) await sleep(Math.random() * LONGEST_PAUSE);
   }
   await checkBase();
@@ -62,7 +62,10 @@ async function readBase(repository: Repository): Promise<Base> {
   return { ...position, tree: position.head && (await repository.store.readCommit(position.head)).tree };
 }
 
-/** Null where there is no branch to commit to, nobody to commit as, or nothing to commit: git has to say it. */
+/**
+ * Null where there is no branch to commit to, or nobody to commit as: git has to say it. HEAD itself where it holds the change:
+ * a `git commit` of somebody else took along what was staged, or an earlier attempt was cut off right after its commit.
+ */
 async function makeCommit(
   { store, dirs, env, now }: Repository,
   config: GitConfig,
@@ -74,8 +77,8 @@ async function makeCommit(
   );
   if (branch === null || head === null || before === null || !author || !committer) return null;
   const tree = await edit(before);
-  if (tree === before) return null;
-  const oid = await store.writeCommit({ tree, parents: [head], author, committer, message: `${message}\n` });
+  const next = { tree, parents: [head], author, committer, message: `${message}\n` };
+  const oid = tree === before ? head : await store.writeCommit(next);
   const settings = withoutOwnHooks(dirs, config, [REF_HOOK]);
   return { branch, from: head, to: oid, by: committer, reason: `commit: ${message.split('\n')[0]!}`, settings };
 }

@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openDiscards } from '../../src/git/discards.ts';
 import { discoverRepository } from '../../src/git/discover.ts';
+import type { Oid } from '../../src/git/store.ts';
 import { nodeHost } from '../../src/host.ts';
 import { moveBranch } from '../../src/journal/direct-commit.ts';
+import { commitTree } from '../../src/verbs/commit-tree.ts';
+import { openRepositoryAt } from '../../src/verbs/repository.ts';
 import { initialised, type Place, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { open } from './agents.ts';
@@ -127,6 +130,22 @@ describe('the commit of a session', () => {
     for (const here of [null, at]) expect(await moveBranch({ dir: place.dir, env: place.env }, late, here)).toBe(false);
     await place.handoff.wrap({ message: 'done' });
     expect(subjects(place).slice(0, 2)).toEqual(['handoff: donna wraps', 'faster']);
+  });
+
+  it('is that of somebody else who took along what was staged: git is not asked to make another', async () => {
+    const { dir, env } = await working();
+    const repository = openRepositoryAt(dir, { env, host: nodeHost });
+    const stage = async () => {
+      writeBytes(dir, 'new.txt', 'a');
+      git(dir, 'add', 'new.txt');
+      git(dir, 'commit', '--quiet', '--message', 'by hand');
+    };
+    const edit = (tree: Oid) => repository.store.editTree(tree, new Map([['new.txt', Buffer.from('a')]]));
+    const oid = await commitTree(repository, { identity: 'donna', message: 'late', paths: ['new.txt'], edit, stage });
+    await repository.close();
+    expect(git(dir, 'log', '-1', '--format=%H %s')).toBe(`${oid} by hand`);
+    // A second git at work would read its message from there.
+    expect(readFileSync(join(dir, '.git/COMMIT_EDITMSG'), 'utf8')).toBe('by hand\n');
   });
 
   it('does not pass a record through a filter', async () => {
