@@ -56,6 +56,8 @@ function toEntry(task: TaskDefinition, board: Board): TaskEntry {
 }
 
 export interface TaskDetail extends TaskEntry {
+  /** The one as `list` has it, for whoever reads both alike. */
+  tasks: [TaskEntry];
   depends_on: { task_id: string; status: TaskStatus | 'undefined' }[];
   /** Who waits for it, directly. */
   dependents: string[];
@@ -76,6 +78,7 @@ export async function taskShow(repository: Repository, { id }: { id: string }): 
   const holder = isOpen(entry.status) ? board.holderOf(id) : null;
   const thoughts = taskTrail(board.known.history, id)?.thoughts ?? [];
   return {
+    tasks: [entry],
     ...entry,
     depends_on: task.depends_on.map((each) => ({
       task_id: each,

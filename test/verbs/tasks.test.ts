@@ -179,7 +179,10 @@ describe('task list, show and graph', () => {
     const place = planned();
     const head = git(place.dir, 'rev-parse', 'HEAD');
     think(place, 'P0.2', head);
-    expect(await open(place).handoff.task.show({ id: 'P0.2' })).toMatchObject({
+    const { handoff } = open(place);
+    const entry = (await handoff.task.list()).tasks.find(({ task_id }) => task_id === 'P0.2');
+    expect(await handoff.task.show({ id: 'P0.2' })).toMatchObject({
+      tasks: [entry],
       title: 'First',
       prompt: 'docs/first.md',
       dependents: ['P0.9'],
