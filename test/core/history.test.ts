@@ -168,6 +168,7 @@ describe('signals', () => {
 describe('a task', () => {
   const status = async (...drafts: Draft[]) => taskStatus(await foldDrafts(...drafts), 'T')?.status;
   const entered = task('T', 'in_progress');
+  const again = (times: number): Draft[] => Array.from({ length: times }, () => entered);
 
   test('that nobody touched has no state', async () => {
     expect(await status(NOTE, thought('T'), task('T2', 'done'))).toBeUndefined();
@@ -188,6 +189,16 @@ describe('a task', () => {
     ['done', 'that was never in progress', [thought('T'), task('T', 'done')]],
     ['done', 'when progress was noted after the thought', [entered, thought('T'), entered, task('T', 'done')]],
     ['done', 'said twice', [entered, thought('T'), task('T', 'done'), task('T', 'done')]],
+    [
+      'done',
+      'as the last of 16 changes, of which one precedes the thought',
+      [entered, thought('T'), ...again(14), task('T', 'done')],
+    ],
+    [
+      'in_progress',
+      'as the last of 16 changes that all follow the thought',
+      [entered, thought('T'), ...again(15), task('T', 'done')],
+    ],
     ['in_progress', 'without a thought', [entered, task('T', 'done')]],
     ['in_progress', 'with the thought of another task', [entered, thought('T2'), task('T', 'done')]],
     ['in_progress', 'with a thought after', [entered, task('T', 'done'), thought('T')]],
