@@ -1,3 +1,4 @@
+import type { Oid } from '../git/store.ts';
 import type { Repository } from '../verbs/repository.ts';
 import { trackingCommits } from '../verbs/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed } from './judgement.ts';
@@ -13,7 +14,23 @@ export async function referenceTransaction(
   for (const line of linesOf(await readInput())) {
     const [base = '', head = '', ref = ''] = line.split(' ');
     if (!(await protects(repository, base, ref))) judged.push(passed(ref));
-    else judged.push(await judge(repository, ref, { base, head, known: await trackingCommits(repository, ref) }));
+    else judged.push(await judge(repository, ref, await comparison(repository, base, head, ref)));
   }
   return judged;
+}
+
+interface Comparison {
+  base: Oid;
+  head: Oid;
+  known: Oid[];
+}
+
+/** What a rebase puts on top of the remote's branch is judged as its push will be: it takes the place of what this clone alone had. */
+async function comparison(repository: Repository, base: Oid, head: Oid, ref: string): Promise<Comparison> {
+  const { store } = repository;
+  const known = await trackingCommits(repository, ref);
+  if (await store.isAncestor(base, head)) return { base, head, known };
+  for (const tip of known)
+    if (await store.isAncestor(tip, head)) return { base: tip, head, known: known.filter((oid) => oid !== tip) };
+  return { base, head, known };
 }

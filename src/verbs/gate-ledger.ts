@@ -18,10 +18,42 @@ type TrustingCase = Case & { trust: Trust };
 
 /** SPEC §11.4: the ledger only grows, and only on the protected branch, commit by commit along first parents. */
 export async function judgeLedger(repository: Repository, input: TrustingCase, delta: Delta): Promise<Finding[]> {
-  const { head, replaces } = input;
-  if (replaces) return judgeEdges(repository, input, delta);
-  if (!delta.touchesLedger) return [];
-  return (await isOnProtected(repository, delta.trust, head)) ? judgeEdges(repository, input, delta) : [onBranch()];
+  const { base, head, replaces } = input;
+  const way = firstParents(input);
+  const steps = await ledgerSteps(repository, way);
+  if (steps.length === 0 && !delta.touchesLedger) return [];
+  if (replaces || (await isOnProtected(repository, delta.trust, head)))
+    return judgeSteps(repository, steps, input, delta);
+  if (delta.touchesLedger) return [onBranch()];
+  // where it has merged base, what it did before is on a second parent's way
+  return way.at(-1)!.from === base ? steps.slice(-1).map(onTheWay) : [];
+}
+
+/** A commit, and its first parent. */
+interface Step {
+  from: Oid;
+  to: Oid;
+}
+
+/** The way back to base, the newest step first; where a branch that has merged base takes its place, it leads through the branch. */
+function firstParents({ head, range }: Case): Step[] {
+  const parents = new Map(range.commits.map(({ oid, parents: [first] }) => [oid, first]));
+  const way: Step[] = [];
+  for (let to = head, from = parents.get(to); from !== undefined; to = from, from = parents.get(to))
+    way.push({ from, to });
+  return range.commits.length < 2 ? [] : way; // a single one was judged as a whole
+}
+
+/** Those that change the ledger. */
+async function ledgerSteps({ store }: Repository, way: readonly Step[]): Promise<Step[]> {
+  const commits = [...way.map(({ to }) => to), ...way.slice(-1).map(({ from }) => from)];
+  const ledgers = await Promise.all(
+    commits.map(async (oid) => {
+      const entry = await find(await openTree(store, oid), LEDGER);
+      return entry && `${entry.mode} ${entry.oid}`;
+    }),
+  );
+  return way.filter((_, at) => ledgers[at] !== ledgers[at + 1]);
 }
 
 /** Whether a commit is in the past of a protected branch, here or as its remote has it. */
@@ -32,28 +64,26 @@ async function isOnProtected(repository: Repository, trust: Trust, head: Oid): P
   return false;
 }
 
-/**
- * The change as a whole was judged with all that it brings; where it has several steps, each by itself is judged too. Where a
- * branch that has merged base takes its place, the way back leads through the branch.
- */
-async function judgeEdges(repository: Repository, input: TrustingCase, delta: Delta): Promise<Finding[]> {
-  const { head, range, trust } = input;
-  if (range.commits.length < 2) return [];
-  const parents = new Map(range.commits.map(({ oid, parents: [first] }) => [oid, first]));
+/** The change as a whole was judged with all that it brings; each step by itself is judged too. */
+async function judgeSteps(
+  repository: Repository,
+  steps: readonly Step[],
+  { head, trust }: TrustingCase,
+  delta: Delta,
+): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (let at = head, from = parents.get(at); from !== undefined; at = from, from = parents.get(at)) {
+  for (const step of steps) {
     // a key that is revoked at the end may have signed on the way there
-    const [found] = await judgeEdge(repository, from, at, at === head ? [delta.trust] : [delta.trust, trust]);
-    if (found && !isAmong([...findings, ...delta.findings], found)) findings.push({ ...found, commit: at });
+    const [found] = await judgeStep(repository, step, step.to === head ? [delta.trust] : [delta.trust, trust]);
+    if (found && !isAmong([...findings, ...delta.findings], found)) findings.push({ ...found, commit: step.to });
   }
   return findings;
 }
 
 /** Nothing where it holds for anybody's trust. */
-async function judgeEdge({ store }: Repository, from: Oid, to: Oid, trusts: readonly Trust[]): Promise<Finding[]> {
+async function judgeStep({ store }: Repository, { from, to }: Step, trusts: readonly Trust[]): Promise<Finding[]> {
   const [before, now] = await Promise.all([openTree(store, from), openTree(store, to)]);
   const [old, ledger] = await Promise.all([find(before, LEDGER), find(now, LEDGER)]);
-  if (old?.oid === ledger?.oid && old?.mode === ledger?.mode) return [];
   let found: Finding[] = [];
   for (const trust of trusts) {
     found = [];
@@ -72,5 +102,15 @@ function onBranch(): Finding {
     path: LEDGER,
     message: 'This branch changes the ledger, which grows on the protected branch only.',
     hint: 'Take it as it is there: git restore --source=BASE --staged --worktree -- .handoff/ledger. After the merge: git handoff ledger append',
+  };
+}
+
+/** Although it takes it back later: a fast-forward would bring that to the protected branch. */
+function onTheWay({ to }: Step): Finding {
+  return {
+    ...onBranch(),
+    commit: to,
+    message: `Commit ${to.slice(0, 12)} of this branch changes the ledger, which grows on the protected branch only.`,
+    hint: 'Leave it out, and what takes it back: git rebase --interactive BASE',
   };
 }

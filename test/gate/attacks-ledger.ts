@@ -378,6 +378,31 @@ export const LEDGERS: Scenario[] = [
       }).then((change) => ({ ...change, replaces: true })),
   },
   {
+    name: 'the same, looked at after the push',
+    isLocal: true,
+    threat: 8,
+    expect: 'ledger_rewritten',
+    build: (place) =>
+      onMain(place, async () => {
+        const base = headOf(place.dir);
+        await forgeLedger(place, (entries) => entries.slice(0, -1));
+        ledgerFrom(place, base);
+      }),
+  },
+  {
+    name: 'the same on a branch that could be fast-forwarded',
+    isLocal: true,
+    threat: 8,
+    expect: 'ledger_rewritten',
+    async build(place) {
+      await ledgered(place);
+      branch(place, 'feature');
+      writeBytes(place.dir, CHECKPOINT, 'garbage\n');
+      commitRecords(place);
+      ledgerFrom(place, 'main');
+    },
+  },
+  {
     name: 'a ledger that forks and comes back in the next commit, larger',
     threat: 9,
     expect: 'ledger_rewritten',

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { STORY } from '../handoff.ts';
 import { makeKey, signLine } from '../ledger/note-key.ts';
 import { checkpointOf, commitHandoff, commitSealed, sealedSession, writeCheckpoint } from '../ledger/sealed.ts';
@@ -113,6 +115,27 @@ export const SEALED: Scenario[] = [
       checkout(place, 'feature');
       merge(place, '--no-ff', 'main');
       return { base: 'main', replaces: true };
+    },
+  },
+  {
+    name: 'a branch off an append that lost its race, which has merged the one that won',
+    isVariant: true,
+    async build(place) {
+      await ledgered(place);
+      const before = headOf(place.dir);
+      commitSealed(place);
+      await append(place);
+      await honestBranch(place);
+      git(place.dir, 'branch', '--quiet', '--force', 'main', before);
+      rmSync(join(place.dir, '.git/handoff/ledger.json')); // it is another clone that won
+      checkout(place, 'main');
+      commitSealed(place, 2);
+      await append(place);
+      checkout(place, 'feature');
+      git(place.dir, 'merge', '--quiet', '--no-ff', '--no-commit', '--strategy', 'ours', 'main');
+      git(place.dir, 'checkout', '--quiet', '--no-overlay', 'main', '--', '.handoff/ledger');
+      git(place.dir, 'checkout', '--quiet', 'main', '--', '.handoff/sessions');
+      git(place.dir, 'commit', '--quiet', '--message', 'merge');
     },
   },
   {

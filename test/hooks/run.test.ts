@@ -2,7 +2,10 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFile
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../cli/cli.ts';
+import { append } from '../gate/ledgers.ts';
+import { honestBranch, verdict } from '../gate/scenario.ts';
 import { commitAll, type Place, STORY, writeBytes, writeSession } from '../handoff.ts';
+import { commitSealed } from '../ledger/sealed.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
 import { HOOK, hooked, open, PROGRAM, pathWithoutNode, tryGit, writeHook } from './hooked.ts';
@@ -281,6 +284,29 @@ describe('ordinary work is not disturbed', () => {
     expect(tryGit(clone, ['reset', '--quiet', '--hard', 'HEAD~1']).code).toBe(0);
     expect(tryGit(clone, ['fetch', '--quiet', 'origin', '+refs/heads/*:refs/remotes/origin/*']).stderr).toBe('');
     expect(tryGit(clone, ['merge', '--quiet', '--ff-only', 'origin/main'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('pull --rebase of a branch that was merged here, past what others have appended', async () => {
+    const here = place();
+    const server = join(here.dir, '../server');
+    const clone = { ...here, dir: join(here.dir, '../clone') };
+    git('/', 'clone', '--quiet', '--bare', here.dir, server);
+    git('/', 'clone', '--quiet', server, clone.dir);
+    commitSealed(here, 2);
+    await append(here);
+    git(here.dir, 'push', '--quiet', server, 'main');
+    await hooked(clone);
+    await honestBranch(clone);
+    commitSealed(clone);
+    git(clone.dir, 'checkout', '--quiet', 'main');
+    git(clone.dir, 'merge', '--quiet', '--no-ff', '--no-edit', 'feature');
+    await append(clone);
+    expect(tryGit(clone.dir, ['pull', '--quiet', '--rebase']).stderr).toContain('ledger');
+    expect(tryGit(clone.dir, ['rebase', '--skip'])).toMatchObject({ code: 0 });
+    expect(git(clone.dir, 'symbolic-ref', 'HEAD')).toBe('refs/heads/main');
+    await append(clone);
+    expect(await verdict(clone, 'origin/main', 'main')).toEqual([]);
+    expect(tryGit(clone.dir, ['push', '--quiet']).stderr).toContain('refs/heads/main: accepted');
   });
 
   it('a branch that is not protected is nobody’s business', async () => {
