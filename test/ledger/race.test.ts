@@ -428,17 +428,24 @@ describe('what this clone has pushed', () => {
     git(place.dir, 'fetch', '--quiet');
   }
 
-  test.each<[string, (place: Place) => void]>([
-    ['amended', ({ dir }) => git(dir, 'commit', '--quiet', '--amend', '--message', 'amended')],
-    ['rebased', ({ dir }) => git(dir, 'rebase', '--quiet', '--force-rebase', 'HEAD~1')],
-  ])('%s, and has looked at since, is missed when it is gone', async (_, change) => {
+  const amend = ({ dir }: Place) => git(dir, 'commit', '--quiet', '--amend', '--message', 'amended');
+  const rebase = ({ dir }: Place) => git(dir, 'rebase', '--quiet', '--force-rebase', 'HEAD~1');
+  const look = (place: Place) => reopen(place).handoff.ledger.verify();
+  const turnAway = async () => {};
+
+  test.each<[string, (place: Place) => void, (place: Place) => Promise<unknown>]>([
+    ['amended, and has looked at since', amend, look],
+    ['rebased, and has looked at since', rebase, look],
+    ['amended, and has not looked at since', amend, turnAway],
+    ['rebased, and has not looked at since', rebase, turnAway],
+  ])('%s, is missed when it is gone', async (_, change, since) => {
     const there = remote(fresh(), false);
     const place = there.clone('clone');
     commitSealed(place);
     ok(await append(place));
     change(place);
     git(place.dir, 'push', '--quiet');
-    await reopen(place).handoff.ledger.verify();
+    await since(place);
     takesBack(there, place);
     git(place.dir, 'reset', '--quiet', '--hard', 'origin/main');
     await expect(reopen(place).handoff.ledger.verify()).rejects.toMatchObject({ code: 'ledger_inconsistent' });

@@ -51,7 +51,8 @@ export async function checkLedgerPin(
       repository.warn(`The ledger of this branch has ${found.size} seals; ${pin.size} were seen on the protected one.`);
       return pin;
     }
-    if (!pin.own || !(await wasInVain(repository, branchOf(home), pin.own.commit))) throw fault;
+    const isHeldBy = (tip: Oid) => holds(repository, home, tip, pin);
+    if (!pin.own || !(await wasInVain(repository, branchOf(home), pin.own.commit, isHeldBy))) throw fault;
   }
 }
 
@@ -102,15 +103,18 @@ export function forgetRefused(repository: Repository, commit: Oid): void {
 async function settledPin(repository: Repository, home: LedgerHome, pin: LedgerPin | null): Promise<LedgerPin | null> {
   if (!pin?.own) return pin;
   const theirs = await readTheirs(repository, branchOf(home));
-  const ledger = theirs && (await readLedger(await openTree(repository.store, theirs.oid)).catch(noneIfBroken));
-  const isShared = ledger && (await faultOf(pin, toPin(ledger, home, repository.now()), ledger)) === null;
-  return isShared ? withoutOwn(pin) : pin;
+  return theirs && (await holds(repository, home, theirs.oid, pin)) ? withoutOwn(pin) : pin;
 }
 
-/** What does not hold there is told when it is looked at. */
-function noneIfBroken(error: unknown): null {
-  if (error instanceof HandoffError) return null;
-  throw error;
+/** Whether the ledger of a commit goes on from what was seen. */
+async function holds(repository: Repository, home: LedgerHome, commit: Oid, pin: LedgerPin): Promise<boolean> {
+  try {
+    const ledger = await readLedger(await openTree(repository.store, commit));
+    return ledger !== null && (await faultOf(pin, toPin(ledger, home, repository.now()), ledger)) === null;
+  } catch (error) {
+    if (error instanceof HandoffError) return false; // what does not hold there is told when it is looked at
+    throw error;
+  }
 }
 
 function withoutOwn({ origin, size, root, at }: LedgerPin): LedgerPin {

@@ -105,17 +105,21 @@ async function onlyAppends(git: Git, { commits, boundary }: Range): Promise<bool
 }
 
 /**
- * Whether a commit on a branch was in vain: the remote has moved on without it, and never had it. What a remote did have, and
- * has no longer, was taken back; where git keeps no log of that, nobody can tell.
+ * Whether an append on a branch was in vain: the remote has moved on without it, and never had it, be it in another commit, as
+ * after a rebase. What a remote did have, and has no longer, was taken back; where git keeps no log of that, nobody can tell.
  */
-export async function wasInVain(repository: Repository, branch: string, commit: Oid): Promise<boolean> {
+export async function wasInVain(
+  repository: Repository,
+  branch: string,
+  commit: Oid,
+  isHeldBy: (tip: Oid) => Promise<boolean>,
+): Promise<boolean> {
   const { store } = repository;
   const theirs = await readTheirs(repository, branch);
   if (theirs === null || !(await store.has(commit))) return false;
   const seen = readSeen(repository, theirs.ref);
   if (seen.length === 0 || (await store.isAncestor(theirs.oid, commit))) return false;
-  for (const tip of new Set([theirs.oid, ...seen]))
-    if ((await store.has(tip)) && (await store.isAncestor(commit, tip))) return false;
+  for (const tip of new Set([theirs.oid, ...seen])) if ((await store.has(tip)) && (await isHeldBy(tip))) return false;
   return true;
 }
 
