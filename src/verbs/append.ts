@@ -1,4 +1,5 @@
 import { maxBytes } from '../audit/session.ts';
+import { HandoffError } from '../core/error.ts';
 import { attachSignatures, formatRecord } from '../core/format.ts';
 import type { RecordKind } from '../core/kinds.ts';
 import { recordName } from '../core/paths.ts';
@@ -135,6 +136,7 @@ async function assertHolds(
   { kind }: RecordDraft,
 ): Promise<void> {
   if (tip && 'end' in tip) throw released(session, tip.end);
+  if ((tip === null) !== isOpening(kind)) throw outOfTurn(session, tip === null);
   if (tip && isWrapped(dirsOf(repository), session.session_id)) {
     if (kind === 'seal') return; // SPEC §6.4: nobody holds a session that is wrapped, and a seal may follow
     throw ended(session);
@@ -146,6 +148,20 @@ async function assertHolds(
       throw released(session, hold ? toEnd(hold.holder) : { ...NOBODY, at: session.opened_at });
     }
   }
+}
+
+/** SPEC §6.4: what begins a session is its first record, and nothing else is. */
+function isOpening(kind: RecordKind): boolean {
+  return kind === 'start' || kind === 'pickup';
+}
+
+/** Whoever opens it has its locks, and has yet to write. */
+function outOfTurn({ session_id }: Session, isEmpty: boolean): HandoffError {
+  const why = isEmpty ? 'has not begun: its first record is not written yet' : 'has begun, and begins only once';
+  return new HandoffError('no_session', `Session ${session_id} ${why}.`, {
+    hint: 'If start or pickup is still running, try again when it is done; else git handoff start opens another.',
+    data: { session_id },
+  });
 }
 
 const NOBODY = { session_id: null, identity: 'nobody', reason: 'its lock is gone' };

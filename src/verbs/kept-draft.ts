@@ -8,7 +8,14 @@ import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
 
 /** What may be tried again, in another session or once the disk has room. */
-const KEPT_AFTER: readonly string[] = ['session_released', 'session_ended', 'task_claimed', 'usage', 'io'];
+const KEPT_AFTER: readonly string[] = [
+  'no_session',
+  'session_released',
+  'session_ended',
+  'task_claimed',
+  'usage',
+  'io',
+];
 
 /** Whatever stands in the way, the words are kept, and the message says where. SPEC §8.4, §9.4 */
 export function withDraft(

@@ -105,15 +105,17 @@ function lastOpened(repository: Repository): Session | null {
 
 /**
  * Those that this work tree points to, and those that were opened in it by a process that was killed before it could
- * point: whose identity is held by them would otherwise be locked out by a session that nobody can find.
+ * point: whose identity is held by them would otherwise be locked out by a session that nobody can find. One that has no
+ * record has yet to begin.
  */
 function sessionsHere(repository: Repository): Session[] {
   const dirs = dirsOf(repository);
   const pointed = pointedSessions(dirs, repository.worktree);
   const known = new Set(pointed.map(({ session_id }) => session_id));
-  const here = listSessions(dirs).filter((session) => session.worktree === repository.worktree);
-  const others = here.filter(({ session_id }) => !known.has(session_id) && readTip(dirs, session_id) !== null);
-  return [...pointed, ...others];
+  const others = listSessions(dirs).filter(
+    ({ worktree, session_id }) => worktree === repository.worktree && !known.has(session_id),
+  );
+  return [...pointed, ...others].filter(({ session_id }) => readTip(dirs, session_id) !== null);
 }
 
 /** Every session this machine knows outside the tree, but for openings that died or never got anywhere. */

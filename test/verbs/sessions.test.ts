@@ -4,6 +4,15 @@ import { describe, expect, it } from 'vitest';
 import type { HandoffError } from '../../src/core/error.ts';
 import { nodeHost } from '../../src/host.ts';
 import type { Handoff } from '../../src/index.ts';
+import { pointTo } from '../../src/journal/pointers.ts';
+import { requireSigner } from '../../src/verbs/acting.ts';
+import { append } from '../../src/verbs/append.ts';
+import { requireTrust } from '../../src/verbs/current.ts';
+import { openHolds } from '../../src/verbs/holds.ts';
+import { openSession } from '../../src/verbs/open-session.ts';
+import type { RecordDraft } from '../../src/verbs/record-draft.ts';
+import { openRepositoryAt } from '../../src/verbs/repository.ts';
+import { dirsOf } from '../../src/verbs/session.ts';
 import { type RunOptions, run } from '../cli/cli.ts';
 import { emptyPlace, type Place, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
@@ -119,6 +128,29 @@ describe('start', () => {
     const { handoff } = fresh();
     await expect(handoff.start({ as: 'donna', task: '../x' })).rejects.toMatchObject({ code: 'bad_name' });
     expect((await handoff.sessions()).sessions).toEqual([]);
+  });
+
+  it('nobody else writes the first record while it has yet to be written, and it comes once', async () => {
+    const place = fresh();
+    const { dir, env } = place;
+    const repository = openRepositoryAt(dir, { env, host: nodeHost });
+    const trust = await requireTrust(repository);
+    const holds = await openHolds(repository, {});
+    const opening = { identity: 'donna', inherited_from: null, prior: null };
+    const session = await openSession(repository, holds, opening, async () => {});
+    const signer = await requireSigner(repository, trust, 'donna');
+    const write = (draft: RecordDraft) => append({ repository, session, trust, signer, holds }, draft);
+    pointTo(dirsOf(repository), session);
+    await expect(place.handoff.note({ as: 'donna', text: 'x' })).rejects.toMatchObject({ code: 'no_session' });
+    const named = place.handoff.note({ session: session.session_id, text: 'too early' });
+    const refused: HandoffError = await named.catch((error) => error);
+    expect(refused).toMatchObject({ code: 'no_session', exitCode: 2, data: { session_id: session.session_id } });
+    expect(readFileSync(refused.data!.draft as string, 'utf8')).toBe('too early');
+    const first: RecordDraft = { kind: 'start', fields: { head: null } };
+    expect((await write(first)).path).toMatch(/\/0001-start\.yaml$/);
+    await expect(write(first)).rejects.toMatchObject({ code: 'no_session' });
+    expect((await place.handoff.note({ as: 'donna', text: 'x' })).path).toContain('/0002-note');
+    await repository.close();
   });
 
   it('an intent that no record can hold leaves no session behind', async () => {
