@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitConfig } from './config.ts';
 import type { Discards } from './discards.ts';
@@ -16,6 +16,8 @@ import { untilUnlocked } from './until-unlocked.ts';
 export interface IndexFile {
   /** Takes these files in as they are in the work tree, gone or there, and those of `others` that it does not have. */
   add(paths: readonly string[], others?: readonly string[]): Promise<void>;
+  /** Another one as soon as anybody has written it. */
+  version(): string;
 }
 
 /** What an index is opened with. */
@@ -40,6 +42,10 @@ export function openIndexFile(place: IndexPlace): IndexFile {
         return outcome === 'locked' ? LOCKED : DONE;
       });
       if (result.code !== 0) throw gitFailure(ARGS, result);
+    },
+    version() {
+      const stat = lstatSync(join(place.dirs.gitDir, 'index'), { bigint: true, throwIfNoEntry: false });
+      return stat ? `${stat.ino} ${stat.mtimeNs} ${stat.size}` : 'none';
     },
   };
 }

@@ -10,7 +10,7 @@ export function commitSessions(
   repository: Repository,
   sessions: readonly [Session, ...Session[]],
   message: string,
-  stage: () => Promise<void>,
+  stage: (isAgain: boolean) => Promise<void>,
 ): Promise<string> {
   return commitTree(repository, {
     identity: sessions[0].identity,

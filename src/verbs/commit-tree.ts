@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HandoffError } from '../core/error.ts';
 import type { BranchPlace } from '../git/branch-file.ts';
 import type { GitConfig } from '../git/config.ts';
 import type { Oid } from '../git/store.ts';
 import { commit } from '../journal/commit.ts';
 import { identOf, isPlain, moveBranch, type UnnamedCommit } from '../journal/direct-commit.ts';
 import { isForeignHook, withoutOwnHooks } from '../journal/own-hooks.ts';
-import { type Position, readPosition } from './position.ts';
+import { type Position, readBranch, readPosition } from './position.ts';
 import type { Repository } from './repository.ts';
 
 /** What a commit is to hold, and nothing else. */
@@ -18,8 +19,8 @@ export interface TreeChange {
   check?(base: Base): Promise<void>;
   /** The tree with the change in it. */
   edit(tree: Oid): Promise<Oid>;
-  /** Brings the index in line. */
-  stage(): Promise<void>;
+  /** Brings the index in line; again, the work tree as well, where somebody has changed it since. */
+  stage(isAgain: boolean): Promise<void>;
 }
 
 /** As often somebody else may be faster. Two processes of `git commit` at once get at each other's messages, so it is not left to git. */
@@ -30,26 +31,40 @@ const LONGEST_PAUSE = 100;
 export async function commitTree(repository: Repository, change: TreeChange): Promise<string> {
   const config = await repository.config();
   const place = await branchPlace(repository);
-  let staged: Promise<void> | undefined;
-  const staging = () => (staged ??= change.stage());
-  const checkBase = async (): Promise<Base> => {
+  let isAgain = false;
+  const prepare = async (): Promise<Base> => {
     const base = await readBase(repository);
     await change.check?.(base);
+    await change.stage(isAgain); // before the commit is made: meanwhile the index that was replaced goes away
+    isAgain = true;
     return base;
   };
   for (let attempt = 0; attempt < ATTEMPTS && isPlain(repository.dirs, config); attempt++) {
-    const base = await checkBase();
-    await staging(); // before the commit is made: meanwhile the index that was replaced goes away
+    const base = await prepare();
+    const staged = repository.index.version();
     const made = await makeCommit(repository, config, base, change);
     if (!made) break;
-    if (made.to === made.from || (await moveBranch(repository.git, made, place))) return made.to;
+    if (made.to === made.from || (await moveBranch(repository.git, made, place))) {
+      const isReplaced = repository.index.version() !== staged && readBranch(repository) === base.branch;
+      if (isReplaced) await stageAgain(repository, change);
+      return made.to;
+    }
     if (attempt > 0) await sleep(Math.random() * LONGEST_PAUSE);
   }
-  await checkBase();
-  await staging();
+  await prepare();
   const { identity, message, paths } = change;
   const settings = withoutOwnHooks(repository.dirs, config);
   return commit(repository.git, config, { written: [...paths], message, identity, settings });
+}
+
+/** What somebody put in the place of the index before the branch moved, as `git reset` does, would take the change back with the next commit. */
+async function stageAgain(repository: Repository, change: TreeChange): Promise<void> {
+  try {
+    await change.stage(true);
+  } catch (error) {
+    if (!(error instanceof HandoffError)) throw error;
+    repository.warn(`Committed, but somebody has changed the index meanwhile, and it is not staged: ${error.message}`);
+  }
 }
 
 /** What a commit is made on; on an unborn branch there is neither commit nor tree. */

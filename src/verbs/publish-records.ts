@@ -27,25 +27,42 @@ export async function publishRecords(
     );
     return null;
   }
-  const paths = await restore(repository, topLevel, session, written);
+  const paths = new Set(await restore(repository, topLevel, session, written));
   if (options.stage === false) return null;
-  const isCommitting = message !== null && options.commit !== false;
-  const left = isCommitting ? await leftBehind(repository, session) : [];
-  // some may have been written with --no-stage, or taken out of the index since
-  const present = [session, ...left].flatMap((each) => writtenRecords(topLevel, dirsOf(repository), each));
-  const stage = () => repository.index.add(paths, present);
-  if (isCommitting) {
-    const staging = () => stage().catch((error) => Promise.reject(writtenAllTheSame(error, written, 'staged')));
-    const commit = await commitSessions(repository, [session, ...left], message, staging);
-    for (const each of left) rememberCommitted(repository, each, commit);
-    return commit;
+  if (message === null || options.commit === false) {
+    await stage(repository, topLevel, [session], paths).catch(warnNotStaged(repository));
+    return null;
   }
-  await stage().catch((error) => {
-    // the record is in the journal and in the work tree: whoever is told that it failed would write it twice
+  const left = await leftBehind(repository, session);
+  const staging = async (isAgain: boolean): Promise<void> => {
+    // somebody may have checked out or reset what was restored
+    if (isAgain) for (const path of await restore(repository, topLevel, session, written)) paths.add(path);
+    await stage(repository, topLevel, [session, ...left], paths).catch((error) => {
+      throw writtenAllTheSame(error, written, 'staged');
+    });
+  };
+  const commit = await commitSessions(repository, [session, ...left], message, staging);
+  for (const each of left) rememberCommitted(repository, each, commit);
+  return commit;
+}
+
+/** Some may have been written with --no-stage, or taken out of the index since. */
+function stage(
+  repository: Repository,
+  topLevel: string,
+  sessions: readonly Session[],
+  paths: Iterable<string>,
+): Promise<void> {
+  const present = sessions.flatMap((session) => writtenRecords(topLevel, dirsOf(repository), session));
+  return repository.index.add([...paths], present);
+}
+
+/** The record is in the journal and in the work tree: whoever is told that it failed would write it twice. */
+function warnNotStaged(repository: Repository): (error: unknown) => void {
+  return (error) => {
     if (!(error instanceof HandoffError)) throw error;
     repository.warn(`Written, but not staged: ${error.message}. The next git handoff command stages it.`);
-  });
-  return null;
+  };
 }
 
 /** The records just written, and any that went missing, which is said. Returns the paths of all of them. */

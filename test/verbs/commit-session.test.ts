@@ -6,8 +6,11 @@ import { discoverRepository } from '../../src/git/discover.ts';
 import type { Oid } from '../../src/git/store.ts';
 import { nodeHost } from '../../src/host.ts';
 import { moveBranch } from '../../src/journal/direct-commit.ts';
+import { listSessions } from '../../src/journal/registry.ts';
 import { commitTree } from '../../src/verbs/commit-tree.ts';
+import { publishRecords } from '../../src/verbs/publish-records.ts';
 import { openRepositoryAt } from '../../src/verbs/repository.ts';
+import { dirsOf } from '../../src/verbs/session.ts';
 import { initialised, type Place, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { open } from './agents.ts';
@@ -132,10 +135,54 @@ describe('the commit of a session', () => {
     expect(subjects(place).slice(0, 2)).toEqual(['handoff: donna wraps', 'faster']);
   });
 
+  describe('while somebody else changes the index after it was staged', () => {
+    /** A note, whose commit is made by hand: `meddle` comes between what is staged and what is committed. */
+    async function commitWhile(place: Place, meddle: () => void): Promise<string | null> {
+      const { path } = await place.handoff.note({ text: 'late' });
+      const repository = openRepositoryAt(place.dir, { env: place.env, host: nodeHost });
+      const session = listSessions(dirsOf(repository)).find(({ identity }) => identity === 'donna')!;
+      const { store } = repository;
+      const addToFolder = store.addToFolder.bind(store);
+      store.addToFolder = (...args) => {
+        store.addToFolder = addToFolder;
+        meddle();
+        return addToFolder(...args);
+      };
+      const commit = await publishRecords(repository, session, [path], 'handoff: late', {});
+      await repository.close();
+      return commit;
+    }
+
+    it.each([
+      ['git reset --hard', ['reset', '--quiet', '--hard']],
+      ['git reset', ['reset', '--quiet']],
+      ['git rm --cached', ['rm', '--quiet', '-r', '--cached', '.handoff/sessions']],
+      ['git stash', ['stash', '--quiet']],
+    ])('%s, its records are in the index and in the work tree all the same', async (_, args) => {
+      const place = await working();
+      await place.handoff.note({ text: 'one', commit: true });
+      const commit = await commitWhile(place, () => void git(place.dir, ...args));
+      expect([git(place.dir, 'rev-parse', 'HEAD'), git(place.dir, 'status', '--porcelain')]).toEqual([commit, '']);
+      expect((await place.handoff.verify()).valid).toBe(true);
+    });
+
+    it('git checkout, they are whole on the branch that is checked out now', async () => {
+      const place = await working();
+      git(place.dir, 'branch', 'other');
+      await place.handoff.note({ text: 'one', commit: true });
+      await commitWhile(place, () => void git(place.dir, 'checkout', '--quiet', 'other'));
+      expect(subjects(place)[0]).toBe('handoff: late');
+      expect(git(place.dir, 'status', '--porcelain')).toBe('');
+      git(place.dir, 'checkout', '--quiet', 'main');
+      expect(git(place.dir, 'status', '--porcelain')).toBe('');
+    });
+  });
+
   it('is that of somebody else who took along what was staged: git is not asked to make another', async () => {
     const { dir, env } = await working();
     const repository = openRepositoryAt(dir, { env, host: nodeHost });
-    const stage = async () => {
+    const stage = async (isAgain: boolean) => {
+      if (isAgain) return;
       writeBytes(dir, 'new.txt', 'a');
       git(dir, 'add', 'new.txt');
       git(dir, 'commit', '--quiet', '--message', 'by hand');
