@@ -11,15 +11,13 @@ import { requireSigner } from './acting.ts';
 import { append, type Writer } from './append.ts';
 import { currentSource, requireTrust } from './current.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
-import { journalled } from './known.ts';
 import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
-import { isHeld } from './recover-records.ts';
+import { isHeld, isHere } from './recover-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { newestSeal, planSeal, type Sealed } from './seal-plan.ts';
-import { assertWrittenBack } from './seal-writeback.ts';
-import { assertSealable } from './sealable.ts';
+import { assertIntact, assertSealable } from './sealable.ts';
 import { dirsOf, requireSession, type SessionChoice } from './session.ts';
 import { findTreeSession } from './tree-session.ts';
 
@@ -46,9 +44,8 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
     const { session_id, identity } = session;
     const known = await newestSeal(repository, trust, session);
     if (known) {
-      await assertWrittenBack({ repository, trust, session }, await journalled(repository, trust, session));
-      // the first attempt was cut off, or its commit taken back
-      const commit = (await isHeld(repository, session)) ? null : await settle(repository, session, known, options);
+      await assertIntact({ repository, trust, session });
+      const commit = await settleAgain(repository, session, known, options);
       return { session_id, identity, ...known, already_sealed: true, commit };
     }
     await assertOnItsBranch(repository, session);
@@ -106,6 +103,18 @@ export async function appendSeal(writer: Writer): Promise<Sealed> {
     fieldsAt: (seq): YamlMap => planSeal(repository, session, seq),
   });
   return { delta_id, path, tree_size: fields.tree_size as number, root: fields.root as string };
+}
+
+/** The first attempt was cut off, or its commit taken back; else what the work tree lost is put back. */
+async function settleAgain(
+  repository: Repository,
+  session: Session,
+  known: Sealed,
+  options: PublishOptions,
+): Promise<string | null> {
+  if (!(await isHeld(repository, session))) return settle(repository, session, known, options);
+  if (isHere(repository, session)) await publishRecords(repository, session, [], null, options);
+  return null;
 }
 
 async function settle(

@@ -19,6 +19,12 @@ import { assertNotReleased, dirsOf, withLiveness } from './session.ts';
 export async function assertSealable(writer: Writer): Promise<void> {
   const { repository, trust, session } = writer;
   assertNotReleased(withLiveness(repository, trust, session));
+  await assertIntact(writer);
+}
+
+/** The same of one that is sealed: the seal says nothing of what was done to its files since. */
+export async function assertIntact(writer: Pick<Writer, 'repository' | 'trust' | 'session'>): Promise<void> {
+  const { repository, trust, session } = writer;
   const records = await journalled(repository, trust, session);
   assertChain(records);
   if (isHere(repository, session)) {

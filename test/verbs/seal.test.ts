@@ -373,6 +373,35 @@ describe('what is broken is not sealed', () => {
     expect(existsSync(join(place.dir, '.git/handoff/sessions', place.session, 'records/000003'))).toBe(false);
   });
 
+  test.each(BREAKS)('a record that is %s after the seal is not said to be sealed', async (_, damage) => {
+    for (const close of [
+      (place: Opened) => place.handoff.seal(),
+      (place: Opened) => place.handoff.wrap({ message: 'done', seal: true }),
+    ]) {
+      const place = await atWork();
+      const { path } = recordsOf(place, place.session)[1]!;
+      await close(place);
+      const before = head(place);
+      damage(place, path);
+      await expect(open(place).handoff.seal({ session: place.session })).rejects.toMatchObject({
+        code: 'chain_broken',
+        data: { path },
+      });
+      expect(head(place)).toBe(before);
+    }
+  });
+
+  test('a record that the work tree lost after the seal is put back', async () => {
+    const place = await atWork();
+    const first = await place.handoff.seal();
+    const { path } = recordsOf(place, place.session)[1]!;
+    rmSync(join(place.dir, path));
+    const again = open(place);
+    expect(await again.handoff.seal()).toEqual({ ...first, already_sealed: true, commit: null });
+    expect(again.warnings.join()).toContain('Restored from the journal');
+    expect(changes(place)).toEqual([]);
+  });
+
   test('a record that was committed otherwise than it was signed', async () => {
     const place = await atWork();
     const { path } = recordsOf(place, place.session)[1]!;
