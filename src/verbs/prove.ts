@@ -15,7 +15,7 @@ import { nodeSuite } from '../crypto.ts';
 import { guarded, replaceBy, writeSynced } from '../journal/durable.ts';
 import { currentSource, requireTrust } from './current.ts';
 import { signingKey } from './ledger/key.ts';
-import { checkLedgerPin, homeOf } from './ledger/pin.ts';
+import { checkCurrentPin, homeOf } from './ledger/pin.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { findRecordPath } from './record-path.ts';
 import type { Repository } from './repository.ts';
@@ -47,12 +47,13 @@ export async function prove(repository: Repository, options: ProveOptions): Prom
   const trust = await requireTrust(repository);
   const source = await currentSource(repository);
   const ledger = await requireLedger(source);
-  await checkLedgerPin(repository, ledger, homeOf(trust), false);
+  const key = await signingKey(ledger, trust); // what nobody who is trusted has signed is not remembered
+  await checkCurrentPin(repository, ledger, homeOf(trust));
   const path = await findRecordPath(repository, source, options.record);
   const session = await readSessionAt(source, trust, path);
   const at = session.files.findIndex((file) => file.path === path);
   const { seal, index } = await findSeal(session, at, ledger);
-  const proof = await planProof({ trust, ledger, session, at, seal, index });
+  const proof = await planProof({ trust, ledger, key, session, at, seal, index });
   const bytes = formatProof(proof);
   const file = await writeProof(repository, proof, bytes, options);
   return {
@@ -86,6 +87,8 @@ async function findSeal(
 interface Place {
   trust: Trust;
   ledger: Ledger;
+  /** That has signed the ledger. */
+  key: Uint8Array;
   session: TreeSession;
   /** Which record, and which seal, of the session. */
   at: number;
@@ -94,7 +97,7 @@ interface Place {
   index: number;
 }
 
-async function planProof({ trust, ledger, session, at, seal, index }: Place): Promise<Proof> {
+async function planProof({ trust, ledger, key, session, at, seal, index }: Place): Promise<Proof> {
   const { size } = ledger.checkpoint;
   const leaves = session.files.slice(0, seal).map(({ bytes }) => bytes);
   const siblings = await inclusionFromTiles(index, size, ledger.read, nodeSuite.sha256);
@@ -105,7 +108,7 @@ async function planProof({ trust, ledger, session, at, seal, index }: Place): Pr
     session: at === seal ? null : { index: at, size: seal, siblings: inclusionProof(leaves, at, nodeSuite.sha256) },
     seal: toLeaf(session.files[seal]!, trust),
     ledger: { index, size, siblings },
-    vkey: formatVerifierKey(ledgerOrigin(trust.repoId), await signingKey(ledger, trust), nodeSuite),
+    vkey: formatVerifierKey(ledgerOrigin(trust.repoId), key, nodeSuite),
     note: ledger.bytes,
   };
 }

@@ -32,6 +32,10 @@ function verify(place: Place, options: object = {}) {
   return reopen(place).handoff.ledger.verify(options);
 }
 
+function pathOfFirst({ dir }: Place): string {
+  return git(dir, 'ls-files', '.handoff/sessions').split('\n')[0]!;
+}
+
 function logKey(place: Place, key = privateKey(place, 'maintainer')) {
   return makeKey(`git-handoff/${place.root}`, 1, key);
 }
@@ -361,6 +365,18 @@ describe('witnesses', () => {
     await reopen(place).handoff.ledger.append();
     expect(checkpointOf(place).signatures).not.toContain(witness.name);
   });
+});
+
+it.each<[string, (place: Place) => Promise<unknown>]>([
+  ['prove', (place) => reopen(place).handoff.prove({ record: pathOfFirst(place), output: '-' })],
+  ['ledger key', (place) => reopen(place).handoff.ledger.key()],
+  ['root --ledger', (place) => reopen(place).handoff.root({ ledger: true })],
+])('what %s has seen is missed when it is gone', async (_, look) => {
+  const place = fresh();
+  rmSync(join(place.dir, '.git/handoff/ledger.json'));
+  await look(place);
+  git(place.dir, 'reset', '--quiet', '--hard', 'HEAD~1');
+  await expect(verify(place)).rejects.toMatchObject({ code: 'ledger_inconsistent', data: { seen: { size: 3 } } });
 });
 
 it('what no commit has is checked and not remembered: it may yet be dropped', async () => {

@@ -8,6 +8,7 @@ import { currentSource, requireTrust } from '../current.ts';
 import type { Repository } from '../repository.ts';
 import { notInLedger } from '../require-ledger.ts';
 import { type Actor, maintainerSigner } from '../signing.ts';
+import { checkCurrentPin, homeOf } from './pin.ts';
 
 export interface LedgerKeyResult {
   /** Of the key that signed the ledger as it is; where there is none, of the one that would. */
@@ -23,6 +24,7 @@ export async function ledgerKey(repository: Repository, options: Actor = {}): Pr
   const origin = ledgerOrigin(trust.repoId);
   const ledger = options.as === undefined ? await readLedger(await currentSource(repository)) : null;
   const key = ledger ? await signingKey(ledger, trust) : await ownKey(repository, trust, options);
+  if (ledger) await checkCurrentPin(repository, ledger, homeOf(trust));
   return { vkey: formatVerifierKey(origin, key, nodeSuite), origin, vkeys: ledgerVkeys(trust, nodeSuite) };
 }
 
