@@ -8,6 +8,7 @@ import { readCommitted } from '../journal/committed.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import type { Session } from '../journal/registry.ts';
 import { journalledFiles } from '../journal/restore.ts';
+import { restoreHint } from './lost-records.ts';
 import { readBranch } from './position.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -101,6 +102,6 @@ function changed(path: string, { session_id }: Session): Finding {
 }
 
 function deleted({ path, isInHead }: Gone): Finding {
-  const hint = isInHead ? `git restore -- ${path}` : 'The next git handoff command that writes a record puts it back.';
+  const hint = isInHead ? restoreHint(path) : 'The next git handoff command that writes a record puts it back.';
   return finding('record_deleted', path, 'the record that was written here', 'nothing', hint);
 }
