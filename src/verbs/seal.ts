@@ -16,7 +16,7 @@ import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { isHeld } from './recover-records.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository, requireWorkTree } from './repository.ts';
 import { newestSeal, planSeal, type Sealed } from './seal-plan.ts';
 import { assertWrittenBack } from './seal-writeback.ts';
 import { assertSealable } from './sealable.ts';
@@ -35,7 +35,7 @@ export interface SealResult extends Sealed {
 
 /** Signs the tree head over all that a session has recorded. SPEC §11.1 */
 export async function seal(repository: Repository, options: SealOptions = {}): Promise<SealResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const trust = await requireTrust(repository);
   // a session that is named is sealed with its own key, whoever asks
   const choice = options.session === undefined ? options : { session: options.session };

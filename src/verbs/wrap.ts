@@ -18,7 +18,7 @@ import { releaseIdentity } from './open-session.ts';
 import { positionFields, readPosition } from './position.ts';
 import { publishRecords, rememberCommitted } from './publish-records.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { appendSeal } from './seal.ts';
 import { newestSeal, type Sealed } from './seal-plan.ts';
 import { assertSealable } from './sealable.ts';
@@ -43,7 +43,7 @@ export interface WrapResult {
 
 /** Ends a session with a baton. SPEC §8.6: bad input leaves the session as it was. */
 export async function wrap(repository: Repository, options: WrapOptions): Promise<WrapResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const { fields: given, body } = await readBaton(options);
   const fields = batonFields(given, options);
   const writer = await openWriter(repository, options, fields.next_agent ?? null);
