@@ -14,7 +14,7 @@ import { type HoldOptions, openHolds } from './holds.ts';
 import { journalled } from './known.ts';
 import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
-import { publishRecords, rememberCommitted } from './publish-records.ts';
+import { publishRecords, rememberCommitted, warnIfOnNoBranch } from './publish-records.ts';
 import { isHeld } from './recover-records.ts';
 import { enterWorkTree, type Repository, requireWorkTree } from './repository.ts';
 import { newestSeal, planSeal, type Sealed } from './seal-plan.ts';
@@ -117,5 +117,6 @@ async function settle(
   const message = `handoff: ${session.identity} seals ${tree_size} record${tree_size === 1 ? '' : 's'}`;
   const commit = await publishRecords(repository, session, [path], message, options);
   if (isWrapped(dirsOf(repository), session.session_id)) rememberCommitted(repository, session, commit);
+  warnIfOnNoBranch(repository, commit);
   return commit;
 }
