@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   assertNothingTorn,
   assertTreeIsClean,
+  assertUnlocked,
   assertVerified,
   attempt,
   call,
@@ -137,6 +138,7 @@ async function survive(place, verb, run, before, counts) {
   place.said = [];
   const ids = await verb.next(place);
   assertTreeIsClean(place);
+  assertUnlocked(place);
   await assertVerified(place, [...before, ...ids, ...(answered ? [answered] : [])]);
   // A wrap or a seal that is repeated answers with the record itself.
   if (lost.length > 0 && !verb.answers)

@@ -150,6 +150,12 @@ export function assertTreeIsClean(place) {
   check(status === '', 'After the commit .handoff has changes', status);
 }
 
+/** Whoever was killed has left nothing by which git, or anybody, would wait for it. */
+export function assertUnlocked(place) {
+  const left = readdirSync(join(place.dir, '.git')).filter((name) => /^(?:index|HEAD)\.(?:lock|handoff)/.test(name));
+  check(left.length === 0, 'Locks are left in the git directory', left);
+}
+
 /** What HEAD holds is valid, and holds these records. `.handoff` is as HEAD has it: see assertTreeIsClean. */
 export async function assertVerified(place, ids) {
   const { valid, findings } = await call(place, (handoff) => handoff.verify());

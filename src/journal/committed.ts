@@ -7,7 +7,7 @@ import type { StateDirs } from './registry.ts';
 
 /** That a commit holds a whole session: its journal may go when others need the room. */
 export interface Committed {
-  /** Null where no branch is checked out, or where it cannot be told. */
+  /** Null where no branch was checked out, or where it cannot be told: then it counts only while HEAD or a ref has the session. */
   branch: string | null;
 }
 

@@ -3,7 +3,7 @@ import type { Trust } from '../core/trust.ts';
 import { isOpen } from '../journal/liveness.ts';
 import { requireTrust } from './current.ts';
 import { openWriter, type RecordOptions, type RecordResult, writeRecord } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { chosenSession, withLiveness } from './session.ts';
 import { start } from './start.ts';
 import { readTask } from './task-definitions.ts';
@@ -24,7 +24,7 @@ export interface AuditStartResult extends RecordResult {
 
 /** Records that an auditable stretch of work begins, in the session that is open here or else in a new one. */
 export async function auditStart(repository: Repository, options: AuditStartOptions): Promise<AuditStartResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const { intent, task } = options;
   if (intent.trim() === '') throw noIntent();
   const trust = await requireTrust(repository);

@@ -10,7 +10,7 @@ import { type Held, holderOf, openHolds } from './holds.ts';
 import { readBranch } from './position.ts';
 import { publishRecords } from './publish-records.ts';
 import type { RecordOptions } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { assertWritable, dirsOf, requireSession } from './session.ts';
 import { type Board, blockedBy, readBoard } from './task-board.ts';
 import { requireTask, type TaskDefinition } from './task-definitions.ts';
@@ -43,7 +43,7 @@ interface Claiming {
 
 /** Takes a task's lock and says so; from then on the session's records carry its number. SPEC §8.9 */
 export async function claim(repository: Repository, options: ClaimOptions): Promise<ClaimResult> {
-  const topLevel = requireWorkTree(repository);
+  const topLevel = enterWorkTree(repository);
   const claiming = await prepare(repository, options);
   const { writer, board, task, held } = claiming;
   const { session } = writer;
@@ -66,7 +66,7 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
 
 /** Gives a task back: others may claim it. Its branch and its work tree stay. */
 export async function unclaim(repository: Repository, options: Omit<ClaimOptions, 'worktree'>): Promise<ClaimResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const { writer, board, task, held } = await prepare(repository, options);
   const { session, holds } = writer;
   const { task_id } = task;

@@ -15,7 +15,7 @@ import { currentSource, requireTrust } from './current.ts';
 import { type IdentityFields, identityFields, nextVersion } from './identity-document.ts';
 import { planRootKey } from './policy-change.ts';
 import { type PublishOptions, publish } from './publish.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { resignDocuments } from './resign.ts';
 import { type Actor, keyRing, maintainerSigner, requireIdentity, rootSigner } from './signing.ts';
 
@@ -42,7 +42,7 @@ export async function identityAdd(
 ): Promise<IdentityResult> {
   const { name, role = 'agent' } = options;
   assertIdentityName(name);
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const trust = await requireTrust(repository);
   if (trust.identities.has(name)) throw taken(name);
   await signerOf(role, repository, trust, options); // before a key is made that nobody here could sign in

@@ -8,7 +8,8 @@ import { readCommitted } from '../journal/committed.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import type { Session } from '../journal/registry.ts';
 import { journalledFiles } from '../journal/restore.ts';
-import { readBranch } from './position.ts';
+import { restoreHint } from './lost-records.ts';
+import { isOnOtherBranch } from './recover-records.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
 
@@ -41,8 +42,11 @@ interface Gone {
 
 async function whereElse(repository: Repository, { session_id }: Session, path: string): Promise<Gone> {
   const committed = readCommitted(dirsOf(repository), session_id);
-  const isElsewhere = committed !== null && (committed.branch === null || committed.branch !== readBranch(repository));
-  return { path, isElsewhere, isInHead: await repository.store.has(`HEAD:${path}`) };
+  return {
+    path,
+    isElsewhere: isOnOtherBranch(repository, committed),
+    isInHead: await repository.store.has(`HEAD:${path}`),
+  };
 }
 
 async function compare(
@@ -88,7 +92,7 @@ async function withoutOtherBranches({ git }: Repository, gone: readonly Gone[]):
 
 async function everCommitted(git: Git, paths: readonly string[]): Promise<Set<string>> {
   const folders = new Set(paths.map((path) => path.slice(0, path.lastIndexOf('/'))));
-  const input = await readGit(git, ['rev-list', '--all', '--full-history', '--', ...folders]);
+  const input = await readGit(git, ['rev-list', '--exclude=refs/stash', '--all', '--full-history', '--', ...folders]);
   const args = ['diff-tree', '--stdin', '-r', '-m', '--root', '--no-commit-id', '--name-only', '--no-renames', '-z'];
   const names = await readGit(git, [...args, '--', ...folders], { input });
   return new Set(names.toString('utf8').split('\0'));
@@ -101,6 +105,6 @@ function changed(path: string, { session_id }: Session): Finding {
 }
 
 function deleted({ path, isInHead }: Gone): Finding {
-  const hint = isInHead ? `git restore -- ${path}` : 'The next git handoff command that writes a record puts it back.';
+  const hint = isInHead ? restoreHint(path) : 'The next git handoff command that writes a record puts it back.';
   return finding('record_deleted', path, 'the record that was written here', 'nothing', hint);
 }

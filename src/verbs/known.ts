@@ -30,7 +30,7 @@ export async function readKnown(repository: Repository, trust: Trust): Promise<K
     if (isHeld(repository, history, session)) committed.add(session.session_id);
     else await addJournal(repository, trust, history, session);
   }
-  forgetOld(repository, live, committed);
+  await forgetOld(repository, live, committed);
   rememberClock(dirsOf(repository), history.clock);
   return { history, live };
 }

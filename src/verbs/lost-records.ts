@@ -38,6 +38,10 @@ function isRecord(path: string): boolean {
 }
 
 export function lostFromHead(path: string): Finding {
-  const hint = `git restore --source=HEAD --staged --worktree -- ${path}`;
-  return finding('record_deleted', path, 'the record that HEAD has', 'nothing', hint);
+  return finding('record_deleted', path, 'the record that HEAD has', 'nothing', restoreHint(path));
+}
+
+/** Brings back what HEAD has, whether or not the index still has it. */
+export function restoreHint(path: string): string {
+  return `git restore --source=HEAD --staged --worktree -- ${path}`;
 }

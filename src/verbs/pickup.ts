@@ -21,7 +21,7 @@ import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
 import { type ReceivedBaton, receiveBaton } from './received-baton.ts';
 import type { RecordDraft } from './record-draft.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
 import { assertTask } from './task-name.ts';
 import { writeTrailers } from './trailers.ts';
@@ -48,7 +48,7 @@ export interface PickupResult extends Bundle {
 
 /** Continues what another session left. SPEC §8.5: every check comes before the first write. */
 export async function pickup(repository: Repository, options: PickupOptions = {}): Promise<PickupResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   if (options.task !== undefined) assertTask(options.task);
   const trust = await requireTrust(repository);
   const identity = (await namedIdentity(repository, options.as)) ?? BOT;

@@ -12,7 +12,7 @@ import { addSignature, type NamedSigner, signDocument } from '../journal/sign.ts
 import { currentSource, requireTrust } from './current.ts';
 import { nextPolicy, type PolicyChange, planPolicy } from './policy-change.ts';
 import { type PublishOptions, publish } from './publish.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { type Actor, keyLine, requireIdentity, rootSigner } from './signing.ts';
 
 export interface PolicyResult {
@@ -39,7 +39,7 @@ export interface PolicySetOptions extends PublishOptions, Actor {
 
 /** The next version with one key changed; it counts once the threshold of both versions has signed. SPEC §5.2 */
 export async function policySet(repository: Repository, options: PolicySetOptions): Promise<PolicyResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const trust = await requireTrust(repository);
   if (await readPendingPolicy(repository, trust)) throw stillPending(trust.policy.version + 1);
   const changes = parseChange(options.key, options.value, trust);
@@ -53,7 +53,7 @@ export async function policySet(repository: Repository, options: PolicySetOption
 
 /** Signs what waits for root principals: the next policy, and maintainers. SPEC §5.2, §5.4 */
 export async function policySign(repository: Repository, options: PublishOptions & Actor): Promise<PolicyResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const trust = await requireTrust(repository);
   const waiting = await readPendingPolicy(repository, trust);
   const identities = await readPendingIdentities(repository, trust);

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isOid } from '../git/store.ts';
 import { ifThere } from '../journal/if-there.ts';
 import type { Repository } from './repository.ts';
 
@@ -15,8 +16,21 @@ export async function readPosition(repository: Repository): Promise<Position> {
   return { branch: readBranch(repository), head: await repository.store.resolve('HEAD') };
 }
 
-export function readBranch({ dirs }: Repository): string | null {
-  return branchOf(ifThere(() => readFileSync(join(dirs.gitDir, 'HEAD'))) ?? Buffer.alloc(0));
+export function readBranch(repository: Repository): string | null {
+  return branchOf(readHead(repository));
+}
+
+/** Whether HEAD names a commit: that no branch could be read does not say so. */
+export function isDetached(repository: Repository): boolean {
+  return isOid(readHead(repository).toString('latin1').trimEnd());
+}
+
+export function isRebasing({ dirs }: Repository): boolean {
+  return ['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(dirs.gitDir, name)));
+}
+
+function readHead({ dirs }: Repository): Buffer {
+  return ifThere(() => readFileSync(join(dirs.gitDir, 'HEAD'))) ?? Buffer.alloc(0);
 }
 
 /** A name that is no UTF-8 cannot be written down; where refs are kept in another form, HEAD names `.invalid`. */

@@ -3,7 +3,7 @@ import { markCommitted } from '../journal/committed.ts';
 import type { Session } from '../journal/registry.ts';
 import { writtenRecords } from '../journal/restore.ts';
 import { commitSessions } from './commit-sessions.ts';
-import { readBranch } from './position.ts';
+import { isDetached, isRebasing, readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { isHere, leftBehind, recoverRecords } from './recover-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
@@ -95,6 +95,12 @@ function writtenAllTheSame(error: unknown, written: readonly string[], where: st
 
 export function rememberCommitted(repository: Repository, session: Session, oid: string | null): void {
   if (oid !== null) markCommitted(dirsOf(repository), session.session_id, { branch: readBranch(repository) });
+}
+
+/** Only the log of HEAD keeps such a commit. A rebase that is under way puts it on its branch. */
+export function warnIfOnNoBranch(repository: Repository, commit: string | null): void {
+  if (commit === null || !isDetached(repository) || isRebasing(repository)) return;
+  repository.warn('HEAD is detached, and the commit on no branch: git switch -c NAME keeps it on one.');
 }
 
 function restored(paths: readonly string[]): string {

@@ -15,7 +15,7 @@ import { requireTrust } from './current.ts';
 import { type Known, readKnown } from './known.ts';
 import { publishRecords } from './publish-records.ts';
 import { openWriter, type RecordOptions } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { type DoneChange, findReverts } from './reverts.ts';
 import { dirsOf } from './session.ts';
 import { protectedTip } from './tracking.ts';
@@ -61,7 +61,7 @@ async function reinstate(
   reverts: readonly Revert[],
   ref: string,
 ): Promise<void> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const writer = await openWriter(repository, options, null);
   const paths: string[] = [];
   for (const { task_id, commit_sha, by } of reverts) {

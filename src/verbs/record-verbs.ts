@@ -8,7 +8,7 @@ import { positionFields, readPosition } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
 import type { RecordDraft, SecretOptions } from './record-draft.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { requireSession, type SessionChoice } from './session.ts';
 import { requireIdentity } from './signing.ts';
 import { assertTask } from './task-name.ts';
@@ -83,7 +83,7 @@ export async function signalSend(repository: Repository, options: SignalOptions)
 
 /** One record, journalled, in the work tree and staged. */
 async function record(repository: Repository, options: RecordOptions, draft: RecordDraft): Promise<RecordResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const addressee = draft.kind === 'signal' ? (draft.fields.to as string) : null;
   const writer = await openWriter(repository, options, addressee);
   return writeRecord(writer, draft, `handoff: ${writer.session.identity}, ${draft.kind}`, options);

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { recordName } from '../core/paths.ts';
-import { readGit } from '../git/run.ts';
-import { markCommitted, readCommitted, unmarkCommitted } from '../journal/committed.ts';
-import { type FileToWrite, writeFiles } from '../journal/files.ts';
+import { type Committed, markCommitted, readCommitted, unmarkCommitted } from '../journal/committed.ts';
+import { writeFiles } from '../journal/files.ts';
 import { isOver, lastRecord } from '../journal/records.ts';
-import { listSessions, type Session } from '../journal/registry.ts';
+import { listSessions, type Session, type StateDirs } from '../journal/registry.ts';
 import { missingRecords } from '../journal/restore.ts';
+import { askRefs, type IsInRef } from './ask-refs.ts';
 import { readBranch } from './position.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -17,16 +17,20 @@ import { dirsOf } from './session.ts';
  */
 export async function recoverRecords(repository: Repository, topLevel: string, own: Session): Promise<string[]> {
   const dirs = dirsOf(repository);
-  const branch = readBranch(repository);
+  const isInRef = askRefs(repository);
   const paths: string[] = [];
   for (const session of listSessions(dirs).filter((each) => isHere(repository, each))) {
     const { session_id } = session;
     const committed = readCommitted(dirs, session_id);
-    if (committed && (committed.branch === null || committed.branch !== branch)) continue;
+    if (isOnOtherBranch(repository, committed)) continue;
     const missing = missingRecords(topLevel, dirs, session);
     if (missing.length === 0) continue;
-    if (committed) unmarkCommitted(dirs, session_id);
-    else if (session_id !== own.session_id && (await isHeldByCommit(repository, session, missing))) continue;
+    const mayBeElsewhere = committed ? committed.branch === null : session_id !== own.session_id;
+    if (mayBeElsewhere && (await isHeldByRef(dirs, session, isInRef))) {
+      if (!committed) markCommitted(dirs, session_id, { branch: null }); // which of its branches does not matter
+      continue;
+    }
+    unmarkCommitted(dirs, session_id);
     writeFiles(topLevel, missing, dirs.scratch);
     paths.push(...missing.map(({ path }) => path));
   }
@@ -38,21 +42,25 @@ export function isHere({ worktree, dirs }: Repository, session: Session): boolea
   return session.worktree === worktree || !existsSync(join(dirs.commonDir, session.worktree));
 }
 
+/** Nobody looks whether that branch still has it, as long as another one is checked out. */
+export function isOnOtherBranch(repository: Repository, committed: Committed | null): boolean {
+  const branch = committed?.branch ?? null;
+  return branch !== null && branch !== readBranch(repository);
+}
+
 /**
- * A session that has ended may have been committed by hand, on a branch that is not checked out now: then nothing is
- * lost. One that goes on needs its whole chain on whichever branch it goes on.
+ * A session that has ended may have been committed by hand, or while no branch was checked out, and be on a branch that is not
+ * checked out now: then nothing is lost. One that goes on needs its whole chain on whichever branch it goes on.
  */
-async function isHeldByCommit(
-  repository: Repository,
-  { session_id }: Session,
-  missing: readonly FileToWrite[],
-): Promise<boolean> {
-  const dirs = dirsOf(repository);
-  if (!isOver(dirs, session_id)) return false;
-  const found = await readGit(repository.git, ['rev-list', '--all', '-1', '--', missing.at(-1)!.path]);
-  const commit = found.toString('latin1').trim();
-  if (commit !== '') markCommitted(dirs, session_id, { branch: null }); // which of its branches does not matter
-  return commit !== '';
+export async function isHeldByRef(dirs: StateDirs, session: Session, isInRef: IsInRef): Promise<boolean> {
+  if (!isOver(dirs, session.session_id)) return false;
+  const last = lastPath(dirs, session);
+  return last !== null && (await isInRef(last));
+}
+
+function lastPath(dirs: StateDirs, { session_id, folder }: Session): string | null {
+  const last = lastRecord(dirs, session_id);
+  return last && 'kind' in last ? `${folder}/${recordName(last.number, last.kind)}` : null;
 }
 
 /**
@@ -65,18 +73,23 @@ export async function leftBehind(repository: Repository, own: Session): Promise<
     (session) =>
       session.session_id !== own.session_id && isHere(repository, session) && isOver(dirs, session.session_id),
   );
-  const held = await Promise.all(over.map((session) => isHeld(repository, session)));
+  const isInRef = askRefs(repository);
+  const held = await Promise.all(over.map((session) => isHeld(repository, session, isInRef)));
   return over.filter((_, index) => !held[index]);
 }
 
-/** Whether HEAD holds all of it, or another branch that it was committed on. */
-export async function isHeld(repository: Repository, { session_id, folder }: Session): Promise<boolean> {
+/** Whether HEAD holds all of it, or another branch that it was committed on; where that is not known, any ref. */
+export async function isHeld(
+  repository: Repository,
+  session: Session,
+  isInRef: IsInRef = askRefs(repository),
+): Promise<boolean> {
   const dirs = dirsOf(repository);
-  const committed = readCommitted(dirs, session_id);
-  if (committed && (committed.branch === null || committed.branch !== readBranch(repository))) return true;
-  const last = lastRecord(dirs, session_id);
-  if (!last || !('kind' in last)) return true;
-  const isInHead = await repository.store.has(`HEAD:${folder}/${recordName(last.number, last.kind)}`);
-  if (committed && !isInHead) unmarkCommitted(dirs, session_id);
-  return isInHead;
+  const committed = readCommitted(dirs, session.session_id);
+  if (isOnOtherBranch(repository, committed)) return true;
+  const last = lastPath(dirs, session);
+  if (last === null || (await repository.store.has(`HEAD:${last}`))) return true;
+  if (committed?.branch === null && (await isInRef(last))) return true;
+  unmarkCommitted(dirs, session.session_id);
+  return false;
 }

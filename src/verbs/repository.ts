@@ -5,6 +5,7 @@ import { type Discards, openDiscards } from '../git/discards.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
 import { type IndexFile, openIndexFile } from '../git/index-file.ts';
 import { type NativeGitStore, openNativeStore } from '../git/native-store.ts';
+import { tryClearLeft } from '../git/own-file.ts';
 import type { Git } from '../git/run.ts';
 import type { Host } from '../journal/heartbeat.ts';
 
@@ -115,6 +116,16 @@ export function cachePath(repository: Repository, name: string): string {
 /** A folder of such files. */
 export function cacheFolder({ stateDir, build }: Repository, name: string): string {
   return join(stateDir, 'cache', `${name}-${build}`);
+}
+
+/**
+ * Where a verb begins that stages or commits: one that was killed may have left git's locks, and this one may find nothing to
+ * write that would meet them.
+ */
+export function enterWorkTree(repository: Repository): string {
+  const topLevel = requireWorkTree(repository);
+  tryClearLeft(repository.dirs, repository.host);
+  return topLevel;
 }
 
 /** The top of the work tree, for verbs that write. */

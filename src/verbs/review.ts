@@ -3,7 +3,7 @@ import { taskTrail } from '../core/history-queries.ts';
 import { type TaskThought, writebackOf } from '../core/task-state.ts';
 import { readKnown } from './known.ts';
 import { openWriter, type RecordOptions, type RecordResult, writeRecord } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { readTask, type TaskDefinition } from './task-definitions.ts';
 
 export interface ReviewOptions extends RecordOptions {
@@ -16,7 +16,7 @@ export interface ReviewOptions extends RecordOptions {
 
 /** A reviewer's verdict on the thought that makes a task done, in a session of their own. SPEC §9.5 */
 export async function review(repository: Repository, options: ReviewOptions): Promise<RecordResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const { id, verdict, text } = options;
   const writer = await openWriter(repository, options, null);
   const { session, trust } = writer;

@@ -13,9 +13,9 @@ import { currentSource, requireTrust } from './current.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
 import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
-import { publishRecords, rememberCommitted } from './publish-records.ts';
+import { publishRecords, rememberCommitted, warnIfOnNoBranch } from './publish-records.ts';
 import { isHeld, isHere } from './recover-records.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository, requireWorkTree } from './repository.ts';
 import { newestSeal, planSeal, type Sealed } from './seal-plan.ts';
 import { assertIntact, assertSealable } from './sealable.ts';
 import { dirsOf, requireSession, type SessionChoice } from './session.ts';
@@ -33,7 +33,7 @@ export interface SealResult extends Sealed {
 
 /** Signs the tree head over all that a session has recorded. SPEC §11.1 */
 export async function seal(repository: Repository, options: SealOptions = {}): Promise<SealResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const trust = await requireTrust(repository);
   // a session that is named is sealed with its own key, whoever asks
   const choice = options.session === undefined ? options : { session: options.session };
@@ -126,5 +126,6 @@ async function settle(
   const message = `handoff: ${session.identity} seals ${tree_size} record${tree_size === 1 ? '' : 's'}`;
   const commit = await publishRecords(repository, session, [path], message, options);
   if (isWrapped(dirsOf(repository), session.session_id)) rememberCommitted(repository, session, commit);
+  warnIfOnNoBranch(repository, commit);
   return commit;
 }

@@ -17,7 +17,7 @@ import { identityConflict, identityHolder, openSession, takeOver } from './open-
 import { positionFields, readPosition } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { currentSession, dirsOf, withLiveness } from './session.ts';
 import { assertTask } from './task-name.ts';
 import { keepTrailers, writeTrailers } from './trailers.ts';
@@ -40,7 +40,7 @@ export interface StartResult extends Bundle {
 
 /** Opens fresh work, or finds the session this work tree is in. SPEC §8.5. Signals stay where they are. */
 export async function start(repository: Repository, options: StartOptions = {}): Promise<StartResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   if (options.task !== undefined) assertTask(options.task);
   const trust = await requireTrust(repository);
   const identity = (await namedIdentity(repository, options.as)) ?? BOT;

@@ -15,7 +15,7 @@ import { currentSource, requireTrust } from './current.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import type { SecretOptions } from './record-draft.ts';
 import { allowedSecret } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository, requireWorkTree } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
 import { type Actor, maintainerSigner } from './signing.ts';
 import { assertNoCycle } from './task-board.ts';
@@ -80,7 +80,7 @@ interface Prepared {
 }
 
 async function prepare(repository: Repository, options: TaskDefineOptions): Promise<Prepared> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   for (const id of [options.id, ...(options.depends ?? [])]) assertTask(id);
   if (options.prompt !== undefined) assertPrompt(options.prompt);
   const trust = await requireTrust(repository);

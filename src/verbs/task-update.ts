@@ -3,7 +3,7 @@ import { taskStatus, taskTrail } from '../core/history-queries.ts';
 import { type TaskStatus, writebackOf } from '../core/task-state.ts';
 import { runGit } from '../git/run.ts';
 import { openWriter, type RecordOptions, writeRecord } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { type Board, readBoard } from './task-board.ts';
 import { requireTask } from './task-definitions.ts';
 import { taskClaimed } from './task-lock.ts';
@@ -27,7 +27,7 @@ export interface TaskUpdateResult {
 
 /** A change of a task's state. SPEC §9.1: nothing is done without a thought record. */
 export async function taskUpdate(repository: Repository, options: TaskUpdateOptions): Promise<TaskUpdateResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   assertUpdate(options);
   const { id, notes } = options;
   const writer = await openWriter(repository, options, null);

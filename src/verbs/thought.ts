@@ -10,7 +10,7 @@ import { asIo } from './kept-draft.ts';
 import { publishRecords } from './publish-records.ts';
 import type { RecordDraft } from './record-draft.ts';
 import { allowedSecret, openWriter, type RecordOptions, type RecordResult } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import type { CommandToRun } from './run-command.ts';
 import { assertWritable, withLiveness } from './session.ts';
 import { assertTask } from './task-name.ts';
@@ -39,7 +39,7 @@ export interface ThoughtResult extends RecordResult {
 
 /** The writeback for a task. SPEC §9.2 */
 export async function thought(repository: Repository, options: ThoughtOptions): Promise<ThoughtResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const { id } = options;
   assertTask(id);
   const given = givenFields(options);

@@ -2,7 +2,7 @@ import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
 import { requireCommit } from './commit-named.ts';
 import { openWriter, type RecordOptions, type RecordResult, writeRecord } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { readTask } from './task-definitions.ts';
 
 export interface WaiverOptions extends RecordOptions {
@@ -17,7 +17,7 @@ export interface WaiverResult extends RecordResult {
 
 /** A maintainer's exception for one commit: it may be merged without a thought. SPEC §6.1 */
 export async function waiver(repository: Repository, options: WaiverOptions): Promise<WaiverResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const { sha, reason, task } = options;
   if (reason.trim() === '') throw new HandoffError('usage', 'A waiver needs a reason.', { hint: '--reason TEXT' });
   const writer = await openWriter(repository, options, null);

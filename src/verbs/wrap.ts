@@ -16,9 +16,10 @@ import { type BatonInput, batonFields, firstLine, readBaton } from './baton.ts';
 import type { Warning } from './bundle.ts';
 import { releaseIdentity } from './open-session.ts';
 import { positionFields, readPosition } from './position.ts';
-import { publishRecords, rememberCommitted } from './publish-records.ts';
+import { publishRecords, rememberCommitted, warnIfOnNoBranch } from './publish-records.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
-import { type Repository, requireWorkTree } from './repository.ts';
+import { isHeld } from './recover-records.ts';
+import { enterWorkTree, type Repository } from './repository.ts';
 import { appendSeal } from './seal.ts';
 import { newestSeal, type Sealed } from './seal-plan.ts';
 import { assertSealable } from './sealable.ts';
@@ -43,7 +44,7 @@ export interface WrapResult {
 
 /** Ends a session with a baton. SPEC §8.6: bad input leaves the session as it was. */
 export async function wrap(repository: Repository, options: WrapOptions): Promise<WrapResult> {
-  requireWorkTree(repository);
+  enterWorkTree(repository);
   const { fields: given, body } = await readBaton(options);
   const fields = batonFields(given, options);
   const writer = await openWriter(repository, options, fields.next_agent ?? null);
@@ -59,7 +60,7 @@ async function writeBaton(
   options: WrapOptions,
 ): Promise<WrapResult> {
   const { repository, session, trust } = writer;
-  const left = unfinishedBaton(repository, session, body);
+  const left = await unfinishedBaton(repository, session, body);
   // a session that is over is told so by `append`, which keeps the text
   const isSealable = left !== null || isOpen(withLiveness(repository, trust, session).liveness);
   if (options.seal && isSealable) {
@@ -99,6 +100,7 @@ async function finish(
   const written = [baton.path, ...(sealed.seal ? [sealed.seal.path] : [])];
   const commit = await publishRecords(repository, session, written, message, options);
   rememberCommitted(repository, session, commit);
+  warnIfOnNoBranch(repository, commit);
   const sections = trust.policy.document.fields.sections as string[];
   return {
     session_id: session.session_id,
@@ -109,17 +111,19 @@ async function finish(
   };
 }
 
-/** The baton that an earlier attempt left in the journal, and that no commit is known to hold. */
-function unfinishedBaton(
+/** The baton that an earlier attempt left in the journal, and that no commit is known to hold, or whose commit was taken back. */
+async function unfinishedBaton(
   repository: Repository,
-  { session_id, folder }: Session,
+  session: Session,
   body: string,
-): WrapResult['baton'] | null {
+): Promise<WrapResult['baton'] | null> {
+  const { session_id, folder } = session;
   const dirs = dirsOf(repository);
   const tip = lastButSeals(dirs, session_id);
-  if (!tip || !('kind' in tip) || tip.kind !== 'baton' || isCommitted(dirs, session_id)) return null;
+  if (!tip || !('kind' in tip) || tip.kind !== 'baton') return null;
   const record = parseRecord(tip.bytes);
   if (record.body !== body) return null;
+  if (isCommitted(dirs, session_id) && (await isHeld(repository, session))) return null;
   const path = `${folder}/${recordName(tip.number, 'baton')}`;
   return { delta_id: recordId(record.signedBytes, nodeSuite), path, summary: record.fields.summary as string };
 }

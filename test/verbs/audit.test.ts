@@ -173,6 +173,22 @@ describe('audit verify', () => {
     });
   });
 
+  test.each<[string, (dir: string, path: string) => void]>([
+    ['removed', (dir, path) => rmSync(join(dir, path))],
+    ['removed and staged', (dir, path) => git(dir, 'rm', '--quiet', path)],
+  ])('a record that HEAD has, %s: what the hint says brings it back', async (_, remove) => {
+    const here = fresh();
+    await here.handoff.start({ as: 'donna' });
+    const { path } = await here.handoff.note({ text: 'ten', commit: true });
+    remove(here.dir, path);
+    const { findings } = await reopen(here).handoff.audit.verify();
+    const [program, ...args] = findings[0]!.hint!.split(' ');
+    expect([findings.length, program]).toEqual([1, 'git']);
+    git(here.dir, ...args);
+    expect((await verified(here)).valid).toBe(true);
+    expect(git(here.dir, 'status', '--porcelain')).toBe('');
+  });
+
   test('a commit that was taken back', async () => {
     const here = fresh();
     await here.handoff.start({ as: 'donna' });
