@@ -36,10 +36,10 @@ export interface BranchPlace {
 }
 
 /**
- * `elsewhere`: the branch is no longer where it was, or no longer checked out, and nothing was done. `git`: this is not the plain
- * case, or git has to wait for a lock, or to say what is wrong.
+ * `elsewhere`: the branch is no longer where it was, or no longer checked out, and nothing was done; `locked`: nor was it, because
+ * somebody has a lock. `git`: this is not the plain case, or git has to say what is wrong.
  */
-type Outcome = 'moved' | 'elsewhere' | 'git';
+type Outcome = 'moved' | 'elsewhere' | 'locked' | 'git';
 
 /** Whether the ref and both its logs are plain files: not packed, and no links. git adds to a log that is there, whatever is configured. */
 export function isPlainBranch(dirs: RepositoryDirs, branch: string): boolean {
@@ -50,11 +50,10 @@ export function isPlainBranch(dirs: RepositoryDirs, branch: string): boolean {
 export function moveBranchFile(place: BranchPlace, move: BranchMove): Outcome {
   const outcome = tryMove(place, move);
   if (outcome !== 'locked') return outcome;
-  const next = orByGit(() => clearLeft(place.dirs, place.processes)) ?? tryMove(place, move);
-  return next === 'locked' ? 'git' : next;
+  return orByGit(() => clearLeft(place.dirs, place.processes)) ?? tryMove(place, move);
 }
 
-function tryMove({ dirs, processes, discards }: BranchPlace, move: BranchMove): Outcome | 'locked' {
+function tryMove({ dirs, processes, discards }: BranchPlace, move: BranchMove): Outcome {
   const files = filesOf(dirs, move.branch);
   const own = ownName(join(dirs.commonDir, 'HEAD'), processes); // a work tree may be removed, and its folder with it
   try {

@@ -15,16 +15,17 @@ export interface UnnamedCommit extends BranchMove {
 /**
  * Moves a branch on to a commit that was made for it, at a cost that does not depend on how many files the repository has:
  * `git commit` looks at every one of them. The index is not read: it has the same files already, and what else is staged stays
- * staged. False when the branch has moved on: then nothing was done. Without a place git moves it.
+ * staged. False when the branch has moved on, or somebody has its lock: then nothing was done. Without a place git moves it.
  */
 export async function moveBranch(git: Git, made: UnnamedCommit, place: BranchPlace | null): Promise<boolean> {
   const outcome = place && isPlainBranch(place.dirs, made.branch) ? moveBranchFile(place, made) : 'git';
   return outcome === 'git' ? moveByGit(git, made) : outcome === 'moved';
 }
 
-async function moveByGit(git: Git, { branch, from, to, reason, settings }: UnnamedCommit): Promise<boolean> {
+/** By way of HEAD: a branch that is being checked out just now, or no longer is, would get what its index has not. */
+async function moveByGit(git: Git, { from, to, reason, settings }: UnnamedCommit): Promise<boolean> {
   const args = ['update-ref', '-m', reason, '-z', '--stdin'];
-  const input = `update refs/heads/${branch}\0${to}\0${from}\0`;
+  const input = `update HEAD\0${to}\0${from}\0`;
   const result = await runGit(git, args, { input, ...(settings && { config: settings }) });
   if (result.code === 0) return true;
   if (/cannot lock ref/.test(result.stderr)) return false;

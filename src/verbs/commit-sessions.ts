@@ -5,20 +5,27 @@ import { commitTree } from './commit-tree.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
 
-/** Stages the records of sessions, then commits them and nothing else. The first one is whose commit it is. */
-export function commitSessions(
+/**
+ * Commits the records of sessions and nothing else. `stage` stages them, and says whose they are: another branch, checked out
+ * meanwhile, may have others.
+ */
+export async function commitSessions(
   repository: Repository,
-  sessions: readonly [Session, ...Session[]],
+  { identity }: Session,
   message: string,
-  stage: (isAgain: boolean) => Promise<void>,
-): Promise<string> {
-  return commitTree(repository, {
-    identity: sessions[0].identity,
+  stage: (isAgain: boolean) => Promise<readonly Session[]>,
+): Promise<{ commit: string; sessions: readonly Session[] }> {
+  let sessions: readonly Session[] = [];
+  const commit = await commitTree(repository, {
+    identity,
     message,
-    paths: sessions.map(({ folder }) => folder),
+    paths: () => sessions.map(({ folder }) => folder),
     edit: (tree) => withRecords(repository, sessions, tree),
-    stage,
+    async stage(isAgain) {
+      sessions = await stage(isAgain);
+    },
   });
+  return { commit, sessions };
 }
 
 async function withRecords(repository: Repository, sessions: readonly Session[], before: Oid): Promise<Oid> {

@@ -13,8 +13,8 @@ import type { Repository } from './repository.ts';
 export interface TreeChange {
   identity: string;
   message: string;
-  /** Where what it changes is, for `git commit`. */
-  paths: readonly string[];
+  /** Where what it changes is, once it is staged, for `git commit`. */
+  paths(): readonly string[];
   /** Throws where the change was not made for this branch, or this tree. */
   check?(base: Base): Promise<void>;
   /** The tree with the change in it. */
@@ -52,9 +52,9 @@ export async function commitTree(repository: Repository, change: TreeChange): Pr
     if (attempt > 0) await sleep(Math.random() * LONGEST_PAUSE);
   }
   await prepare();
-  const { identity, message, paths } = change;
+  const { identity, message } = change;
   const settings = withoutOwnHooks(repository.dirs, config);
-  return commit(repository.git, config, { written: [...paths], message, identity, settings });
+  return commit(repository.git, config, { written: [...change.paths()], message, identity, settings });
 }
 
 /** What somebody put in the place of the index before the branch moved, as `git reset` does, would take the change back with the next commit. */

@@ -33,16 +33,17 @@ export async function publishRecords(
     await stage(repository, topLevel, [session], paths).catch(warnNotStaged(repository));
     return null;
   }
-  const left = await leftBehind(repository, session);
-  const staging = async (isAgain: boolean): Promise<void> => {
+  const staging = async (isAgain: boolean): Promise<readonly Session[]> => {
     // somebody may have checked out or reset what was restored
     if (isAgain) for (const path of await restore(repository, topLevel, session, written)) paths.add(path);
-    await stage(repository, topLevel, [session, ...left], paths).catch((error) => {
+    const sessions = [session, ...(await leftBehind(repository, session))];
+    await stage(repository, topLevel, sessions, paths).catch((error) => {
       throw writtenAllTheSame(error, written, 'staged');
     });
+    return sessions;
   };
-  const commit = await commitSessions(repository, [session, ...left], message, staging);
-  for (const each of left) rememberCommitted(repository, each, commit);
+  const { commit, sessions } = await commitSessions(repository, session, message, staging);
+  for (const each of sessions) if (each !== session) rememberCommitted(repository, each, commit);
   return commit;
 }
 

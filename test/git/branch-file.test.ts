@@ -160,16 +160,19 @@ ${move.to}`);
     expect(leftIn(here)).toEqual([]);
   });
 
-  it.each(['HEAD.lock', 'refs/heads/main.lock'])('is left to git where somebody has %s, which stays theirs', (name) => {
-    const here = place();
-    const lock = join(here.dir, '.git', name);
-    writeFileSync(lock, 'theirs');
-    const before = refsOf(here, 'main');
-    expect(moveBranchFile(here.at, here.move)).toBe('git');
-    expect(refsOf(here, 'main')).toEqual(before);
-    expect(readFileSync(lock, 'utf8')).toBe('theirs');
-    expect(leftIn(here)).toEqual([name]);
-  });
+  it.each(['HEAD.lock', 'refs/heads/main.lock'])(
+    'stays where it is while somebody has %s, which stays theirs',
+    (name) => {
+      const here = place();
+      const lock = join(here.dir, '.git', name);
+      writeFileSync(lock, 'theirs');
+      const before = refsOf(here, 'main');
+      expect(moveBranchFile(here.at, here.move)).toBe('locked');
+      expect(refsOf(here, 'main')).toEqual(before);
+      expect(readFileSync(lock, 'utf8')).toBe('theirs');
+      expect(leftIn(here)).toEqual([name]);
+    },
+  );
 
   it('is told of in no log when it cannot be moved: git tells of it when it does it', () => {
     const here = place();
@@ -210,7 +213,7 @@ ${move.to}`);
     writeFileSync(alive, 'theirs');
     linkSync(alive, join(here.dir, '.git/HEAD.lock'));
     const next = placeAt(here.dir, 'main');
-    expect(moveBranchFile(next.at, next.move)).toBe('git');
+    expect(moveBranchFile(next.at, next.move)).toBe('locked');
     expect(leftIn(next).sort()).toEqual([basename(alive), 'HEAD.lock']);
   });
 
@@ -293,7 +296,7 @@ ${move.to}`);
     writeFileSync(left, 'half');
     linkSync(left, join(here.dir, '.git/index.lock'));
     writeFileSync(join(here.dir, '.git/HEAD.lock'), 'theirs');
-    expect(moveBranchFile(here.at, here.move)).toBe('git');
+    expect(moveBranchFile(here.at, here.move)).toBe('locked');
     expect(leftIn(here)).toEqual(['HEAD.lock']);
   });
 });

@@ -135,6 +135,18 @@ describe('the commit of a session', () => {
     expect(subjects(place).slice(0, 2)).toEqual(['handoff: donna wraps', 'faster']);
   });
 
+  it('never goes to a branch that is no longer checked out', async () => {
+    const place = await working();
+    const head = git(place.dir, 'rev-parse', 'HEAD');
+    const to = git(place.dir, 'commit-tree', '-p', head, '-m', 'late', `${head}^{tree}`);
+    git(place.dir, 'switch', '--quiet', '--create', 'other');
+    git(place.dir, 'commit', '--quiet', '--allow-empty', '--message', 'other');
+    const late = { branch: 'main', from: head, to, by: 'a <a@b> 0 +0000', reason: 'late' };
+    const at = { dirs: discoverRepository(place.dir, place.env), processes: nodeHost, discards: openDiscards() };
+    for (const here of [null, at]) expect(await moveBranch({ dir: place.dir, env: place.env }, late, here)).toBe(false);
+    expect(git(place.dir, 'rev-parse', 'main')).toBe(head);
+  });
+
   describe('while somebody else changes the index after it was staged', () => {
     /** A note, whose commit is made by hand: `meddle` comes between what is staged and what is committed. */
     async function commitWhile(place: Place, meddle: () => void): Promise<string | null> {
@@ -188,7 +200,13 @@ describe('the commit of a session', () => {
       git(dir, 'commit', '--quiet', '--message', 'by hand');
     };
     const edit = (tree: Oid) => repository.store.editTree(tree, new Map([['new.txt', Buffer.from('a')]]));
-    const oid = await commitTree(repository, { identity: 'donna', message: 'late', paths: ['new.txt'], edit, stage });
+    const oid = await commitTree(repository, {
+      identity: 'donna',
+      message: 'late',
+      paths: () => ['new.txt'],
+      edit,
+      stage,
+    });
     await repository.close();
     expect(git(dir, 'log', '-1', '--format=%H %s')).toBe(`${oid} by hand`);
     // A second git at work would read its message from there.

@@ -53,7 +53,7 @@ export async function writeLedger(
       throw movedMeanwhile(moved, change.plan.branch);
     };
     const edit = (tree: Oid) => repository.store.editTree(tree, edits);
-    return commitTree(repository, { identity, message, paths: [LEDGER], check, edit, stage });
+    return commitTree(repository, { identity, message, paths: () => [LEDGER], check, edit, stage });
   }
   await stage();
   return null;
