@@ -38,6 +38,23 @@ export const SEALED: Scenario[] = [
       }),
   },
   {
+    name: 'an append of sessions whose ids begin alike, of which the first has the largest seal',
+    isVariant: true,
+    build: (place) =>
+      onMain(place, async () => {
+        for (const [n, padding] of ['', 'x'].entries()) {
+          const options = {
+            sessionId: `11111111-51cf-4c61-9a39-2b7fd2f9a1d${n}`,
+            at: `2026-02-2${4 - n}T14:30:25.123Z`,
+          };
+          const larger = seal(null, (honest) => ({ ...honest, x_padding: padding.repeat(1000) }));
+          sealedSession(place, { ...options, clock: 40 + n }, [STORY[0]!, larger]);
+        }
+        commitHandoff(place);
+        await append(place);
+      }),
+  },
+  {
     name: 'several appends in one push',
     async build(place) {
       const change = await onMain(place, async () => {
