@@ -10,6 +10,7 @@ import type { Difference, Step } from './differences.ts';
 import type { Report } from './finding.ts';
 import { findLeaves, type Ledger, noTiles, openCheckpoint, readEntriesFrom, readLedger } from './ledger.ts';
 import { type LedgerSeal, toSeal } from './ledger-audit.ts';
+import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
 import { type ListFiles, sealFinder } from './seal-finder.ts';
 import { type Entry, FOLDER, find, type Source } from './source.ts';
 
@@ -77,7 +78,10 @@ async function holds(source: Source, entry: Entry, expected: Uint8Array): Promis
 
 async function assertInTree(source: Source, seals: readonly LedgerSeal[], suite: Suite): Promise<void> {
   const findSeal = sealFinder(source, sessionLister(source), suite);
-  for (const seal of seals) if (!(await findSeal(seal))) throw rewritten(`${describe(seal)} is not in the tree.`);
+  const some = limiter(FOLDERS_AT_ONCE);
+  const files = await Promise.all(seals.map((seal) => some(1, () => findSeal(seal))));
+  const missing = seals.find((_, at) => files[at] === null);
+  if (missing) throw rewritten(`${describe(missing)} is not in the tree.`);
 }
 
 /** Lists the folders of those identities alone whose seals are asked for. */

@@ -61,8 +61,8 @@ async function readByHash(
   return found;
 }
 
-/** Thousands may stand at one place, and are not in memory together. */
-const AT_ONCE = 128;
+/** Thousands may stand at one place, and several places be read together: all of them do not fit in memory. */
+const AT_ONCE = 16;
 
 /** A file that is too large is no seal, and is told of elsewhere; one that cannot be read may be one. */
 function hashOf(bytes: Uint8Array | HandoffError, sha256: Hashes['sha256']): string | null {
