@@ -46,6 +46,8 @@ import {
   writeBytes,
   writeSession,
 } from './handoff.ts';
+import { writeLedgerOf } from './ledger/forge-ledger.ts';
+import { entriesOf } from './ledger/sealed.ts';
 import { type Step, seal, writeSealed } from './sealing.ts';
 import { git, temporaryDirectory } from './temporary.ts';
 import { findings, reopen, template } from './threats/forge.ts';
@@ -728,6 +730,21 @@ describe('the ledger', () => {
     commitAll(here, 'back');
     const shrunk = await gate('HEAD~1', 'main');
     expect(shrunk.findings.map(({ code: found }) => found)).toEqual(['ledger_rewritten']);
+  });
+
+  it('M83 M85: what a retired key signed stands, and it signs nothing new', async () => {
+    const here = place();
+    const retired = privateKey(here, 'maintainer');
+    await here.handoff.identity.rotate({ name: 'maintainer' });
+    expect(await findings(here)).toEqual([]);
+    const base = git(here.dir, 'rev-parse', 'HEAD');
+    const written = writeSealed(here, [...STORY, seal()], { sessionId: SESSION, clock: 50 });
+    const entries = [...entriesOf(here), Buffer.from(written.at(-1)!.bytes).toString('utf8')];
+    await writeLedgerOf(here, entries, { key: retired });
+    commitAll(here);
+    expect(await findings(here)).toEqual([]);
+    const { findings: found } = await reopen(here).handoff.gate({ base, head: 'main' });
+    expect(found.map(({ code: each }) => each)).toEqual(['ledger_rewritten']);
   });
 
   it('M87: a ledger that went back', async () => {

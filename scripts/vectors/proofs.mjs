@@ -145,6 +145,7 @@ export const proofs = [
   valid('the record that is given', 'binding', NOTE, { given: NOTE.record.file }),
   refusedFile('another version', (file) => file.replace('handoff: 1', 'handoff: 2')),
   refusedFile('an unknown key', (file) => file.replace('vkey:', 'x_a: 1\nvkey:')),
+  refusedFile('keys in another order', (file) => file.replace(/^( {2}index: .*\n)( {2}size: .*\n)/m, '$2$1')),
   refusedFile('a comment that is indented', (file) => file.replace('# The record', '  # The record')),
   refusedFile('a block with an indentation indicator', (file) => file.replace('note: |', 'note: |2')),
   refusedFile('a negative index', (file) => file.replace('index: 1', 'index: -1')),

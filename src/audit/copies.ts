@@ -1,4 +1,5 @@
 import type { Finding } from '../core/error.ts';
+import { groupBy } from '../core/group-by.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { ROOT } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
@@ -23,32 +24,36 @@ export async function findTwins(folders: readonly SessionFolder[], before: Sourc
 async function twinsIn(owner: Entry, names: readonly string[], before: Source): Promise<Entry[]> {
   const mentioned = before.mentions ? await before.mentions(owner, names) : names;
   if (mentioned.length === 0) return [];
+  const ends = new Set(mentioned);
   const folders = await before.list(owner);
-  return folders.filter(({ name, mode }) => mode === FOLDER && mentioned.some((part) => name.endsWith(part)));
+  return folders.filter(({ name, mode }) => mode === FOLDER && ends.has(name.slice(-END)));
 }
 
-/** Those of the new sessions that an old folder holds as well. */
+/** A hyphen and eight digits: how the name of a session's folder ends. */
+const END = 9;
+
+/** Those of the new sessions that an old folder holds as well. Each of the old ones is opened once. */
 export async function copiesOf(
   sessions: readonly { folder: string; records: readonly PlacedRecord[] }[],
   twins: readonly Entry[],
   before: Source,
 ): Promise<Finding[]> {
+  const arrived = groupBy(sessions, ({ records }) => String(records[0]?.record.fields.session_id ?? ''));
   const findings: Finding[] = [];
-  for (const { folder, records } of twins.length > 0 ? sessions : []) {
-    const id = records[0]?.record.fields.session_id as string | undefined;
-    for (const twin of id ? twins.filter(({ name }) => name.endsWith(id.slice(0, 8))) : [])
-      if (await opensWith(before, twin, id!))
-        findings.push(finding('chain_broken', folder, 'one folder for a session', `another at ${twin.path}`, COPY));
+  for (const twin of twins) {
+    const id = await openingId(before, twin);
+    for (const { folder } of (id && arrived.get(id)) || [])
+      findings.push(finding('chain_broken', folder, 'one folder for a session', `another at ${twin.path}`, COPY));
   }
   return findings;
 }
 
 const COPY = 'Remove the copy.';
 
-/** What it says of itself is enough: it was judged when it came. */
-async function opensWith(source: Source, folder: Entry, id: string): Promise<boolean> {
+/** The session that a folder says it is of, which was judged when it came; null where it says nothing. */
+async function openingId(source: Source, folder: Entry): Promise<string | null> {
   const first = (await source.list(folder)).find(({ name, mode }) => mode === FILE && name.startsWith('0001-'));
-  if (!first) return false;
+  if (!first) return null;
   const text = new TextDecoder().decode(await source.read(first, MAX_RECORD_BYTES));
-  return text.includes(`\nsession_id: ${id}\n`);
+  return /^session_id: (.+)$/m.exec(text)?.[1] ?? null;
 }

@@ -1,14 +1,17 @@
 import { equalBytes, toHex } from '../core/bytes.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
+import { groupBy } from '../core/group-by.ts';
 import { planGrowth } from '../core/log-growth.ts';
 import { leafHash, merkleRoot } from '../core/merkle.ts';
-import { LEDGER, parseSessionFolder, ROOT, recordName } from '../core/paths.ts';
+import { LEDGER, parseSessionFolder, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Difference, Step } from './differences.ts';
 import type { Report } from './finding.ts';
 import { findLeaves, type Ledger, noTiles, openCheckpoint, readEntriesFrom, readLedger } from './ledger.ts';
 import { type LedgerSeal, toSeal } from './ledger-audit.ts';
+import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
+import { type ListFiles, sealFinder } from './seal-finder.ts';
 import { type Entry, FOLDER, find, type Source } from './source.ts';
 
 /** SPEC §11.4: the ledger grows by seals that are in the tree, under the signature of a maintainer, and in no other way. */
@@ -25,7 +28,7 @@ export async function auditLedgerStep(
     const entries = await readGrowth(before, now);
     await assertGrowth(step, changes, { before, now, entries }, suite);
     const seals = entries.map((bytes, at) => toSeal((before?.checkpoint.size ?? 0) + at, bytes, trust.repoId));
-    await assertInTree(step.now, seals);
+    await assertInTree(step.now, seals, suite);
     await assertNew(seals, before, suite);
   } catch (error) {
     report(toFinding(error));
@@ -73,42 +76,31 @@ async function holds(source: Source, entry: Entry, expected: Uint8Array): Promis
   return equalBytes(await source.read(entry, Math.max(expected.length, 1)), expected);
 }
 
-async function assertInTree(source: Source, seals: readonly LedgerSeal[]): Promise<void> {
-  const isThere = sealFinder(source);
-  for (const seal of seals) if (!(await isThere(seal))) throw rewritten(`${describe(seal)} is not in the tree.`);
+async function assertInTree(source: Source, seals: readonly LedgerSeal[], suite: Suite): Promise<void> {
+  const findSeal = sealFinder(source, sessionLister(source), suite);
+  const some = limiter(FOLDERS_AT_ONCE);
+  const files = await Promise.all(seals.map((seal) => some(1, () => findSeal(seal))));
+  const missing = seals.find((_, at) => files[at] === null);
+  if (missing) throw rewritten(`${describe(missing)} is not in the tree.`);
 }
 
-/** Whether a tree has a seal. Of the sessions of an identity whose ids begin alike, any may have it. Each folder is listed once. */
-function sealFinder(source: Source): (seal: LedgerSeal) => Promise<boolean> {
+/** Lists the folders of those identities alone whose seals are asked for. */
+function sessionLister(source: Source): ListFiles {
   const owners = new Map<string, Promise<Map<string, Entry[]>>>();
-  return async ({ bytes, record }) => {
-    const { identity, session_id, seq } = record.fields as unknown as Place;
+  return async (identity, sid8) => {
     if (!owners.has(identity)) owners.set(identity, listSessions(source, identity));
-    for (const folder of (await owners.get(identity)!).get(session_id.slice(0, SID)) ?? []) {
-      const file = (await source.list(folder)).find(({ name }) => name === recordName(seq, 'seal'));
-      if (file && (await holds(source, file, bytes))) return true;
-    }
-    return false;
+    const lists: Entry[][] = [];
+    for (const folder of (await owners.get(identity)!).get(sid8) ?? []) lists.push(await source.list(folder));
+    return lists.flat();
   };
 }
-
-interface Place {
-  identity: string;
-  session_id: string;
-  seq: number;
-}
-
-const SID = 8;
 
 /** The folders of an identity's sessions, by what their ids begin with. */
 async function listSessions(source: Source, identity: string): Promise<Map<string, Entry[]>> {
   const owner = await find(source, `${ROOT}/sessions/${identity}`);
-  const folders = new Map<string, Entry[]>();
-  for (const entry of owner?.mode === FOLDER ? await source.list(owner) : []) {
-    const sid = entry.mode === FOLDER ? parseSessionFolder(entry.name)?.sid8 : undefined;
-    if (sid !== undefined) folders.set(sid, [...(folders.get(sid) ?? []), entry]);
-  }
-  return folders;
+  const entries = owner?.mode === FOLDER ? await source.list(owner) : [];
+  const sessions = entries.filter(({ name, mode }) => mode === FOLDER && parseSessionFolder(name));
+  return groupBy(sessions, ({ name }) => parseSessionFolder(name)!.sid8);
 }
 
 async function assertNew(seals: readonly LedgerSeal[], before: Ledger | null, suite: Suite): Promise<void> {
@@ -121,7 +113,7 @@ async function assertNew(seals: readonly LedgerSeal[], before: Ledger | null, su
 }
 
 function describe({ index, record }: LedgerSeal): string {
-  const { session_id, seq } = record.fields as unknown as Place;
+  const { session_id, seq } = record.fields as { session_id: string; seq: number };
   return `Entry ${index} of the ledger, seal ${seq} of session ${session_id},`;
 }
 

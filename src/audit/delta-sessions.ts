@@ -46,7 +46,8 @@ export async function auditSessions(
     news.has(found.path ?? '') ? report(found) : old.push(found),
   );
   for (const found of await withoutKnown(old, before, context)) report(found);
-  const isNew = ({ folder }: ChangedSession) => folders.some(({ entry, isNew }) => isNew && entry.path === folder);
+  const arrived = new Set(folders.filter(({ isNew }) => isNew).map(({ entry }) => entry.path));
+  const isNew = ({ folder }: ChangedSession) => arrived.has(folder);
   const twins = await looking;
   const copies = twins.length > 0 ? await copiesOf(sessions.filter(isNew), twins, before) : [];
   copies.forEach(report);

@@ -1,3 +1,4 @@
+import { groupBy } from '../core/group-by.ts';
 import { addSession, type History } from '../core/history.ts';
 import { parseRecordName, parseSessionFolder } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
@@ -59,17 +60,19 @@ function sharedSids(folders: readonly SessionFolder[]): Set<string> {
 
 /** SPEC §6.6: a session has one folder. Where it has two, nobody can tell whose it is: neither counts. */
 function withoutCopies(sessions: readonly Session[], report: Report): Session[] {
-  const copiesOf = (session: Session): Session[] =>
-    sessions.filter((other) => other !== session && idOf(other) !== undefined && idOf(other) === idOf(session));
+  const folders = groupBy(sessions, idOf);
   return sessions.filter((session) => {
-    const [copy] = copiesOf(session);
-    if (copy) report(severalFolders(session, copy));
-    return !copy;
+    const [first, second] = folders.get(idOf(session))!;
+    const copy = first === session ? second : first;
+    if (!copy || session.records.length === 0) return true;
+    report(severalFolders(session, copy));
+    return false;
   });
 }
 
-function idOf({ records }: Session): unknown {
-  return records[0]?.record.fields.session_id;
+/** Of one of which no record holds, nothing. */
+function idOf({ records }: Session): string {
+  return String(records[0]?.record.fields.session_id ?? '');
 }
 
 function severalFolders({ folder }: Session, copy: Session): ReturnType<typeof finding> {

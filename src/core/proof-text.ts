@@ -7,7 +7,7 @@ import { assertSize } from './record.ts';
 import { describeSchemaError } from './schema-error.ts';
 import { decodeText, mendEnds } from './text.ts';
 import { inclusionNodes, isLeft } from './tree-nodes.ts';
-import { readYaml, type YamlMap } from './yaml.ts';
+import { readYaml, type Shape, type YamlMap } from './yaml.ts';
 import { formatLiteral, type PlainYaml, plainYaml } from './yaml-literal.ts';
 import { writeYaml } from './yaml-write.ts';
 
@@ -39,6 +39,7 @@ export function formatProof(proof: Proof): Uint8Array {
 
 /** The file as it was written; nothing of it is checked but its form. */
 export function parseProof(bytes: Uint8Array): Proof {
+  if (!(bytes instanceof Uint8Array)) throw proofError('file', 'the bytes of a file, as Uint8Array', typeof bytes);
   try {
     return readProof(bytes);
   } catch (error) {
@@ -66,6 +67,7 @@ function readProof(bytes: Uint8Array): Proof {
     throw proofError('file', 'the lines "handoff: 1" and "kind: proof" first', JSON.stringify(text.slice(0, 24)));
   const fields = readFields(plainYaml(text));
   if (!validate(fields)) throw describeSchemaError('proof', fields, validate.errors![0]!);
+  assertOrder(fields, shape);
   return toProof(fields as unknown as ProofFields);
 }
 
@@ -78,6 +80,15 @@ function readFields({ text, lines }: PlainYaml): YamlMap {
     const line = lines[(data.line as number) - 1] ?? (data.line as number);
     throw new HandoffError(code, message.replace(/^line \d+/, `line ${line}`), { data: { ...data, line } });
   }
+}
+
+/** SPEC §11.6: the keys stand as the writer puts them; the schema has said which there are. */
+function assertOrder(fields: YamlMap, { order = [], keys = {} }: Shape): void {
+  const found = Object.keys(fields);
+  const expected = order.filter((key) => fields[key] !== undefined);
+  if (found.some((key, at) => key !== expected[at]))
+    throw proofError('file', `the keys in the order ${expected.join(', ')}`, found.join(', '));
+  for (const key of found) if (keys[key]?.order) assertOrder(fields[key] as YamlMap, keys[key]);
 }
 
 interface LeafFields {

@@ -10,6 +10,7 @@ import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/store.ts';
 import type { Case } from './gate-outcome.ts';
+import { judgeRetired, type Step } from './gate-retired.ts';
 import type { Repository } from './repository.ts';
 import { protectedRefs, trackedTips } from './tracking.ts';
 
@@ -18,30 +19,28 @@ type TrustingCase = Case & { trust: Trust };
 
 /** SPEC §11.4: the ledger only grows, and only on the protected branch, commit by commit along first parents. */
 export async function judgeLedger(repository: Repository, input: TrustingCase, delta: Delta): Promise<Finding[]> {
-  const { base, head, replaces } = input;
+  const { base, head, range, replaces, trust } = input;
+  if (range.commits.length < 2 && !delta.touchesLedger) return [];
   const way = firstParents(input);
   const steps = await ledgerSteps(repository, way);
   if (steps.length === 0 && !delta.touchesLedger) return [];
   if (replaces || (await isOnProtected(repository, delta.trust, head)))
-    return judgeSteps(repository, steps, input, delta);
+    return [...(await judgeSteps(repository, steps, input, delta)), ...(await judgeRetired(repository, trust, steps))];
   if (delta.touchesLedger) return [onBranch()];
   // where it has merged base, what it did before is on a second parent's way
   return way.at(-1)!.from === base ? steps.slice(-1).map(onTheWay) : [];
 }
 
-/** A commit, and its first parent. */
-interface Step {
-  from: Oid;
-  to: Oid;
-}
-
 /** The way back to base, the newest step first; where a branch that has merged base takes its place, it leads through the branch. */
 function firstParents({ head, range }: Case): Step[] {
-  const parents = new Map(range.commits.map(({ oid, parents: [first] }) => [oid, first]));
+  const parents = new Map(range.commits.map((commit) => [commit.oid, commit.parents]));
   const way: Step[] = [];
-  for (let to = head, from = parents.get(to); from !== undefined; to = from, from = parents.get(to))
-    way.push({ from, to });
-  return range.commits.length < 2 ? [] : way; // a single one was judged as a whole
+  for (let to: Oid | undefined = head; to !== undefined; ) {
+    const [from, ...others]: Oid[] = parents.get(to) ?? [];
+    if (from !== undefined) way.push({ from, to, merged: others.filter((oid) => !parents.has(oid)) });
+    to = from;
+  }
+  return way;
 }
 
 /** Those that change the ledger. */
@@ -68,10 +67,11 @@ async function isOnProtected(repository: Repository, trust: Trust, head: Oid): P
 async function judgeSteps(
   repository: Repository,
   steps: readonly Step[],
-  { head, trust }: TrustingCase,
+  { head, range, trust }: TrustingCase,
   delta: Delta,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
+  if (range.commits.length < 2) return findings; // a single one was judged as a whole
   for (const step of steps) {
     // a key that is revoked at the end may have signed on the way there
     const [found] = await judgeStep(repository, step, step.to === head ? [delta.trust] : [delta.trust, trust]);

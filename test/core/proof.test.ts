@@ -191,11 +191,25 @@ describe('the file of a proof', () => {
     ['54 siblings', FILE.replace('  siblings:\n', `  siblings:\n${`    - ${REPO}\n`.repeat(54)}`)],
     ['a key with a comment', FILE.replace(/^( {2}key: .*)$/m, '$1 donna')],
     ['a key of another type', FILE.replace(/^ {2}key: .*$/m, '  key: ssh-rsa AAAAB3NzaC1yc2E=')],
+    ['its keys in another order', FILE.replace(/^(vkey: .*\n)(note: [\s\S]*)$/m, '$2$1')],
+    ['the keys of its record in another order', FILE.replace(/^( {2}path: .*\n)( {2}id: .*\n)/m, '$2$1')],
+    ['the keys of a path in another order', FILE.replace(/^( {2}index: .*\n)( {2}size: .*\n)/m, '$2$1')],
     ['a line less', FILE.slice(0, FILE.lastIndexOf('\n', FILE.length - 2) + 1).slice(0, -1)],
     ['too many bytes', `${FILE}#${' '.repeat(MAX_PROOF_BYTES)}\n`],
   ])('with %s is refused', (_, file) => {
     expect(errorOf(() => parseProof(typeof file === 'string' ? utf8(file) : file)).code).toBe('proof_invalid');
   });
+
+  test.each([null, undefined, 'text', 5, {}, [104], new Uint16Array(3), new ArrayBuffer(4)])(
+    'that is no bytes is refused: %s',
+    (file) => {
+      const { code, message } = errorOf(() => parseProof(file as Uint8Array));
+      expect({ code, message }).toEqual({
+        code: 'proof_invalid',
+        message: expect.stringContaining('the bytes of a file, as Uint8Array'),
+      });
+    },
+  );
 
   test('is what the published schema says, as far as a schema can say it', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });

@@ -1,6 +1,8 @@
+import type { KeyObject } from 'node:crypto';
 import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newKey, type Place, privateKey, STORY, writeBytes } from '../handoff.ts';
+import { writeLedgerOf } from '../ledger/forge-ledger.ts';
 import { makeKey, signLine } from '../ledger/note-key.ts';
 import {
   CHECKPOINT,
@@ -36,6 +38,13 @@ const ENTRIES = `${LEDGER}/tile/entries/000.p/3`;
 async function grownBy(place: Place, forgery: Parameters<typeof forgeLedger>[2]): Promise<void> {
   const [more] = commitSealed(place);
   await forgeLedger(place, (entries) => [...entries, textOf(more!)], forgery);
+}
+
+/** The key that the maintainer had until now. */
+async function rotated(place: Place): Promise<KeyObject> {
+  const old = privateKey(place, 'maintainer');
+  await open(place).handoff.identity.rotate({ name: 'maintainer' });
+  return old;
 }
 
 function flip({ dir }: Place, path: string, at: number): void {
@@ -191,6 +200,75 @@ export const LEDGERS: Scenario[] = [
     },
   },
   {
+    name: 'a checkpoint that a retired key of a maintainer signs',
+    threat: 7,
+    expect: 'ledger_rewritten',
+    async build(place) {
+      const old = await rotated(place);
+      return onMain(place, () => grownBy(place, { key: old }));
+    },
+  },
+  {
+    name: 'a first ledger that a retired key signs',
+    isVariant: true,
+    threat: 7,
+    expect: 'ledger_rewritten',
+    async build(place) {
+      const old = await rotated(place);
+      const seals = commitSealed(place, 2);
+      const base = headOf(place.dir);
+      await writeLedgerOf(place, seals.map(textOf), { key: old });
+      commitRecords(place);
+      return { base };
+    },
+  },
+  {
+    name: 'a ledger that a retired key makes larger, and an active one after it',
+    threat: 7,
+    expect: 'ledger_rewritten',
+    async build(place) {
+      const old = await rotated(place);
+      const change = await onMain(place, async () => {
+        await grownBy(place, { key: old });
+        commitSealed(place);
+        await append(place);
+      });
+      return { ...change, replaces: true };
+    },
+  },
+  {
+    name: 'the same, as a merge of a branch that comes with it',
+    isVariant: true,
+    threat: 7,
+    expect: 'ledger_rewritten',
+    async build(place) {
+      const old = await rotated(place);
+      const change = await onMain(place, async () => {
+        branch(place, 'side');
+        await grownBy(place, { key: old });
+        checkout(place, 'main');
+        merge(place, '--no-ff', 'side');
+        commitSealed(place);
+        await append(place);
+      });
+      return { ...change, replaces: true };
+    },
+  },
+  {
+    name: 'a ledger whose signature is replaced by that of a retired key',
+    isVariant: true,
+    threat: 7,
+    expect: 'ledger_rewritten',
+    async build(place) {
+      const old = await rotated(place);
+      return onMain(place, () => {
+        const { text } = checkpointOf(place);
+        writeCheckpoint(place, text, signLine(makeKey(`git-handoff/${place.root}`, 1, old), text));
+        commitRecords(place);
+      });
+    },
+  },
+  {
     name: 'a checkpoint that a maintainer signs whom an agent signed in',
     threat: 1,
     expect: ['ledger_rewritten', 'signer_unknown'],
@@ -266,7 +344,6 @@ export const LEDGERS: Scenario[] = [
     async build(place) {
       const base = headOf(place.dir);
       const elsewhere = { ...place, dir: join(place.dir, '..', 'elsewhere') };
-      const { writeLedgerOf } = await import('../ledger/forge-ledger.ts');
       await writeLedgerOf(place, [textOf(sealedSession(elsewhere).at(-1)!)]);
       commitRecords(place);
       return { base };

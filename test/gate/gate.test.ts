@@ -1,5 +1,8 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Place } from '../handoff.ts';
+import { commitSealed } from '../ledger/sealed.ts';
 import { git } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
 import {
@@ -7,6 +10,7 @@ import {
   branch,
   code,
   DONE,
+  headOf,
   honestBranch,
   IN_PROGRESS,
   judge,
@@ -296,4 +300,20 @@ test('a patch that was taken back does not come again under another thought', as
   expect(findings.filter(({ code: each }) => each === 'writeback_missing').map((found) => found.commit)).toContain(
     again,
   );
+});
+
+test('a key that is rotated here, while what it appended is merged from the remote', async () => {
+  const here = place();
+  const start = headOf(here.dir);
+  commitSealed(here);
+  await reopen(here).handoff.ledger.append();
+  git(here.dir, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
+  git(here.dir, 'reset', '--quiet', '--hard', start);
+  rmSync(join(here.dir, '.git/handoff/ledger.json')); // another clone has appended
+  await reopen(here).handoff.identity.rotate({ name: 'maintainer' });
+  const base = headOf(here.dir);
+  git(here.dir, 'merge', '--quiet', '--no-edit', '--no-verify', 'origin/main');
+  const known = ['origin/main'];
+  expect(await verdict(here, base, 'HEAD', { replaces: true, known })).toEqual([]);
+  expect(await verdict(here, 'origin/main', 'HEAD', { replaces: true })).toEqual([]);
 });

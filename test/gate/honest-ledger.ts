@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { STORY } from '../handoff.ts';
+import { type Place, STORY } from '../handoff.ts';
 import { makeKey, signLine } from '../ledger/note-key.ts';
 import { checkpointOf, commitHandoff, commitSealed, sealedSession, writeCheckpoint } from '../ledger/sealed.ts';
 import { seal } from '../sealing.ts';
@@ -8,6 +8,10 @@ import { git } from '../temporary.ts';
 import { open } from '../verbs/agents.ts';
 import { append, ledgered, onMain } from './ledgers.ts';
 import { branch, checkout, code, commitRecords, headOf, honestBranch, merge, type Scenario } from './scenario.ts';
+
+async function rotate(place: Place): Promise<void> {
+  await open(place).handoff.identity.rotate({ name: 'maintainer' });
+}
 
 /** The ledger, proofs, and what a revoked key had signed. */
 export const SEALED: Scenario[] = [
@@ -34,6 +38,23 @@ export const SEALED: Scenario[] = [
     build: (place) =>
       onMain(place, async () => {
         commitSealed(place, 2);
+        await append(place);
+      }),
+  },
+  {
+    name: 'an append of sessions whose ids begin alike, of which the first has the largest seal',
+    isVariant: true,
+    build: (place) =>
+      onMain(place, async () => {
+        for (const [n, padding] of ['', 'x'].entries()) {
+          const options = {
+            sessionId: `11111111-51cf-4c61-9a39-2b7fd2f9a1d${n}`,
+            at: `2026-02-2${4 - n}T14:30:25.123Z`,
+          };
+          const larger = seal(null, (honest) => ({ ...honest, x_padding: padding.repeat(1000) }));
+          sealedSession(place, { ...options, clock: 40 + n }, [STORY[0]!, larger]);
+        }
+        commitHandoff(place);
         await append(place);
       }),
   },
@@ -178,10 +199,72 @@ export const SEALED: Scenario[] = [
     name: "a maintainer's key that is rotated, and an append by the new one",
     build: (place) =>
       onMain(place, async () => {
-        await open(place).handoff.identity.rotate({ name: 'maintainer' });
+        await rotate(place);
         commitSealed(place);
         await append(place);
       }),
+  },
+  {
+    name: 'an append, and then the rotation of the key that signed it',
+    build: (place) =>
+      onMain(place, async () => {
+        commitSealed(place);
+        await append(place);
+        await rotate(place);
+      }),
+  },
+  {
+    name: 'two rotations of a key, and appends before, between and after them',
+    isVariant: true,
+    async build(place) {
+      const change = await onMain(place, async () => {
+        for (const isLast of [false, false, true]) {
+          commitSealed(place);
+          await append(place);
+          if (!isLast) await rotate(place);
+        }
+      });
+      return { ...change, replaces: true };
+    },
+  },
+  {
+    name: 'two rotations of a key, and an append between them',
+    isVariant: true,
+    build: (place) =>
+      onMain(place, async () => {
+        await rotate(place);
+        commitSealed(place);
+        await append(place);
+        await rotate(place);
+      }),
+  },
+  {
+    name: 'a cosignature of what a key signed that was retired since',
+    async build(place) {
+      await ledgered(place);
+      await rotate(place);
+      const base = headOf(place.dir);
+      const { text, signatures } = checkpointOf(place);
+      writeCheckpoint(place, text, signatures, signLine(makeKey('witness.example/w1', 4), text));
+      commitRecords(place, 'handoff: cosigned');
+      return { base };
+    },
+  },
+  {
+    name: 'a main that is brought forward to a branch which merged what a key signed that was retired since',
+    async build(place) {
+      await ledgered(place);
+      await honestBranch(place);
+      for (const isLast of [false, true]) {
+        checkout(place, 'main');
+        if (isLast) await rotate(place);
+        commitSealed(place);
+        await append(place);
+        checkout(place, 'feature');
+        merge(place, '--no-ff', 'main');
+      }
+      return { base: 'main', replaces: true };
+    },
   },
   {
     name: 'a ledger that is signed anew since its key was revoked',

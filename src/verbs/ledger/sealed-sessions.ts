@@ -1,10 +1,12 @@
 import { inconsistent } from '../../audit/ledger.ts';
 import type { LedgerSeal } from '../../audit/ledger-audit.ts';
 import { foldersOf } from '../../audit/old-session.ts';
+import { type ListFiles, sealFinder } from '../../audit/seal-finder.ts';
 import type { Entry, Source } from '../../audit/source.ts';
-import { equalBytes } from '../../core/bytes.ts';
-import { MAX_RECORD_BYTES } from '../../core/limits.ts';
-import { parseRecordName, parseSessionFolder, recordName } from '../../core/paths.ts';
+import type { HandoffError } from '../../core/error.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { parseRecordName, parseSessionFolder } from '../../core/paths.ts';
+import { nodeSuite } from '../../crypto.ts';
 
 /** The sessions of a tree, and which of their seals a ledger has shown. */
 export interface SealedSessions {
@@ -13,40 +15,37 @@ export interface SealedSessions {
   counts(): { unsealed: number; pending: number };
 }
 
-interface SessionFiles {
-  files: Entry[];
-  /** Paths of its seals that are in the ledger. */
-  sealed: Set<string>;
-}
-
 export async function openSealedSessions(source: Source, onProgress: (count: number) => void): Promise<SealedSessions> {
-  const all: SessionFiles[] = [];
-  // ids may begin alike
-  const sessions = new Map<string, SessionFiles[]>();
+  const all: Session[] = [];
   for (const { owner, entry } of await foldersOf(source, '')) {
     const label = labelOf(owner, parseSessionFolder(entry.name)!.sid8);
-    const session = { files: inOrder(await source.list(entry)), sealed: new Set<string>() };
-    sessions.set(label, [...(sessions.get(label) ?? []), session]);
-    onProgress(all.push(session));
+    onProgress(all.push({ label, files: inOrder(await source.list(entry)) }));
   }
+  // ids may begin alike
+  const sessions = groupBy(all, ({ label }) => label);
+  const listFiles: ListFiles = async (identity, sid8) =>
+    (sessions.get(labelOf(identity, sid8)) ?? []).flatMap(({ files }) => files);
+  const findSeal = sealFinder(source, listFiles, nodeSuite);
+  const sealed = new Set<string>();
   return {
-    async assertThere({ index, bytes, record }) {
-      const { identity, session_id, seq } = record.fields as { identity: string; session_id: string; seq: number };
-      for (const { files, sealed } of sessions.get(labelOf(identity, session_id.slice(0, 8))) ?? []) {
-        const file = files.find(({ name }) => name === recordName(seq, 'seal'));
-        if (file && equalBytes(await source.read(file, MAX_RECORD_BYTES), bytes)) return void sealed.add(file.path);
-      }
-      throw inconsistent(
-        `Entry ${index} of the ledger is seal ${seq} of session ${session_id}, which is not in the tree.`,
-      );
+    async assertThere(seal) {
+      const file = await findSeal(seal);
+      if (!file) throw notThere(seal);
+      sealed.add(file.path);
     },
     counts() {
       return {
-        unsealed: all.filter(({ files, sealed }) => !sealed.has(files.at(-1)?.path ?? '')).length,
-        pending: all.reduce((sum, { files, sealed }) => sum + files.filter(isSeal).length - sealed.size, 0),
+        unsealed: all.filter(({ files }) => !sealed.has(files.at(-1)?.path ?? '')).length,
+        pending: all.reduce((sum, { files }) => sum + files.filter(isSeal).length, 0) - sealed.size,
       };
     },
   };
+}
+
+interface Session {
+  /** Of those whose ids begin alike, the same. */
+  label: string;
+  files: Entry[];
 }
 
 function labelOf(owner: string, sid8: string): string {
@@ -64,4 +63,11 @@ function seqOf({ name }: Entry): number {
 
 function isSeal({ name }: Entry): boolean {
   return parseRecordName(name)!.kind === 'seal';
+}
+
+function notThere({ index, record }: LedgerSeal): HandoffError {
+  const { session_id, seq } = record.fields as { session_id: string; seq: number };
+  return inconsistent(
+    `Entry ${index} of the ledger is seal ${seq} of session ${session_id}, which is not in the tree.`,
+  );
 }
