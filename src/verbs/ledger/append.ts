@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { readLedger } from '../../audit/ledger.ts';
-import { find } from '../../audit/source.ts';
 import { openTree } from '../../audit/tree-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
 import { later, settled } from '../../core/later.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
-import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
+import { CHECKPOINT } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { tryClearLeft } from '../../git/own-file.ts';
@@ -180,8 +179,7 @@ async function commitGrowth(
   const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
   const note = signCheckpoint(checkpoint, named, state.ledger?.note ?? null);
   const written = [...growth.written, { path: CHECKPOINT, bytes: note }];
-  const ledger = (await find(state.source, LEDGER))?.oid ?? null;
-  const plan = { branch: state.branch, ledger, sessions, seals };
+  const plan = { branch: state.branch, tree: state.head.tree, sessions, seals };
   const message = messageOf(named, seals, growth);
   const commit = await writeLedger(repository, { ...growth, written, plan }, { ...named, message }, options);
   return { checkpoint, commit };
