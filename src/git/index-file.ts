@@ -6,6 +6,7 @@ import type { RepositoryDirs } from './discover.ts';
 import { isExecutable } from './executable.ts';
 import { copyIndex } from './index-copy.ts';
 import type { IndexedFile, Wanted } from './index-entries.ts';
+import { folderInIndex } from './index-folder.ts';
 import { isInPlace, type Together, takePlace } from './index-place.ts';
 import { mustRun, replaceIndex, whileIndexLocked } from './locked-index.ts';
 import { objectFormat } from './loose-object.ts';
@@ -24,6 +25,8 @@ export interface IndexFile {
    * the other. Should it fail right after, `together` is done once more. Returns what tells whether nobody has changed the index since.
    */
   put(files: readonly FileToStage[], together: Together): Promise<() => boolean>;
+  /** The id of a folder of plain files, as it would be committed now. Null where only git can tell. */
+  folder(path: string): Oid | null;
 }
 
 export interface FileToStage {
@@ -69,6 +72,7 @@ export function openIndexFile(place: IndexPlace): IndexFile {
         (writer && (await putDirectly(place, writer, named, together))) ?? (await putByGit(place, named, together));
       return () => isInPlace(join(place.dirs.gitDir, 'index'), placed);
     },
+    folder: (path) => folderInIndex(join(place.dirs.gitDir, 'index'), path, objectFormat(place.dirs.commonDir)),
   };
 }
 

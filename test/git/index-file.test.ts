@@ -500,3 +500,25 @@ describe('bytes that are put into the index', () => {
     expect(readdirSync(join(at.dir, '.git')).filter((name) => /\.lock$|handoff-/.test(name))).toEqual([]);
   });
 });
+
+describe('a folder of the index', () => {
+  const LEDGER = '.handoff/ledger';
+  const paths = ['checkpoint', 'tile/0/000.p/1', 'tile/0/000', 'tile/0.5/a', 'tile/entries/x001/000'];
+  const files = paths.map((path) => `${LEDGER}/${path}`);
+
+  it.each(['sha1', 'sha256'])('has the id that it would be committed with, in %s', async (format) => {
+    const many = Array.from({ length: 2_000 }, (_, n) => `.handoff/identities/${n}`);
+    const at = place(format, [...many, ...files, 'a', '.handoff/ledger-not', '.handoff/policy']);
+    expect(at.index.folder(LEDGER)).toBe(git(at.dir, 'rev-parse', `${git(at.dir, 'write-tree')}:${LEDGER}`));
+    expect(at.commands()).toEqual([]);
+  });
+
+  it('has none where it is not there, or only git can tell', async () => {
+    expect(place().index.folder(LEDGER)).toBeNull();
+    const at = place('sha1', files);
+    git(at.dir, 'update-index', '--chmod=+x', files[0]!);
+    expect(at.index.folder(LEDGER)).toBeNull();
+    git(at.dir, 'update-index', '--index-version', '4');
+    expect(at.index.folder(LEDGER)).toBeNull();
+  });
+});

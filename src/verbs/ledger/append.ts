@@ -19,6 +19,7 @@ import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, ledgerSigner } from '../signing.ts';
 import { ledgerRef, protectedRefs, remoteNames, remoteOf } from '../tracking.ts';
 import { type Arrival, arrivedSeals, type Candidates, SESSIONS_LINE } from './arrivals.ts';
+import { clearLeftovers } from './leftovers.ts';
 import { checkLedgerPin, EMPTY_LOG, forgetRefused, homeOf, rememberOwn, rememberPushed } from './pin.ts';
 import { assertRemote, catchUp, pushLedger } from './race.ts';
 import { assertSeenBefore, isSignedStill, signCheckpoint } from './signature.ts';
@@ -141,7 +142,10 @@ async function appendHere(
   const candidates = await (await state.candidates).answer;
   const seals = await arrivedSeals(repository, trust, { source, ledger }, candidates);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
-  if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
+  if (seals.length === 0 && isSigned) {
+    if (options.stage !== false) await clearLeftovers(repository, { ...state, ledger });
+    return { ...headOf(before), appended: 0, commit: null };
+  }
   const { checkpoint, commit } = await commitGrowth(
     repository,
     await signing,

@@ -29,7 +29,7 @@ interface LedgerChange extends Pick<LogGrowth, 'size' | 'written' | 'removed'> {
   };
 }
 
-const DERIVED = { replaces: true, isDerived: true };
+export const DERIVED = { replaces: true, isDerived: true };
 
 /** Files, index, commit. Everything in it can be made again from HEAD, so what was cut off is done anew. */
 export async function writeLedger(
@@ -71,9 +71,13 @@ export async function writeLedger(
 
 /**
  * Brings work tree and index in line, as often as somebody has changed them since. New tiles come first, which nobody else looks
- * at. The checkpoint is replaced together with the index: a `git commit --all` in between would commit it without its tiles.
+ * at. The checkpoint, which is the last of the files, is replaced together with the index: a `git commit --all` in between would commit it without its tiles.
  */
-function staging(repository: Repository, files: readonly FileToWrite[], old: readonly string[]): () => Promise<void> {
+export function staging(
+  repository: Repository,
+  files: readonly FileToWrite[],
+  old: readonly string[],
+): () => Promise<void> {
   const topLevel = requireWorkTree(repository);
   const { scratch } = stateDirs(repository.stateDir);
   const [tiles, checkpoint] = [files.slice(0, -1), files.at(-1)!];
