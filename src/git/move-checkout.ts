@@ -1,14 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import { type Checkout, mustRun, replaceIndex, whileIndexLocked } from './locked-index.ts';
+import { takeHalfMoved, type Way } from './half-moved.ts';
+import { type Checkout, replaceIndex, whileIndexLocked } from './locked-index.ts';
 import { gitFailure, runGitSync } from './run.ts';
-import type { Oid } from './store.ts';
 
-interface Move {
+interface Move extends Way {
   branch: string;
-  from: Oid;
-  to: Oid;
   reason: string;
 }
 
@@ -32,21 +30,35 @@ function noIndex(path: string): HandoffError {
 }
 
 /** Files and index come before the branch: should it end there, what is to come looks like something staged, not like something taken back. */
-function moveLocked(checkout: Checkout, { branch, from, to, reason }: Move): boolean {
-  readTree(checkout, from, to);
+function moveLocked(checkout: Checkout, { branch, from, to, derived, reason }: Move): boolean {
+  readTree(checkout, { from, to, derived });
   const ref = `refs/heads/${branch}`;
   const moving = ['update-ref', '-m', reason, ref, to, from];
   const moved = runGitSync(checkout.git, moving);
   if (moved.code === 0) return true;
-  readTree(checkout, to, from);
+  readTree(checkout, { from: to, to: from, derived });
   const now = runGitSync(checkout.git, ['rev-parse', '--verify', '--quiet', '--end-of-options', ref]);
   if (now.stdout.toString('latin1').trim() !== from) return false;
   throw gitFailure(moving, moved);
 }
 
-function readTree(checkout: Checkout, from: Oid, to: Oid): void {
+function readTree(checkout: Checkout, way: Way): void {
+  const args = ['read-tree', '-m', '-u', way.from, way.to];
   replaceIndex(checkout, (hidden) => {
     runGitSync(hidden, ['update-index', '-q', '--refresh']); // what it says of changed files, read-tree says where they matter
-    mustRun(hidden, ['read-tree', '-m', '-u', from, to]);
+    const result = runGitSync(hidden, args);
+    if (result.code === 0) return;
+    if (!IN_THE_WAY.test(result.stderr)) throw gitFailure(args, result);
+    takeHalfMoved(hidden, way);
+    const again = runGitSync(hidden, args);
+    if (again.code !== 0) throw inTheWay(gitFailure(args, again));
+  });
+}
+
+const IN_THE_WAY = /not uptodate|would be overwritten|would be removed|would lose/;
+
+function inTheWay({ message }: HandoffError): HandoffError {
+  return new HandoffError('io', message, {
+    hint: 'It is in the way of what is to be checked out. Put it aside: git stash push --include-untracked. Then run the command again; git stash pop brings it back.',
   });
 }

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ledger } from '../../audit/ledger.ts';
-import { find, type Source } from '../../audit/source.ts';
+import { FILE, find, type Source } from '../../audit/source.ts';
 import { type Checkpoint, parseCheckpoint } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
 import { parseNote } from '../../core/note.ts';
 import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
 import { readBlobFile } from '../../git/blob-file.ts';
+import { parseRaw, RAW, type RawChange } from '../../git/raw-diff.ts';
 import { readGit } from '../../git/run.ts';
-import { type Commit, isNullOid, type Oid } from '../../git/store.ts';
+import type { Commit, Oid } from '../../git/store.ts';
 import { type FileToWrite, removeFile } from '../../journal/files.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 import { findStrays } from './strays.ts';
@@ -35,27 +36,12 @@ export async function clearLeftovers(repository: Repository, standing: Standing)
     if (!(await repository.store.has(`${head.oid}:${path}`))) removeFile(topLevel, path, DERIVED);
 }
 
-/** A path at which the index differs from HEAD; null where one of them has no file. */
-interface StagedChange {
-  path: string;
-  committed: Oid | null;
-  staged: Oid | null;
-}
-
 /** Null where something else than plain files is there. */
-async function readStaged({ git }: Repository, head: Oid): Promise<StagedChange[] | null> {
-  const args = ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--no-abbrev', head, '--', LEDGER];
-  const parts = (await readGit(git, args)).toString('utf8').split('\0').slice(0, -1);
-  const changes = parts.flatMap((line, n) => (n % 2 === 0 ? [{ line, path: parts[n + 1]! }] : []));
-  if (!changes.every(({ line }) => /^:(?:100644|0{6}) (?:100644|0{6}) .* [ADM]$/.test(line))) return null;
-  return changes.map(({ line, path }) => {
-    const [committed, staged] = line.split(' ').slice(2, 4);
-    return { path, committed: orNull(committed!), staged: orNull(staged!) };
-  });
-}
-
-function orNull(oid: Oid): Oid | null {
-  return isNullOid(oid) ? null : oid;
+async function readStaged({ git }: Repository, head: Oid): Promise<RawChange[] | null> {
+  const changes = parseRaw(await readGit(git, ['diff-index', '--cached', ...RAW, head, '--', LEDGER]));
+  return changes.every(({ before, after }) => [before, after].every((side) => !side || side.mode === FILE))
+    ? changes
+    : null;
 }
 
 /** False where it is not sure that nobody wants it. */
@@ -65,23 +51,23 @@ async function putBack(repository: Repository, { head, source, ledger }: Standin
   const changes = await readStaged(repository, head.oid);
   if (changes?.length === 0) return true; // git knows better what is in the index
   const checkpoint = changes?.find((change) => change.path === path);
-  if (!changes || (checkpoint?.staged && !(await isOlder(repository, checkpoint.staged, ledger.checkpoint))))
+  if (!changes || (checkpoint?.after && !(await isOlder(repository, checkpoint.after.oid, ledger.checkpoint))))
     return false;
-  const oid = (await find(source, path))!.oid;
-  const replaced = checkpoint ? changes : [...changes, { path, committed: oid, staged: oid }];
+  const side = { mode: FILE, oid: (await find(source, path))!.oid! };
+  const replaced = checkpoint ? changes : [...changes, { path, before: side, after: side }];
   if (!replaced.every((change) => isKnown(topLevel, change))) return false;
   const tiles = changes.filter((change) => change !== checkpoint);
-  const old = tiles.filter((tile) => tile.committed === null).map((tile) => tile.path);
+  const old = tiles.filter((tile) => tile.before === null).map((tile) => tile.path);
   const files = await readFiles(repository, tiles);
   await staging(repository, [...files, { path, bytes: ledger.bytes, ...DERIVED }], old)();
   repository.warn(`What was staged of ${LEDGER} was not what HEAD has, nor anything newer. It is what HEAD has now.`);
   return true;
 }
 
-async function readFiles({ store }: Repository, changes: readonly StagedChange[]): Promise<FileToWrite[]> {
+async function readFiles({ store }: Repository, changes: readonly RawChange[]): Promise<FileToWrite[]> {
   const files: FileToWrite[] = [];
-  for (const { path, committed } of changes)
-    if (committed !== null) files.push({ path, bytes: Buffer.from(await store.readBlob(committed)), ...DERIVED });
+  for (const { path, before } of changes)
+    if (before) files.push({ path, bytes: Buffer.from(await store.readBlob(before.oid)), ...DERIVED });
   return files;
 }
 
@@ -96,8 +82,8 @@ async function isOlder({ store }: Repository, oid: Oid, { origin, size }: Checkp
 }
 
 /** Whether the work tree has what is staged or committed, or nothing: then nothing is lost. */
-function isKnown(topLevel: string, { path, staged, committed }: StagedChange): boolean {
+function isKnown(topLevel: string, { path, before, after }: RawChange): boolean {
   const file = join(topLevel, path);
-  const isBlob = (oid: Oid | null) => oid !== null && readBlobFile(file, Buffer.from(oid, 'hex')) !== null;
-  return !existsSync(file) || isBlob(staged) || isBlob(committed);
+  const sides = [before, after].filter((side) => side !== null);
+  return !existsSync(file) || sides.some(({ oid }) => readBlobFile(file, Buffer.from(oid, 'hex')) !== null);
 }
