@@ -1,5 +1,5 @@
 // An append to the ledger that is killed, interrupted or refused by the disk at any step; the next one goes on.
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   assertTreeIsClean,
@@ -12,6 +12,7 @@ import {
   missing,
   newPlace,
   snapshot,
+  tryGit,
 } from './place.mjs';
 import { broken, steps } from './strace.mjs';
 
@@ -22,6 +23,22 @@ export async function appendKilled() {
   return atEveryStep('signal=SIGKILL', {
     outcome: () => {},
     says: (count) => `killed at ${count} steps; the next append made one commit of it every time`,
+  });
+}
+
+/** Somebody who does not know of it commits all that is changed. What git refuses, since the index is locked, is not committed. */
+export async function appendKilledAndCommitted() {
+  const commits = { done: 0 };
+  return atEveryStep('signal=SIGKILL', {
+    outcome: async (place) => {
+      writeFileSync(join(place.dir, 'code.txt'), 'changed\n');
+      if (tryGit(place, 'commit', '--quiet', '--all', '--message', 'work')) commits.done++;
+      const { findings } = await call(place, (verbs) => verbs.verify());
+      check(findings.length === 0, 'What they committed does not hold', findings);
+    },
+    mayHaveMore: true,
+    says: (count) =>
+      `killed at ${count} steps; ${commits.done} times all that was changed was committed, the whole append or none of it`,
   });
 }
 
@@ -45,7 +62,7 @@ export async function appendRefused() {
   });
 }
 
-async function atEveryStep(fault, { outcome, says, syscalls }) {
+async function atEveryStep(fault, { outcome, says, syscalls, mayHaveMore = false }) {
   if (missing('strace').length > 0) return 'skipped: strace is not installed';
   const place = await withSealToAppend();
   const restore = snapshot(place);
@@ -57,8 +74,9 @@ async function atEveryStep(fault, { outcome, says, syscalls }) {
     const { run, hit } = await broken(place, APPEND, step, fault);
     if (hit) count++;
     try {
-      outcome(place, run);
-      await assertAppended(place, before);
+      await outcome(place, run);
+      await assertAppended(place);
+      if (!mayHaveMore) assertOneCommit(place, before);
     } catch (cause) {
       throw new Error(`${fault} at ${JSON.stringify(step)}: ${cause.message}`, { cause });
     }
@@ -73,6 +91,9 @@ async function withSealToAppend() {
   await sealed(place, 'donna');
   handoff(place, ...APPEND);
   for (const name of ['donna', 'rick']) await sealed(place, name);
+  writeFileSync(join(place.dir, 'code.txt'), 'code\n');
+  git(place, 'add', 'code.txt');
+  git(place, 'commit', '--quiet', '--message', 'code');
   return place;
 }
 
@@ -81,7 +102,7 @@ async function sealed(place, identity) {
   await call(place, (verbs) => verbs.wrap({ as: identity, message: BATON, seal: true }));
 }
 
-async function assertAppended(place, before) {
+async function assertAppended(place) {
   const { json, stdout, stderr } = await attempt(place, APPEND);
   check(json?.size === 3, 'The next append does not go on', stdout + stderr);
   assertTreeIsClean(place);
@@ -89,8 +110,11 @@ async function assertAppended(place, before) {
   check(valid && size === 3 && unsealed === 0, 'ledger verify', { size, unsealed });
   const { findings } = await call(place, (verbs) => verbs.verify());
   check(findings.length === 0, 'verify', findings);
-  check(git(place, 'rev-list', '--count', `${before}..HEAD`) === '1', 'There is more than one commit of it');
   check(git(place, 'fsck', '--no-dangling') === '', 'git fsck');
+}
+
+function assertOneCommit(place, before) {
+  check(git(place, 'rev-list', '--count', `${before}..HEAD`) === '1', 'There is more than one commit of it');
   assertLogs(place, before);
   git(place, 'commit', '--quiet', '--allow-empty', '--message', 'by git');
   check(!existsSync(join(place.dir, '.git/HEAD.lock')), 'HEAD is locked');

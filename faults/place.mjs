@@ -65,6 +65,11 @@ export function git({ dir, env }, ...args) {
   return stdout.trimEnd();
 }
 
+/** Whether git did it. */
+export function tryGit({ dir, env }, ...args) {
+  return spawnSync('git', ['-C', dir, ...args], { env }).status === 0;
+}
+
 /** Runs a verb that must succeed, and returns what it prints. */
 export function handoff(place, ...args) {
   const { stdout, stderr, status } = spawnSync(process.execPath, [CLI, ...args, '--json'], {

@@ -8,7 +8,7 @@ import { movedClock } from './clock.mjs';
 import { commitsAgainstGit } from './commits.mjs';
 import { failingSteps, fullDisk, WRITES } from './disk.mjs';
 import { gitKilled, killed, VERBS } from './kill.mjs';
-import { appendInterrupted, appendKilled, appendRefused } from './ledger.mjs';
+import { appendInterrupted, appendKilled, appendKilledAndCommitted, appendRefused } from './ledger.mjs';
 import { notesAgainstPickup, parallelNotes } from './notes.mjs';
 import { pausedAtSteps, pausedWhileSigning } from './pause.mjs';
 import { staleRace, startRace } from './races.mjs';
@@ -24,6 +24,7 @@ const SCENARIOS = {
   'seals-against-notes': sealsAgainstNotes,
   'commits-against-git': commitsAgainstGit,
   'append-killed': appendKilled,
+  'append-killed-committed': appendKilledAndCommitted,
   'append-interrupted': appendInterrupted,
   'append-refused': appendRefused,
   'paused-signing': pausedWhileSigning,

@@ -40,9 +40,14 @@ export async function runGit(git: Git, args: readonly string[], options: RunOpti
 }
 
 /** The same while nothing else happens: for steps between which nobody may be made to end. */
-export function runGitSync(git: Git, args: readonly string[]): GitResult {
+export function runGitSync(git: Git, args: readonly string[], input = ''): GitResult {
   const { argv, env } = commandLine(git, args);
-  const { status, stdout, stderr, error } = spawnSync('git', argv, { env, windowsHide: true, maxBuffer: 1 << 26 });
+  const { status, stdout, stderr, error } = spawnSync('git', argv, {
+    env,
+    input,
+    windowsHide: true,
+    maxBuffer: 1 << 26,
+  });
   if (error) throw startFailure(error);
   return { code: status ?? 128, stdout, stderr: stderr.toString('utf8') };
 }

@@ -23,6 +23,42 @@ export function writeFiles(topLevel: string, files: readonly FileToWrite[], scra
   for (const file of files) guarded(file.path, () => writeFile(topLevel, file, scratch));
 }
 
+/** A file that is whole, and not in its place yet. */
+export interface ReadyFile {
+  /** Where it is until then. */
+  at: string;
+  take(): void;
+  discard(): void;
+}
+
+/** For one that can be made again: makes it ready in `scratch`, so that it takes its place in one step. */
+export function readyFile(topLevel: string, file: FileToWrite, scratch: string): ReadyFile {
+  const target = join(topLevel, file.path);
+  const at = join(scratch, basename(temporaryName(target)));
+  guarded(file.path, () => {
+    assertNoLinks(topLevel, file.path);
+    tryElsewhere(() => {
+      mkdirSync(scratch, { recursive: true });
+      writeUnsynced(at, file.bytes);
+    });
+  });
+  return {
+    at,
+    take: () => guarded(file.path, () => takePlace(topLevel, file, at, scratch)),
+    discard: () => rmSync(at, { force: true }),
+  };
+}
+
+/** What cannot be renamed, because it was taken once or is on another file system, is written once more. */
+function takePlace(topLevel: string, file: FileToWrite, at: string, scratch: string): void {
+  try {
+    renameSync(at, join(topLevel, file.path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    writeFile(topLevel, file, scratch);
+  }
+}
+
 /** Whoever removes what cannot be made again wants to be sure that it is gone. */
 export function removeFile(topLevel: string, path: string, { isDerived }: Pick<FileToWrite, 'isDerived'> = {}): void {
   guarded(path, () => {
@@ -36,12 +72,7 @@ function writeFile(topLevel: string, file: FileToWrite, scratch: string): void {
   const target = join(topLevel, file.path);
   const made = mkdirSync(dirname(target), { recursive: true });
   const beside = temporaryName(target);
-  try {
-    put(file, target, join(scratch, basename(beside)));
-  } catch (error) {
-    if (!ELSEWHERE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    put(file, target, beside);
-  }
+  if (!tryElsewhere(() => put(file, target, join(scratch, basename(beside))))) put(file, target, beside);
   if (file.isDerived) return;
   for (let folder = dirname(target); ; folder = dirname(folder)) {
     syncFolder(folder);
@@ -51,6 +82,17 @@ function writeFile(topLevel: string, file: FileToWrite, scratch: string): void {
 
 /** The work tree is on another file system, or is all that may be written to. */
 const ELSEWHERE = new Set(['EXDEV', 'EACCES', 'EPERM', 'EROFS']);
+
+/** False where it has to be done beside the file. */
+function tryElsewhere(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if (!ELSEWHERE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return false;
+  }
+}
 
 function put({ bytes, replaces, isDerived }: FileToWrite, target: string, temporary: string): void {
   mkdirSync(dirname(temporary), { recursive: true });

@@ -8,6 +8,7 @@ import fs, {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   utimesSync,
   writeFileSync,
@@ -359,7 +360,8 @@ describe('the lock of the index', () => {
     });
     const dirs = discoverRepository(at.dir, isolatedEnv);
     const config = () => store.config();
-    const here = { git: gitAt(at.dir), dirs, store: { objectWriter }, config };
+    const writeBlob = (bytes: Uint8Array) => store.writeBlob(bytes);
+    const here = { git: gitAt(at.dir), dirs, store: { objectWriter, writeBlob }, config };
     const index = openIndexFile({ ...here, processes: nodeHost, discards: at.discards });
     await index.add([write(at.dir, RECORD, 'new\n')]);
     await store.close();
@@ -426,3 +428,97 @@ describe('the lock of the index', () => {
 function stageAt(dir: string, path: string, oid = '1'.repeat(40)): void {
   gitInput(dir, `100644 ${oid}\t${path}\0`, 'update-index', '-z', '--index-info');
 }
+
+describe('bytes that are put into the index', () => {
+  const [CHECKPOINT, OLD] = ['.handoff/ledger/checkpoint', '.handoff/ledger/tile/0/000.p/1'];
+
+  /** The index and the work tree as they are while the file takes its place, and afterwards. */
+  async function put(at: Place) {
+    const ready = write(at.dir, '.git/ready', 'new\n', 50);
+    const files = [
+      { path: CHECKPOINT, bytes: Buffer.from('new\n'), at: join(at.dir, ready) },
+      { path: OLD, bytes: null, at: '' },
+    ];
+    const seen: string[] = [];
+    const isInPlace = await at.index.put(files, () => {
+      seen.push(git(at.dir, 'cat-file', '-p', `:${CHECKPOINT}`), String(existsSync(join(at.dir, '.git/index.lock'))));
+      renameSync(join(at.dir, ready), join(at.dir, CHECKPOINT));
+    });
+    return { seen, isInPlace };
+  }
+
+  function withLedger(format?: string): Place {
+    const at = place(format, [CHECKPOINT, OLD, 'a']);
+    write(at.dir, CHECKPOINT, 'something else\n');
+    return at;
+  }
+
+  it.each([
+    ['here', 'sha1', []],
+    ['here, in sha256', 'sha256', []],
+    ['by git', 'sha1', ['config', 'core.splitIndex', 'true']],
+    ['by git, in sha256', 'sha256', ['config', 'index.version', '4']],
+  ])('%s are those that were given, and come with the file, under the lock', async (_, format, prepare) => {
+    const at = withLedger(format);
+    if (prepare.length > 0) git(at.dir, ...prepare);
+    const { seen, isInPlace } = await put(at);
+    expect(seen).toEqual([`old ${CHECKPOINT}`, 'true']);
+    expect(git(at.dir, 'cat-file', '-p', `:${CHECKPOINT}`)).toBe('new');
+    expect(git(at.dir, 'ls-files', '.handoff')).toBe(CHECKPOINT);
+    expect(git(at.dir, 'status', '--porcelain', '--untracked-files=no').split('\n')).toEqual([
+      `A  ${CHECKPOINT}`,
+      'A  a',
+    ]);
+    expect(readdirSync(join(at.dir, '.git')).filter((name) => /\.lock$|handoff-/.test(name))).toEqual([]);
+    expect(at.commands().includes('update-index')).toBe(prepare.length > 0);
+    git(at.dir, 'fsck', '--strict');
+    expect(isInPlace()).toBe(prepare.length === 0); // git status has looked at the file and remembers it
+  });
+
+  it('are known to be there until somebody replaces the index, or is about to', async () => {
+    const at = withLedger();
+    const { isInPlace } = await put(at);
+    expect(isInPlace()).toBe(true);
+    const lock = join(at.dir, '.git/index.lock');
+    writeFileSync(lock, '');
+    expect(isInPlace()).toBe(false);
+    rmSync(lock);
+    expect(isInPlace()).toBe(true);
+    git(at.dir, 'read-tree', '--empty');
+    expect(isInPlace()).toBe(false);
+  });
+
+  it('are not there where the file cannot take its place, and nothing is locked', async () => {
+    const at = withLedger();
+    const before = indexOf(at);
+    const file = { path: CHECKPOINT, bytes: Buffer.from('new\n'), at: join(at.dir, CHECKPOINT) };
+    const refuse = () => {
+      throw Object.assign(new Error('no room'), { code: 'ENOSPC' });
+    };
+    await expect(at.index.put([file], refuse)).rejects.toThrow('no room');
+    expect(indexOf(at).equals(before)).toBe(true);
+    expect(readdirSync(join(at.dir, '.git')).filter((name) => /\.lock$|handoff-/.test(name))).toEqual([]);
+  });
+});
+
+describe('a folder of the index', () => {
+  const LEDGER = '.handoff/ledger';
+  const paths = ['checkpoint', 'tile/0/000.p/1', 'tile/0/000', 'tile/0.5/a', 'tile/entries/x001/000'];
+  const files = paths.map((path) => `${LEDGER}/${path}`);
+
+  it.each(['sha1', 'sha256'])('has the id that it would be committed with, in %s', async (format) => {
+    const many = Array.from({ length: 2_000 }, (_, n) => `.handoff/identities/${n}`);
+    const at = place(format, [...many, ...files, 'a', '.handoff/ledger-not', '.handoff/policy']);
+    expect(at.index.folder(LEDGER)).toBe(git(at.dir, 'rev-parse', `${git(at.dir, 'write-tree')}:${LEDGER}`));
+    expect(at.commands()).toEqual([]);
+  });
+
+  it('has none where it is not there, or only git can tell', async () => {
+    expect(place().index.folder(LEDGER)).toBeNull();
+    const at = place('sha1', files);
+    git(at.dir, 'update-index', '--chmod=+x', files[0]!);
+    expect(at.index.folder(LEDGER)).toBeNull();
+    git(at.dir, 'update-index', '--index-version', '4');
+    expect(at.index.folder(LEDGER)).toBeNull();
+  });
+});

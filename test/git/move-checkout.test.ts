@@ -26,7 +26,7 @@ function place(): Place {
 
 function moved({ dir, from, to }: Place): Promise<boolean> {
   const checkout = { git: gitAt(dir), dirs: discoverRepository(dir, isolatedEnv), processes: nodeHost };
-  return moveCheckout(checkout, { branch: 'main', from, to, reason: 'moving' });
+  return moveCheckout(checkout, { branch: 'main', from, to, derived: 'derived', reason: 'moving' });
 }
 
 function state({ dir }: Place): string[] {
@@ -66,6 +66,27 @@ it('stops where that is in the way, and all is as it was', async () => {
   writeFileSync(join(here.dir, 'both'), 'changed\n');
   await expect(moved(here)).rejects.toMatchObject({ code: 'io', message: expect.stringContaining('both') });
   expect(state(here)).toEqual([here.from, ' M both']);
+});
+
+it('what is there already as it is to be is not in the way', async () => {
+  const here = place();
+  for (const name of ['both', 'added']) writeFileSync(join(here.dir, name), 'theirs\n');
+  rmSync(join(here.dir, 'ours'));
+  expect(await moved(here)).toBe(true);
+  expect(state(here)).toEqual([here.to, '']);
+});
+
+it('nor is it taken for that where something else is staged', async () => {
+  const here = place();
+  writeFileSync(join(here.dir, 'both'), 'staged\n');
+  git(here.dir, 'add', 'both');
+  writeFileSync(join(here.dir, 'both'), 'theirs\n');
+  await expect(moved(here)).rejects.toMatchObject({
+    code: 'io',
+    hint: expect.stringContaining('git stash push --include-untracked'),
+  });
+  expect(state(here)).toEqual([here.from, 'MM both']);
+  expect(git(here.dir, 'cat-file', '-p', ':both')).toBe('staged');
 });
 
 it('a commit that was made before stays, with its file', async () => {

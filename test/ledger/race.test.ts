@@ -194,6 +194,56 @@ describe.each(SERVERS)('%s: who is second', (_, isHooked) => {
     expect(readdirSync(join(loser.dir, '.git')).filter((name) => /\.lock$|handoff-/.test(name))).toEqual([]);
   });
 
+  /** Ends like a power cut of the append: right after git has replaced the files, and before they are in the index. */
+  async function killedWhileMoved(loser: Place): Promise<void> {
+    git(loser.dir, 'fetch', '--quiet');
+    const shim = join(loser.dir, '../bin');
+    const kill = 'case "$*" in *\\ read-tree\\ *) git "$@"; kill -9 $PPID; exit ;; esac';
+    writeBytes(shim, 'git', `#!/bin/sh\nPATH="\${PATH#*:}"\n${kill}\nexec git "$@"\n`);
+    chmodSync(join(shim, 'git'), 0o755);
+    const killed = await append({ ...loser, env: { ...loser.env, PATH: `${shim}:${process.env.PATH}` } }, '--push');
+    expect(killed.code).toBeNull();
+    expect(existsSync(join(loser.dir, '.git/index.lock'))).toBe(true);
+  }
+
+  test.each([[], ['--push']])(
+    'killed while it is brought to where the remote is, goes on: append %s',
+    async (...flags) => {
+      const [, winner, loser] = await lost();
+      writeBytes(loser.dir, 'staged.ts', 'staged\n');
+      git(loser.dir, 'add', 'staged.ts');
+      await killedWhileMoved(loser);
+      const left = changes(loser);
+      expect(left).toContain(' M .handoff/ledger/checkpoint');
+      expect(JSON.parse(ok(await append(loser, ...flags)).stdout)).toMatchObject({ size: 8, appended: 0 });
+      expect(git(loser.dir, 'rev-parse', 'HEAD')).toBe(git(winner.dir, 'rev-parse', 'HEAD'));
+      expect(changes(loser)).toEqual(['A  staged.ts']);
+      expect(await reopen(loser).handoff.ledger.verify()).toMatchObject({ size: 8 });
+    },
+  );
+
+  test('killed so, and the remote has moved on since, goes on as well', async () => {
+    const [, winner, loser] = await lost();
+    await killedWhileMoved(loser);
+    arrives(winner, 2);
+    ok(await append(winner, '--push'));
+    git(loser.dir, 'fetch', '--quiet');
+    expect(JSON.parse(ok(await append(loser)).stdout)).toMatchObject({ size: 10, appended: 0 });
+    expect(changes(loser)).toEqual([]);
+  });
+
+  test('killed so, and changed since: nothing is lost, and what to do is said', async () => {
+    const [, , loser] = await lost();
+    await killedWhileMoved(loser);
+    writeBytes(loser.dir, '.handoff/ledger/checkpoint', 'mine\n');
+    const refused = JSON.parse((await append(loser, '--push')).stdout).error;
+    expect(refused).toMatchObject({ code: 'io', hint: expect.stringContaining('git stash push --include-untracked') });
+    expect(readFileSync(join(loser.dir, '.handoff/ledger/checkpoint'), 'utf8')).toBe('mine\n');
+    git(loser.dir, 'stash', 'push', '--quiet', '--include-untracked');
+    expect(JSON.parse(ok(await append(loser, '--push')).stdout)).toMatchObject({ size: 8 });
+    expect(changes(loser)).toEqual([]);
+  });
+
   const MINE: [string, (dir: string) => void][] = [
     [
       'commits that come to nothing',

@@ -91,14 +91,17 @@ describe('two who append in one clone', () => {
     expect(await findings(here)).toEqual([]);
   });
 
+  interface Stale extends Partial<Parameters<typeof writeLedger>[1]['plan']> {
+    /** Whose tree it was planned for. */
+    rev?: string;
+  }
+
   /** As it is between a plan and its commit: what was planned for is `HEAD`, but for what `stale` says. */
-  async function writeStale(here: Place, env: NodeJS.ProcessEnv, stale: object): Promise<string> {
+  async function writeStale(here: Place, env: NodeJS.ProcessEnv, { rev = 'HEAD', ...stale }: Stale): Promise<string> {
     const repository = openRepositoryAt(here.dir, { env: { ...here.env, ...env }, host: nodeHost });
-    const [ledger, sessions] = ['ledger', 'sessions'].map((name) =>
-      git(here.dir, 'rev-parse', `HEAD:.handoff/${name}`),
-    );
-    const written = ['checkpoint', 'tile/0/000.p/200'].map((path) => ({ path, bytes: Buffer.from('stale') }));
-    const plan = { branch: 'main', ledger: ledger!, sessions: sessions!, seals: [], ...stale };
+    const [tree, sessions] = [`${rev}^{tree}`, 'HEAD:.handoff/sessions'].map((rev) => git(here.dir, 'rev-parse', rev));
+    const written = ['tile/0/000.p/200', 'checkpoint'].map((path) => ({ path, bytes: Buffer.from('stale') }));
+    const plan = { branch: 'main', tree: tree!, sessions: sessions!, seals: [], ...stale };
     const change = { size: 1, written, removed: [], plan };
     const answer = await refusal(writeLedger(repository, change, { identity: 'maintainer', message: 'stale' }, {}));
     await repository.close();
@@ -120,8 +123,8 @@ describe('two who append in one clone', () => {
     ['by git, which alone knows how it writes this name', () => {}, { GIT_AUTHOR_NAME: 'Sammy Davis, Jr.' }],
     ['by git, which alone knows when this is', () => {}, { GIT_COMMITTER_DATE: '2026-01-02 03:04:05 +0100' }],
   ])('a commit that is made %s', (_, prepare, env) => {
-    it.each<[string, object, ((here: Place) => void)?]>([
-      ['another ledger', { ledger: '1'.repeat(40) }],
+    it.each<[string, Stale, ((here: Place) => void)?]>([
+      ['another ledger', { rev: 'HEAD~1' }],
       ['another branch', { branch: 'other' }],
       ['a branch, and HEAD is detached now', {}, ({ dir }) => git(dir, 'checkout', '--quiet', '--detach')],
       ['a seal that has gone', { sessions: '1'.repeat(40), seals: [{ path: '.handoff/sessions/donna/none' }] }],

@@ -435,3 +435,111 @@ it('two sessions whose ids begin alike are told apart', async () => {
   const gate = await reopen(place).handoff.gate({ base: 'HEAD~1', head: 'HEAD', replaces: true });
   expect(gate.findings.filter(({ code }) => code === 'ledger_rewritten')).toEqual([]);
 });
+
+describe('ledger append, where nothing has arrived, looks after what is left of an earlier one', () => {
+  /** Three seals, of which the last came with an append of its own. */
+  async function grown(): Promise<Place> {
+    const place = fresh();
+    commitSealed(place, 2);
+    await append(place);
+    commitSealed(place);
+    await append(place);
+    return place;
+  }
+
+  const LEFT: [string, (dir: string) => void][] = [
+    [
+      'an older ledger is staged and in the work tree',
+      (dir) => {
+        git(dir, 'reset', '--quiet', '--hard', 'HEAD~1');
+        git(dir, 'reset', '--quiet', '--soft', 'HEAD@{1}');
+      },
+    ],
+    ['an older ledger is staged', (dir) => git(dir, 'read-tree', 'HEAD~1')],
+    ['no ledger is staged', (dir) => git(dir, 'rm', '--quiet', '-r', '--cached', '.handoff/ledger')],
+    ['a tile is not staged', (dir) => git(dir, 'rm', '--quiet', '--cached', '.handoff/ledger/tile/0/000.p/3')],
+    [
+      'old tiles are there still',
+      (dir) => {
+        for (const path of ['tile/0/000.p/2', 'tile/entries/000.p/2'])
+          writeBytes(
+            dir,
+            `.handoff/ledger/${path}`,
+            execFileSync('git', ['-C', dir, 'cat-file', '-p', `HEAD~1:.handoff/ledger/${path}`]),
+          );
+      },
+    ],
+  ];
+
+  it.each(LEFT)('%s: then it is what HEAD has, and nothing else changes', async (_, leave) => {
+    const place = await grown();
+    leave(place.dir);
+    writeBytes(place.dir, 'staged.ts', 'staged\n');
+    git(place.dir, 'add', 'staged.ts');
+    expect(changes(place)).not.toEqual(['A  staged.ts']);
+    const head = git(place.dir, 'rev-parse', 'HEAD');
+    expect(await append(place)).toMatchObject({ size: 3, appended: 0, commit: null });
+    expect(changes(place)).toEqual(['A  staged.ts']);
+    expect([git(place.dir, 'rev-parse', 'HEAD'), ledgerFiles(place)]).toEqual([
+      head,
+      ['checkpoint', 'tile/0/000.p/3', 'tile/entries/000.p/3'],
+    ]);
+  });
+
+  const CHECKPOINT = '.handoff/ledger/checkpoint';
+  const MINE: [string, (dir: string) => void][] = [
+    [
+      'what a witness has signed is staged',
+      (dir) => {
+        writeBytes(dir, CHECKPOINT, `${readFileSync(join(dir, CHECKPOINT), 'utf8')}— w1 AAAA\n`);
+        git(dir, 'add', CHECKPOINT);
+      },
+    ],
+    [
+      'something is staged that is no checkpoint',
+      (dir) => {
+        writeBytes(dir, CHECKPOINT, 'mine\n');
+        git(dir, 'add', CHECKPOINT);
+      },
+    ],
+    [
+      'an older ledger is staged, and the work tree has something that nobody else has',
+      (dir) => {
+        git(dir, 'read-tree', 'HEAD~1');
+        writeBytes(dir, CHECKPOINT, 'mine\n');
+      },
+    ],
+    ['the work tree is changed', (dir) => writeBytes(dir, CHECKPOINT, 'mine\n')],
+    [
+      'a tile is not staged, and the work tree is changed',
+      (dir) => {
+        git(dir, 'rm', '--quiet', '--cached', '.handoff/ledger/tile/0/000.p/3');
+        writeBytes(dir, CHECKPOINT, 'mine\n');
+      },
+    ],
+    [
+      'a larger ledger is staged',
+      (dir) => {
+        git(dir, 'reset', '--quiet', '--soft', 'HEAD~2');
+        rmSync(join(dir, '.git/handoff/ledger.json'));
+      },
+    ],
+  ];
+
+  it.each(MINE)('%s: that is not touched', async (_, change) => {
+    const place = await grown();
+    change(place.dir);
+    const before = changes(place);
+    expect(before).not.toEqual([]);
+    expect(await append(place)).toMatchObject({ appended: 0, commit: null });
+    expect(changes(place)).toEqual(before);
+  });
+
+  it('with --no-stage the index is not touched', async () => {
+    const place = await grown();
+    git(place.dir, 'read-tree', 'HEAD~1');
+    const before = changes(place);
+    await append(place, { stage: false });
+    expect(changes(place)).toEqual(before);
+  });
+});

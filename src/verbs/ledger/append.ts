@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { readLedger } from '../../audit/ledger.ts';
-import { find } from '../../audit/source.ts';
 import { openTree } from '../../audit/tree-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
 import { HandoffError } from '../../core/error.ts';
 import { later, settled } from '../../core/later.ts';
 import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
-import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
+import { CHECKPOINT } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { tryClearLeft } from '../../git/own-file.ts';
@@ -20,6 +19,7 @@ import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, ledgerSigner } from '../signing.ts';
 import { ledgerRef, protectedRefs, remoteNames, remoteOf } from '../tracking.ts';
 import { type Arrival, arrivedSeals, type Candidates, SESSIONS_LINE } from './arrivals.ts';
+import { clearLeftovers } from './leftovers.ts';
 import { checkLedgerPin, EMPTY_LOG, forgetRefused, homeOf, rememberOwn, rememberPushed } from './pin.ts';
 import { assertRemote, catchUp, pushLedger } from './race.ts';
 import { assertSeenBefore, isSignedStill, signCheckpoint } from './signature.ts';
@@ -142,7 +142,10 @@ async function appendHere(
   const candidates = await (await state.candidates).answer;
   const seals = await arrivedSeals(repository, trust, { source, ledger }, candidates);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
-  if (seals.length === 0 && isSigned) return { ...headOf(before), appended: 0, commit: null };
+  if (seals.length === 0 && isSigned) {
+    if (options.stage !== false) await clearLeftovers(repository, { ...state, ledger });
+    return { ...headOf(before), appended: 0, commit: null };
+  }
   const { checkpoint, commit } = await commitGrowth(
     repository,
     await signing,
@@ -180,8 +183,7 @@ async function commitGrowth(
   const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
   const note = signCheckpoint(checkpoint, named, state.ledger?.note ?? null);
   const written = [...growth.written, { path: CHECKPOINT, bytes: note }];
-  const ledger = (await find(state.source, LEDGER))?.oid ?? null;
-  const plan = { branch: state.branch, ledger, sessions, seals };
+  const plan = { branch: state.branch, tree: state.head.tree, sessions, seals };
   const message = messageOf(named, seals, growth);
   const commit = await writeLedger(repository, { ...growth, written, plan }, { ...named, message }, options);
   return { checkpoint, commit };

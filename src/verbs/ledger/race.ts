@@ -68,7 +68,8 @@ export async function catchUp(
   const isBehind = range.commits.length === 0;
   if (isBehind ? !follows : !(await onlyAppends(git, range))) return 'parted';
   await mayMove(theirs.oid);
-  const move = { branch, from: head.oid, to: theirs.oid, reason: `ledger append: moving to ${theirs.ref}` };
+  const reason = `ledger append: moving to ${theirs.ref}`;
+  const move = { branch, from: head.oid, to: theirs.oid, derived: LEDGER, reason };
   const isMoved = await moveCheckout({ git, dirs: repository.dirs, processes: repository.host }, move);
   if (readBranch(repository) !== branch) throw movedMeanwhile('Something else was checked out', branch);
   if (!isMoved) return catchUp(repository, branch, { head, theirs }, { follows, mayMove });

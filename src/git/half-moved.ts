@@ -1,0 +1,55 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { mustRun } from './locked-index.ts';
+import { parseRaw, RAW, type RawChange } from './raw-diff.ts';
+import type { Git } from './run.ts';
+import type { Oid } from './store.ts';
+
+/** From which commit to which, and a folder whose files can all be made again. */
+export interface Way {
+  from: Oid;
+  to: Oid;
+  derived: string;
+}
+
+/**
+ * A move that was killed has replaced files that the index knows nothing of, and git takes them for somebody's work. Those that are
+ * as they are to be go into the index. In the folder that can be made again, those that git has as well are put back. What is
+ * staged otherwise, and anything else, is left as it is.
+ */
+export function takeHalfMoved(git: Git, { from, to, derived }: Way): void {
+  const staged = new Set(parseRaw(mustRun(git, ['diff-index', '--cached', ...RAW, from])).map(({ path }) => path));
+  const changes = parseRaw(mustRun(git, ['diff-tree', ...RAW, from, to])).filter(({ path }) => !staged.has(path));
+  const found = hashFiles(git, changes);
+  const isDone = ({ path, after }: RawChange) => (after?.oid ?? null) === found.get(path);
+  const done = changes.filter(isDone).map(({ path }) => path);
+  mustRun(git, ['update-index', '--add', '--remove', '-z', '--stdin'], lines(done, '\0'));
+  const others = changes.filter((each) => !isDone(each) && each.before && each.path.startsWith(`${derived}/`));
+  const known = knownTo(git, [...found.values()]);
+  const old = others.filter(({ path }) => known.has(found.get(path) ?? '')).map(({ path }) => path);
+  mustRun(git, ['checkout-index', '--force', '-u', '-z', '--stdin'], lines(old, '\0'));
+}
+
+/** The id that git would give to each file as it is now; null where there is none. What is no plain file has no id. */
+function hashFiles(git: Git, changes: readonly RawChange[]): Map<string, Oid | null> {
+  const found = new Map<string, Oid | null>();
+  const files: string[] = [];
+  for (const { path } of changes) {
+    const stat = lstatSync(join(git.dir, path), { throwIfNoEntry: false });
+    if (!stat) found.set(path, null);
+    else if (stat.isFile() && !path.includes('\n')) files.push(path);
+  }
+  const oids = mustRun(git, ['hash-object', '--stdin-paths'], lines(files, '\n')).toString('latin1').split('\n');
+  for (const [n, path] of files.entries()) found.set(path, oids[n]!);
+  return found;
+}
+
+function knownTo(git: Git, oids: readonly (Oid | null)[]): Set<string> {
+  const asked = oids.filter((oid) => oid !== null);
+  const answers = mustRun(git, ['cat-file', '--batch-check=%(objectname)'], lines(asked, '\n')).toString('latin1');
+  return new Set(answers.split('\n').filter((line) => !line.endsWith(' missing')));
+}
+
+function lines(texts: readonly string[], end: string): string {
+  return texts.map((text) => `${text}${end}`).join('');
+}

@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process';
+import fs, { appendFileSync, cpSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Place, writeBytes } from '../handoff.ts';
+import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
+import { findings, reopen, template } from '../threats/forge.ts';
+import { changes } from '../verbs/agents.ts';
+import { commitSealed } from './sealed.ts';
+
+// Somebody uses git in the same work tree between any two steps of an append.
+
+/** The ledger has one seal; two more have arrived, and somebody is at work on a file of theirs. */
+const fresh = template(async (place) => {
+  writeBytes(place.dir, 'code.txt', 'code\n');
+  git(place.dir, 'add', 'code.txt');
+  commitSealed(place);
+  await place.handoff.ledger.append();
+  commitSealed(place, 2);
+  writeBytes(place.dir, 'code.txt', 'changed\n');
+});
+
+const STEPS = ['renameSync', 'linkSync', 'rmSync', 'mkdirSync', 'openSync'] as const;
+
+function isReading(flags: unknown): boolean {
+  return typeof flags === 'number' ? (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) === 0 : flags === 'r';
+}
+
+/** Calls `work` before each step that this process makes on the files below a folder. */
+async function betweenSteps<T>(dir: string, work: (step: number) => void, run: () => Promise<T>): Promise<T> {
+  const original = { ...fs };
+  let step = 0;
+  for (const name of STEPS) {
+    const call = original[name] as (...args: unknown[]) => unknown;
+    Object.assign(fs, {
+      [name]: (...args: unknown[]) => {
+        if (String(args[0]).startsWith(dir) && !(name === 'openSync' && isReading(args[1]))) work(++step);
+        return call(...args);
+      },
+    });
+  }
+  syncBuiltinESMExports();
+  try {
+    return await run();
+  } finally {
+    Object.assign(fs, original);
+    syncBuiltinESMExports();
+  }
+}
+
+/** What git refuses, since something is locked, was not done. */
+function tryGit(dir: string, ...args: string[]): void {
+  spawnSync('git', ['-C', dir, ...args], { env: isolatedEnv });
+}
+
+const MEANWHILE: [string, (dir: string) => void][] = [
+  ['commits all that is changed', (dir) => tryGit(dir, 'commit', '--quiet', '--all', '--message', 'work')],
+  ['commits what is staged', (dir) => tryGit(dir, 'commit', '--quiet', '--message', 'work')],
+  ['throws away all that is changed', (dir) => tryGit(dir, 'reset', '--quiet', '--hard')],
+  [
+    'puts all that is changed aside, and takes it out again',
+    (dir) => {
+      tryGit(dir, 'stash', '--quiet');
+      tryGit(dir, 'stash', 'pop', '--quiet');
+    },
+  ],
+];
+
+/** The size that the checkpoint of a commit says, where its files are those of that size. */
+function sizeAt({ dir }: Place, commit: string): number {
+  const [, size] = git(dir, 'cat-file', '-p', `${commit}:.handoff/ledger/checkpoint`).split('\n');
+  const files = git(dir, 'ls-tree', '-r', '--name-only', `${commit}:.handoff/ledger`).split('\n');
+  expect(files).toEqual(['checkpoint', `tile/0/000.p/${size}`, `tile/entries/000.p/${size}`]);
+  return Number(size);
+}
+
+describe.each(MEANWHILE)('somebody %s', (_, meanwhile) => {
+  const append = (place: Place) => reopen(place).handoff.ledger.append();
+
+  /** Whether there was such a step. */
+  async function appended(place: Place, at: number): Promise<boolean> {
+    const head = git(place.dir, 'rev-parse', 'HEAD');
+    let isReached = false;
+    const work = (step: number): void => {
+      if (step !== at) return;
+      isReached = true;
+      meanwhile(place.dir);
+    };
+    const result = await betweenSteps(place.dir, work, () => append(place)).catch((error) => error.code);
+    if (result === 'io') await append(place);
+    const made = git(place.dir, 'rev-list', '--reverse', `${head}..HEAD`).split('\n');
+    const sizes = made.map((commit) => sizeAt(place, commit));
+    expect(sizes.at(-1), `after ${JSON.stringify(result)}`).toBe(3);
+    expect(changes(place).filter((line) => !line.endsWith(' code.txt'))).toEqual([]);
+    appendFileSync(join(place.dir, 'code.txt'), 'more\n');
+    git(place.dir, 'commit', '--quiet', '--all', '--message', 'more work');
+    expect(sizeAt(place, 'HEAD')).toBe(3);
+    expect(await findings(place)).toEqual([]);
+    return isReached;
+  }
+
+  test('an append is committed whole, and what it leaves is what HEAD has', async () => {
+    const { dir, ...place } = fresh();
+    for (let at = 1, isReached = true; isReached; at++) {
+      const copy = join(temporaryDirectory(), 'work');
+      cpSync(dir, copy, { recursive: true, preserveTimestamps: true });
+      try {
+        isReached = await appended({ ...place, dir: copy }, at);
+      } catch (cause) {
+        throw new Error(`at step ${at}: ${(cause as Error).message}`, { cause });
+      }
+      rmSync(copy, { recursive: true });
+    }
+  });
+});
