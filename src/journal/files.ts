@@ -2,6 +2,7 @@ import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from
 import { basename, dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { guarded, syncFolder, temporaryName, writeSynced, writeUnsynced } from './durable.ts';
+import { ifThere } from './if-there.ts';
 
 export interface FileToWrite {
   /** From the top of the work tree. */
@@ -105,14 +106,28 @@ function put({ bytes, replaces, isDerived }: FileToWrite, target: string, tempor
   }
 }
 
-/** Two processes may put the same record back at once: whoever comes second finds its work done. */
+/**
+ * Two processes may put the same record back at once: whoever comes second finds its work done, or half done where it is a
+ * checkout of git, which writes into the file itself. And a checkout may have removed the folder since it was made.
+ */
 function linkNew(temporary: string, bytes: Uint8Array, target: string): void {
-  try {
-    linkSync(temporary, target);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !readFileSync(target).equals(bytes)) throw error;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      linkSync(temporary, target);
+      return;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST' && ifThere(() => readFileSync(target))?.equals(bytes)) return;
+      if ((code !== 'EEXIST' && code !== 'ENOENT') || attempt === ATTEMPTS) throw error;
+    }
+    Atomics.wait(NEVER, 0, 0, PAUSE);
+    mkdirSync(dirname(target), { recursive: true });
   }
 }
+
+const ATTEMPTS = 10;
+const PAUSE = 5;
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
 /** A link in `.handoff` could send a write anywhere; each component is looked at. */
 function assertNoLinks(topLevel: string, path: string): void {

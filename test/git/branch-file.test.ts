@@ -9,7 +9,6 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type BranchMove, type BranchPlace, isPlainBranch, moveBranchFile } from '../../src/git/branch-file.ts';
@@ -18,6 +17,7 @@ import { discoverRepository } from '../../src/git/discover.ts';
 import { clearLeft } from '../../src/git/own-file.ts';
 import { nodeHost } from '../../src/host.ts';
 import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
+import { withFs } from '../with-fs.ts';
 import { commit } from './fixture.ts';
 
 interface Place {
@@ -74,19 +74,6 @@ function restore({ at: { dirs } }: Place, branch: string, [ref, , ...logs]: stri
   writeFileSync(join(dirs.commonDir, 'refs/heads', branch), ref!);
   writeFileSync(join(dirs.commonDir, 'logs/refs/heads', branch), logs[0]!);
   writeFileSync(join(dirs.gitDir, 'logs/HEAD'), logs[1]!);
-}
-
-/** While the file system does some things in another way. */
-function withFs(changed: Partial<typeof fs>, work: () => void): void {
-  const real = Object.fromEntries(Object.keys(changed).map((name) => [name, fs[name as keyof typeof fs]]));
-  Object.assign(fs, changed);
-  syncBuiltinESMExports();
-  try {
-    work();
-  } finally {
-    Object.assign(fs, real);
-    syncBuiltinESMExports();
-  }
 }
 
 function broken(): never {
