@@ -31,18 +31,24 @@ export function writeLooseObject(objects: string, format: ObjectFormat, type: Ob
   const oid = hash(format, whole, 'hex');
   const folder = join(objects, oid.slice(0, 2));
   const path = join(folder, oid.slice(2));
-  try {
-    if (existsSync(path)) keep(path);
-    else writeWhole(folder, path, deflateSync(whole, { level: LEVEL[type] }));
-  } catch (cause) {
-    throw new HandoffError('io', `Object ${oid} could not be written: ${(cause as Error).message}`, {
-      hint: 'Free space or fix permissions, then run the command again.',
-      data: { path },
-      cause,
-    });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (existsSync(path)) keep(path);
+      else writeWhole(folder, path, deflateSync(whole, { level: LEVEL[type] }));
+      return oid;
+    } catch (cause) {
+      // `git gc` takes away what nothing names, and a folder that is empty, also between two steps here
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && attempt < ATTEMPTS) continue;
+      throw new HandoffError('io', `Object ${oid} could not be written: ${(cause as Error).message}`, {
+        hint: 'Free space or fix permissions, then run the command again.',
+        data: { path },
+        cause,
+      });
+    }
   }
-  return oid;
 }
+
+const ATTEMPTS = 5;
 
 /** Speed before size, until `git gc` packs it. A tree is mostly ids, which do not shrink. */
 const LEVEL: Record<ObjectType, number> = { blob: 1, tree: 0, commit: 1 };
