@@ -29,7 +29,7 @@ export interface IndexFile {
   folder(path: string): Oid | null;
 }
 
-export interface FileToStage {
+interface FileToStage {
   path: string;
   /** Null for one that is to go. */
   bytes: Uint8Array | null;
