@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import fs, { appendFileSync, cpSync, rmSync } from 'node:fs';
+import fs, { appendFileSync, chmodSync, cpSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -29,10 +29,10 @@ function isReading(flags: unknown): boolean {
 
 /** Calls `work` before each step that this process makes on the files below a folder. */
 async function betweenSteps<T>(dir: string, work: (step: number) => void, run: () => Promise<T>): Promise<T> {
-  const original = { ...fs };
+  const original = Object.fromEntries(STEPS.map((name) => [name, fs[name]]));
   let step = 0;
   for (const name of STEPS) {
-    const call = original[name] as (...args: unknown[]) => unknown;
+    const call = fs[name] as (...args: unknown[]) => unknown;
     Object.assign(fs, {
       [name]: (...args: unknown[]) => {
         if (String(args[0]).startsWith(dir) && !(name === 'openSync' && isReading(args[1]))) work(++step);
@@ -75,6 +75,13 @@ function sizeAt({ dir }: Place, commit: string): number {
   return Number(size);
 }
 
+/** Where there is somebody else's hook, and an index that only git should write. */
+function leaveToGit({ dir }: Place): void {
+  writeBytes(dir, '.git/hooks/pre-commit', '#!/bin/sh\n');
+  chmodSync(join(dir, '.git/hooks/pre-commit'), 0o755);
+  git(dir, 'config', 'index.version', '3');
+}
+
 describe.each(MEANWHILE)('somebody %s', (_, meanwhile) => {
   const append = (place: Place) => reopen(place).handoff.ledger.append();
 
@@ -89,6 +96,7 @@ describe.each(MEANWHILE)('somebody %s', (_, meanwhile) => {
     };
     const result = await betweenSteps(place.dir, work, () => append(place)).catch((error) => error.code);
     if (result === 'io') await append(place);
+    else expect(result).toMatchObject({ size: 3, appended: 2 });
     const made = git(place.dir, 'rev-list', '--reverse', `${head}..HEAD`).split('\n');
     const sizes = made.map((commit) => sizeAt(place, commit));
     expect(sizes.at(-1), `after ${JSON.stringify(result)}`).toBe(3);
@@ -100,8 +108,12 @@ describe.each(MEANWHILE)('somebody %s', (_, meanwhile) => {
     return isReached;
   }
 
-  test('an append is committed whole, and what it leaves is what HEAD has', async () => {
+  test.each<[string, (place: Place) => void]>([
+    ['here', () => {}],
+    ['by git', leaveToGit],
+  ])('an append that is made %s is committed whole, and what it leaves is what HEAD has', async (__, prepare) => {
     const { dir, ...place } = fresh();
+    prepare({ dir, ...place });
     for (let at = 1, isReached = true; isReached; at++) {
       const copy = join(temporaryDirectory(), 'work');
       cpSync(dir, copy, { recursive: true, preserveTimestamps: true });

@@ -71,7 +71,8 @@ export async function writeLedger(
 
 /**
  * Brings work tree and index in line, as often as somebody has changed them since. New tiles come first, which nobody else looks
- * at. The checkpoint, which is the last of the files, is replaced together with the index: a `git commit --all` in between would commit it without its tiles.
+ * at. The checkpoint, which is the last of the files, is replaced together with the index, and what is old goes then too: a `git
+ * commit --all` in between would commit a checkpoint without its tiles.
  */
 export function staging(
   repository: Repository,
@@ -90,8 +91,10 @@ export function staging(
     const gone = old.map((path) => ({ path, bytes: null, at: '' }));
     try {
       const staged = [...there, { ...checkpoint, at: ready.at }, ...gone];
-      const isInPlace = await repository.index.put(staged, ready.take);
-      for (const path of old) removeFile(topLevel, path, DERIVED);
+      const isInPlace = await repository.index.put(staged, () => {
+        ready.take();
+        for (const path of old) removeFile(topLevel, path, DERIVED);
+      });
       isInLine = () => isInPlace() && files.every((file) => isThere(topLevel, file));
     } finally {
       ready.discard();
