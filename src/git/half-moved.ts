@@ -26,11 +26,12 @@ export function takeHalfMoved(git: Git, { from, to, derived }: Way): void {
   mustRun(git, ['update-index', '--add', '--remove', '-z', '--stdin'], lines(done, '\0'));
   const others = changes.filter((each) => !isDone(each) && each.before && each.path.startsWith(`${derived}/`));
   const known = knownTo(git, [...found.values()]);
-  const old = others.filter(({ path }) => known.has(found.get(path) ?? '')).map(({ path }) => path);
+  const isReplaceable = (oid: Oid | null | undefined) => oid === null || (oid !== undefined && known.has(oid));
+  const old = others.filter(({ path }) => isReplaceable(found.get(path))).map(({ path }) => path);
   mustRun(git, ['checkout-index', '--force', '-u', '-z', '--stdin'], lines(old, '\0'));
 }
 
-/** The id that git would give to each file as it is now; null where there is none. What is no plain file has no id. */
+/** The id that git would give to each file as it is now; null where there is none. What is no plain file has no id. A line that begins with a quote would be taken for a quoted one. */
 function hashFiles(git: Git, changes: readonly RawChange[]): Map<string, Oid | null> {
   const found = new Map<string, Oid | null>();
   const files: string[] = [];
@@ -39,7 +40,16 @@ function hashFiles(git: Git, changes: readonly RawChange[]): Map<string, Oid | n
     if (!stat) found.set(path, null);
     else if (stat.isFile() && !path.includes('\n')) files.push(path);
   }
-  const oids = mustRun(git, ['hash-object', '--stdin-paths'], lines(files, '\n')).toString('latin1').split('\n');
+  const oids = mustRun(
+    git,
+    ['hash-object', '--stdin-paths'],
+    lines(
+      files.map((path) => `./${path}`),
+      '\n',
+    ),
+  )
+    .toString('latin1')
+    .split('\n');
   for (const [n, path] of files.entries()) found.set(path, oids[n]!);
   return found;
 }
@@ -47,7 +57,8 @@ function hashFiles(git: Git, changes: readonly RawChange[]): Map<string, Oid | n
 function knownTo(git: Git, oids: readonly (Oid | null)[]): Set<string> {
   const asked = oids.filter((oid) => oid !== null);
   const answers = mustRun(git, ['cat-file', '--batch-check=%(objectname)'], lines(asked, '\n')).toString('latin1');
-  return new Set(answers.split('\n').filter((line) => !line.endsWith(' missing')));
+  const known = answers.split('\n').slice(0, -1);
+  return new Set(known.filter((line) => !line.endsWith(' missing')));
 }
 
 function lines(texts: readonly string[], end: string): string {

@@ -15,12 +15,23 @@ const PLAIN_FILE = 0o100644;
 
 /** The id of a folder of plain files as an index has it, read no further than it has to be. Null where only git can tell, or there is none. */
 export function folderInIndex(index: string, folder: string, format: ObjectFormat): Oid | null {
-  const file = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const file = openPlain(index);
+  if (file === null) return null;
   try {
     const files = filesBelow(file, `${folder}/`, format === 'sha256' ? 32 : 20);
     return files && files.size > 0 ? treeOf(files, format) : null;
   } finally {
     closeSync(file);
+  }
+}
+
+/** Null for a link, and where there is none. */
+function openPlain(path: string): number | null {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (['ELOOP', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
   }
 }
 
@@ -40,6 +51,7 @@ function filesBelow(file: number, folder: string, width: number): Map<string, Oi
     rest = Buffer.concat([rest, piece.subarray(0, size)]);
     for (let entry = readEntry(rest, width); entry && left > 0; entry = readEntry(rest, width), left--) {
       const { name, mode, flags, oid, end } = entry;
+      if ((flags & LENGTH) === LENGTH) return null; // a name so long that its length is not said
       rest = rest.subarray(end);
       if (name.startsWith(folder)) {
         if (mode !== PLAIN_FILE || flags & STAGE) return null;

@@ -46,9 +46,9 @@ export function runGitSync(git: Git, args: readonly string[], input = ''): GitRe
     env,
     input,
     windowsHide: true,
-    maxBuffer: 1 << 26,
+    maxBuffer: Number.POSITIVE_INFINITY,
   });
-  if (error) throw startFailure(error);
+  if (error && status === null) throw startFailure(error); // else it ended before it had read all: its code says why
   return { code: status ?? 128, stdout, stderr: stderr.toString('utf8') };
 }
 

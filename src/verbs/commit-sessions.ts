@@ -14,9 +14,9 @@ export async function commitSessions(
   { identity }: Session,
   message: string,
   stage: (isAgain: boolean) => Promise<readonly Session[]>,
-): Promise<{ commit: string; sessions: readonly Session[] }> {
+): Promise<{ commit: string; branch: string | null; sessions: readonly Session[] }> {
   let sessions: readonly Session[] = [];
-  const commit = await commitTree(repository, {
+  const made = await commitTree(repository, {
     identity,
     message,
     paths: () => sessions.map(({ folder }) => folder),
@@ -25,7 +25,7 @@ export async function commitSessions(
       sessions = await stage(isAgain);
     },
   });
-  return { commit, sessions };
+  return { ...made, sessions };
 }
 
 async function withRecords(repository: Repository, sessions: readonly Session[], before: Oid): Promise<Oid> {

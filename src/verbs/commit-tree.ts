@@ -28,7 +28,7 @@ const ATTEMPTS = 20;
 const LONGEST_PAUSE = 100;
 
 /** Stages a change, then commits it, at a cost that does not depend on how many files there are; by `git commit` where that could make a difference. */
-export async function commitTree(repository: Repository, change: TreeChange): Promise<string> {
+export async function commitTree(repository: Repository, change: TreeChange): Promise<Made> {
   const config = await repository.config();
   const place = await branchPlace(repository);
   let isAgain = false;
@@ -46,25 +46,30 @@ export async function commitTree(repository: Repository, change: TreeChange): Pr
     if (!made) break;
     if (made.to === made.from || (await moveBranch(repository.git, made, place))) {
       const isReplaced = repository.index.version() !== staged && readBranch(repository) === base.branch;
-      if (isReplaced) await stageAgain(repository, change);
-      return made.to;
+      if (isReplaced) await change.stage(true).catch(warnNotStaged(repository));
+      return { commit: made.to, branch: base.branch };
     }
     if (attempt > 0) await sleep(Math.random() * LONGEST_PAUSE);
   }
-  await prepare();
+  const { branch } = await prepare();
   const { identity, message } = change;
   const settings = withoutOwnHooks(repository.dirs, config);
-  return commit(repository.git, config, { written: [...change.paths()], message, identity, settings });
+  const written = [...change.paths()];
+  return { commit: await commit(repository.git, config, { written, message, identity, settings }), branch };
+}
+
+/** A commit, and the branch that was checked out for it. */
+interface Made {
+  commit: Oid;
+  branch: string | null;
 }
 
 /** What somebody put in the place of the index before the branch moved, as `git reset` does, would take the change back with the next commit. */
-async function stageAgain(repository: Repository, change: TreeChange): Promise<void> {
-  try {
-    await change.stage(true);
-  } catch (error) {
+export function warnNotStaged(repository: Repository): (error: unknown) => void {
+  return (error) => {
     if (!(error instanceof HandoffError)) throw error;
     repository.warn(`Committed, but somebody has changed the index meanwhile, and it is not staged: ${error.message}`);
-  }
+  };
 }
 
 /** What a commit is made on; on an unborn branch there is neither commit nor tree. */

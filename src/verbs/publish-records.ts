@@ -1,9 +1,10 @@
 import { HandoffError } from '../core/error.ts';
 import { markCommitted } from '../journal/committed.ts';
+import { isOver } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { writtenRecords } from '../journal/restore.ts';
 import { commitSessions } from './commit-sessions.ts';
-import { isDetached, isRebasing, readBranch } from './position.ts';
+import { isDetached, isRebasing } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { isHere, leftBehind, recoverRecords } from './recover-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
@@ -42,8 +43,9 @@ export async function publishRecords(
     });
     return sessions;
   };
-  const { commit, sessions } = await commitSessions(repository, session, message, staging);
-  for (const each of sessions) if (each !== session) rememberCommitted(repository, each, commit);
+  const { commit, branch, sessions } = await commitSessions(repository, session, message, staging);
+  const dirs = dirsOf(repository);
+  for (const { session_id } of sessions) if (isOver(dirs, session_id)) markCommitted(dirs, session_id, { branch });
   return commit;
 }
 
@@ -92,10 +94,6 @@ function writtenAllTheSame(error: unknown, written: readonly string[], where: st
     data: { ...data, written: true },
     cause,
   });
-}
-
-export function rememberCommitted(repository: Repository, session: Session, oid: string | null): void {
-  if (oid !== null) markCommitted(dirsOf(repository), session.session_id, { branch: readBranch(repository) });
 }
 
 /** Only the log of HEAD keeps such a commit. A rebase that is under way puts it on its branch. */

@@ -4,7 +4,6 @@ import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { readCommitted, unmarkCommitted } from '../journal/committed.ts';
-import { isWrapped } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { whileSealing } from '../journal/sealing.ts';
 import { requireSigner } from './acting.ts';
@@ -13,7 +12,7 @@ import { currentSource, requireTrust } from './current.ts';
 import { type HoldOptions, openHolds } from './holds.ts';
 import { readBranch } from './position.ts';
 import type { PublishOptions } from './publish.ts';
-import { publishRecords, rememberCommitted, warnIfOnNoBranch } from './publish-records.ts';
+import { publishRecords, warnIfOnNoBranch } from './publish-records.ts';
 import { isHeld, isHere } from './recover-records.ts';
 import { enterWorkTree, type Repository, requireWorkTree } from './repository.ts';
 import { newestSeal, planSeal, type Sealed } from './seal-plan.ts';
@@ -125,7 +124,6 @@ async function settle(
 ): Promise<string | null> {
   const message = `handoff: ${session.identity} seals ${tree_size} record${tree_size === 1 ? '' : 's'}`;
   const commit = await publishRecords(repository, session, [path], message, options);
-  if (isWrapped(dirsOf(repository), session.session_id)) rememberCommitted(repository, session, commit);
   warnIfOnNoBranch(repository, commit);
   return commit;
 }

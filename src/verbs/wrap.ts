@@ -16,7 +16,7 @@ import { type BatonInput, batonFields, firstLine, readBaton } from './baton.ts';
 import type { Warning } from './bundle.ts';
 import { releaseIdentity } from './open-session.ts';
 import { positionFields, readPosition } from './position.ts';
-import { publishRecords, rememberCommitted, warnIfOnNoBranch } from './publish-records.ts';
+import { publishRecords, warnIfOnNoBranch } from './publish-records.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
 import { isHeld } from './recover-records.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
@@ -99,7 +99,6 @@ async function finish(
   const message = `handoff: ${session.identity} wraps\n\n${baton.summary}`;
   const written = [baton.path, ...(sealed.seal ? [sealed.seal.path] : [])];
   const commit = await publishRecords(repository, session, written, message, options);
-  rememberCommitted(repository, session, commit);
   warnIfOnNoBranch(repository, commit);
   const sections = trust.policy.document.fields.sections as string[];
   return {

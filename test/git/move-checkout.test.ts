@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { discoverRepository } from '../../src/git/discover.ts';
@@ -87,6 +97,36 @@ it('nor is it taken for that where something else is staged', async () => {
   });
   expect(state(here)).toEqual([here.from, 'MM both']);
   expect(git(here.dir, 'cat-file', '-p', ':both')).toBe('staged');
+});
+
+it.each<[string, (path: string) => void]>([
+  [
+    'a folder',
+    (path) => {
+      mkdirSync(path);
+      writeFileSync(join(path, 'mine'), 'mine\n');
+    },
+  ],
+  ['a link', (path) => symlinkSync('elsewhere', path)],
+  ['a file that nobody else has', (path) => writeFileSync(path, 'mine\n')],
+])('%s in the place of a file that can be made again stays', async (_, put) => {
+  const here = place();
+  for (const name of ['derived/a', '"quoted']) commit(here.dir, { [name]: 'ours\n' }, name);
+  const path = join(here.dir, 'derived/a');
+  rmSync(path);
+  put(path);
+  const before = lstatSync(path).ino;
+  const from = git(here.dir, 'rev-parse', 'HEAD');
+  await expect(moved({ ...here, from })).rejects.toMatchObject({ hint: expect.stringContaining('git stash') });
+  expect([lstatSync(path).ino, git(here.dir, 'rev-parse', 'main')]).toEqual([before, from]);
+});
+
+it('a file that can be made again, and is gone, is put back', async () => {
+  const here = place();
+  const from = commit(here.dir, { 'derived/a': 'ours\n', '"quoted': 'ours\n' }, 'more');
+  rmSync(join(here.dir, 'derived/a'));
+  expect(await moved({ ...here, from })).toBe(true);
+  expect(state(here)).toEqual([here.to, '']);
 });
 
 it('a commit that was made before stays, with its file', async () => {

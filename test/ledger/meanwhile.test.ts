@@ -50,8 +50,8 @@ async function betweenSteps<T>(dir: string, work: (step: number) => void, run: (
 }
 
 /** What git refuses, since something is locked, was not done. */
-function tryGit(dir: string, ...args: string[]): void {
-  spawnSync('git', ['-C', dir, ...args], { env: isolatedEnv });
+function tryGit(dir: string, ...args: string[]): boolean {
+  return spawnSync('git', ['-C', dir, ...args], { env: isolatedEnv }).status === 0;
 }
 
 const MEANWHILE: [string, (dir: string) => void][] = [
@@ -125,4 +125,47 @@ describe.each(MEANWHILE)('somebody %s', (_, meanwhile) => {
       rmSync(copy, { recursive: true });
     }
   });
+});
+
+test('somebody checks out another branch between any two steps of an append, or of one that has nothing to do', async () => {
+  const { dir, ...place } = fresh();
+  git(dir, 'checkout', '--quiet', '--', 'code.txt');
+  git(dir, 'branch', 'side', 'HEAD~1');
+  for (const isIdle of [false, true]) {
+    if (isIdle) await reopen({ dir, ...place }).handoff.ledger.append();
+    for (let at = 1, isReached = true; isReached; at++) {
+      const here = { ...place, dir: join(temporaryDirectory(), 'work') };
+      cpSync(dir, here.dir, { recursive: true, preserveTimestamps: true });
+      isReached = false;
+      let isSwitched = true;
+      const work = (step: number): void => {
+        if (step !== at) return;
+        isReached = true;
+        isSwitched = tryGit(here.dir, 'switch', '--quiet', 'side');
+      };
+      const append = () => reopen(here).handoff.ledger.append();
+      const result = await betweenSteps(here.dir, work, append).catch((error) => error.code);
+      // where HEAD is locked for longer than git waits, git has changed all but HEAD, and says so
+      if (isSwitched) expect(changes(here), `at step ${at}, ${JSON.stringify(result)}`).toEqual([]);
+      git(here.dir, 'switch', '--quiet', '--force', 'main');
+      if (typeof result === 'object') expect(sizeAt(here, 'main')).toBe(3);
+      rmSync(here.dir, { recursive: true });
+    }
+  }
+});
+
+test('where somebody has the index once the branch was moved, the append counts', async () => {
+  const place = fresh();
+  const lock = join(place.dir, '.git/index.lock');
+  const head = git(place.dir, 'rev-parse', 'HEAD');
+  const work = (): void => {
+    if (git(place.dir, 'rev-parse', 'HEAD') === head || fs.existsSync(lock)) return;
+    fs.writeFileSync(join(place.dir, '.handoff/ledger/tile/0/000.p/3'), 'half'); // so that there is something to stage
+    fs.writeFileSync(lock, 'theirs');
+  };
+  const here = reopen(place);
+  expect(await betweenSteps(place.dir, work, () => here.handoff.ledger.append())).toMatchObject({ size: 3 });
+  expect(here.warnings.join()).toContain('not staged');
+  rmSync(lock);
+  expect(JSON.parse(fs.readFileSync(join(place.dir, '.git/handoff/ledger.json'), 'utf8'))).toMatchObject({ size: 3 });
 });

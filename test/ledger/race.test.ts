@@ -501,6 +501,20 @@ describe('what this clone has pushed', () => {
     await expect(reopen(place).handoff.ledger.verify()).rejects.toMatchObject({ code: 'ledger_inconsistent' });
   });
 
+  test('to an address, is missed when somebody takes it back on top of it', async () => {
+    const there = remote(fresh(), false);
+    const place = there.clone('clone');
+    commitSealed(place);
+    git(place.dir, 'push', '--quiet');
+    ok(await append(place));
+    git(place.dir, 'push', '--quiet', there.bare, 'main'); // no log tells of it
+    const evil = there.clone('evil');
+    git(evil.dir, 'revert', '--no-edit', 'HEAD');
+    git(evil.dir, 'push', '--quiet');
+    pull(place);
+    await expect(reopen(place).handoff.ledger.verify()).rejects.toMatchObject({ code: 'ledger_inconsistent' });
+  });
+
   test('by somebody else, who was faster with the same, is missed when it is gone', async () => {
     const there = remote(fresh(), false);
     const [winner, loser] = [there.clone('winner'), there.clone('loser')];

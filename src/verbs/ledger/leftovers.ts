@@ -11,12 +11,14 @@ import { parseRaw, RAW, type RawChange } from '../../git/raw-diff.ts';
 import { readGit } from '../../git/run.ts';
 import type { Commit, Oid } from '../../git/store.ts';
 import { type FileToWrite, removeFile } from '../../journal/files.ts';
+import { readPosition } from '../position.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 import { findStrays } from './strays.ts';
 import { DERIVED, staging } from './write.ts';
 
 /** A ledger that is checked out and has all there is. */
 interface Standing {
+  branch: string;
   head: Commit;
   source: Source;
   ledger: Ledger;
@@ -31,6 +33,7 @@ export async function clearLeftovers(repository: Repository, standing: Standing)
   if (!existsSync(join(repository.dirs.gitDir, 'index'))) return;
   const committed = (await find(source, LEDGER))?.oid;
   if (repository.index.folder(LEDGER) !== committed && !(await putBack(repository, standing))) return;
+  if (!(await isStillThere(repository, standing))) return;
   const topLevel = requireWorkTree(repository);
   for (const path of findStrays(topLevel, ledger.checkpoint.size))
     if (!(await repository.store.has(`${head.oid}:${path}`))) removeFile(topLevel, path, DERIVED);
@@ -45,7 +48,8 @@ async function readStaged({ git }: Repository, head: Oid): Promise<RawChange[] |
 }
 
 /** False where it is not sure that nobody wants it. */
-async function putBack(repository: Repository, { head, source, ledger }: Standing): Promise<boolean> {
+async function putBack(repository: Repository, standing: Standing): Promise<boolean> {
+  const { head, source, ledger } = standing;
   const topLevel = requireWorkTree(repository);
   const path = `${LEDGER}/${CHECKPOINT}`;
   const changes = await readStaged(repository, head.oid);
@@ -59,9 +63,16 @@ async function putBack(repository: Repository, { head, source, ledger }: Standin
   const tiles = changes.filter((change) => change !== checkpoint);
   const old = tiles.filter((tile) => tile.before === null).map((tile) => tile.path);
   const files = await readFiles(repository, tiles);
+  if (!(await isStillThere(repository, standing))) return false;
   await staging(repository, [...files, { path, bytes: ledger.bytes, ...DERIVED }], old)();
   repository.warn(`What was staged of ${LEDGER} was not what HEAD has, nor anything newer. It is what HEAD has now.`);
   return true;
+}
+
+/** What was checked out since was not compared. */
+async function isStillThere(repository: Repository, { branch, head }: Standing): Promise<boolean> {
+  const now = await readPosition(repository);
+  return now.branch === branch && now.head === head.oid;
 }
 
 async function readFiles({ store }: Repository, changes: readonly RawChange[]): Promise<FileToWrite[]> {

@@ -120,7 +120,10 @@ export async function wasInVain(
   if (theirs === null || !(await store.has(commit))) return false;
   const seen = readSeen(repository, theirs.ref);
   if (seen.length === 0 || (await store.isAncestor(theirs.oid, commit))) return false;
-  for (const tip of new Set([theirs.oid, ...seen])) if ((await store.has(tip)) && (await isHeldBy(tip))) return false;
+  for (const tip of new Set([theirs.oid, ...seen])) {
+    if (!(await store.has(tip))) continue;
+    if ((await store.isAncestor(commit, tip)) || (await isHeldBy(tip))) return false;
+  }
   return true;
 }
 

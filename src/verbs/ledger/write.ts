@@ -10,7 +10,8 @@ import { readGit } from '../../git/run.ts';
 import type { Oid } from '../../git/store.ts';
 import { type FileToWrite, readyFile, removeFile, writeFiles } from '../../journal/files.ts';
 import { stateDirs } from '../../journal/registry.ts';
-import { type Base, commitTree } from '../commit-tree.ts';
+import { type Base, commitTree, warnNotStaged } from '../commit-tree.ts';
+import { readBranch } from '../position.ts';
 import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 import { findStrays } from './strays.ts';
@@ -62,10 +63,10 @@ export async function writeLedger(
     if (moved !== null) await giveUp(moved);
   };
   const edit = (tree: Oid) => repository.store.editTree(tree, edits);
-  const commit = await commitTree(repository, { identity, message, paths: () => [LEDGER], check, edit, stage });
+  const { commit } = await commitTree(repository, { identity, message, paths: () => [LEDGER], check, edit, stage });
   // where git commits, what somebody has thrown away is nothing to commit
   if (!(await hasFile(repository.store, commit, files.at(-1)!))) await giveUp('What was staged has gone');
-  await stage(); // they may have done so right before the branch was moved
+  await stageOnce(repository, { branch: change.plan.branch, commit }, stage);
   return commit;
 }
 
@@ -93,13 +94,35 @@ export function staging(
       const staged = [...there, { ...checkpoint, at: ready.at }, ...gone];
       const isInPlace = await repository.index.put(staged, () => {
         ready.take();
-        for (const path of old) removeFile(topLevel, path, DERIVED);
+        for (const path of old) tryRemove(repository, path);
       });
       isInLine = () => isInPlace() && files.every((file) => isThere(topLevel, file));
     } finally {
       ready.discard();
     }
   };
+}
+
+/** They may have thrown it away right before the branch was moved. What they have checked out since is not ours to change. */
+async function stageOnce(
+  repository: Repository,
+  { branch, commit }: { branch: string; commit: Oid },
+  stage: () => Promise<void>,
+): Promise<void> {
+  const { store } = repository;
+  const [now, made] = await Promise.all(['HEAD', commit].map((rev) => store.resolve(`${rev}:${LEDGER}`)));
+  if (now !== made || readBranch(repository) !== branch) return;
+  await stage().catch(warnNotStaged(repository));
+}
+
+/** The next append clears away what stays. */
+function tryRemove(repository: Repository, path: string): void {
+  try {
+    removeFile(requireWorkTree(repository), path, DERIVED);
+  } catch (error) {
+    if (!(error instanceof HandoffError)) throw error;
+    repository.warn(`An old tile stays: ${error.message}`);
+  }
 }
 
 function isThere(topLevel: string, { path, bytes }: FileToWrite): boolean {
