@@ -1,8 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { mustRun } from './locked-index.ts';
 import { parseRaw, RAW, type RawChange } from './raw-diff.ts';
-import type { Git } from './run.ts';
+import { type Git, readGitSync } from './run.ts';
 import type { Oid } from './store.ts';
 
 /** From which commit to which, and a folder whose files can all be made again. */
@@ -18,17 +17,17 @@ export interface Way {
  * staged otherwise, and anything else, is left as it is.
  */
 export function takeHalfMoved(git: Git, { from, to, derived }: Way): void {
-  const staged = new Set(parseRaw(mustRun(git, ['diff-index', '--cached', ...RAW, from])).map(({ path }) => path));
-  const changes = parseRaw(mustRun(git, ['diff-tree', ...RAW, from, to])).filter(({ path }) => !staged.has(path));
+  const staged = new Set(parseRaw(readGitSync(git, ['diff-index', '--cached', ...RAW, from])).map(({ path }) => path));
+  const changes = parseRaw(readGitSync(git, ['diff-tree', ...RAW, from, to])).filter(({ path }) => !staged.has(path));
   const found = hashFiles(git, changes);
   const isDone = ({ path, after }: RawChange) => (after?.oid ?? null) === found.get(path);
   const done = changes.filter(isDone).map(({ path }) => path);
-  mustRun(git, ['update-index', '--add', '--remove', '-z', '--stdin'], lines(done, '\0'));
+  readGitSync(git, ['update-index', '--add', '--remove', '-z', '--stdin'], lines(done, '\0'));
   const others = changes.filter((each) => !isDone(each) && each.before && each.path.startsWith(`${derived}/`));
   const known = knownTo(git, [...found.values()]);
   const isReplaceable = (oid: Oid | null | undefined) => oid === null || (oid !== undefined && known.has(oid));
   const old = others.filter(({ path }) => isReplaceable(found.get(path))).map(({ path }) => path);
-  mustRun(git, ['checkout-index', '--force', '-u', '-z', '--stdin'], lines(old, '\0'));
+  readGitSync(git, ['checkout-index', '--force', '-u', '-z', '--stdin'], lines(old, '\0'));
 }
 
 /** The id that git would give to each file as it is now; null where there is none. What is no plain file has no id. A line that begins with a quote would be taken for a quoted one. */
@@ -40,7 +39,7 @@ function hashFiles(git: Git, changes: readonly RawChange[]): Map<string, Oid | n
     if (!stat) found.set(path, null);
     else if (stat.isFile() && !path.includes('\n')) files.push(path);
   }
-  const oids = mustRun(
+  const oids = readGitSync(
     git,
     ['hash-object', '--stdin-paths'],
     lines(
@@ -56,7 +55,7 @@ function hashFiles(git: Git, changes: readonly RawChange[]): Map<string, Oid | n
 
 function knownTo(git: Git, oids: readonly (Oid | null)[]): Set<string> {
   const asked = oids.filter((oid) => oid !== null);
-  const answers = mustRun(git, ['cat-file', '--batch-check=%(objectname)'], lines(asked, '\n')).toString('latin1');
+  const answers = readGitSync(git, ['cat-file', '--batch-check=%(objectname)'], lines(asked, '\n')).toString('latin1');
   const known = answers.split('\n').slice(0, -1);
   return new Set(known.filter((line) => !line.endsWith(' missing')));
 }

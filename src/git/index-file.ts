@@ -8,11 +8,11 @@ import { copyIndex } from './index-copy.ts';
 import type { IndexedFile, Wanted } from './index-entries.ts';
 import { folderInIndex } from './index-folder.ts';
 import { isInPlace, type Together, takePlace } from './index-place.ts';
-import { mustRun, replaceIndex, whileIndexLocked } from './locked-index.ts';
+import { replaceIndex, whileIndexLocked } from './locked-index.ts';
 import { objectFormat } from './loose-object.ts';
 import type { NativeGitStore, ObjectWriter } from './native-store.ts';
 import { ownName, type Processes, tryClearLeft } from './own-file.ts';
-import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
+import { type Git, type GitResult, gitFailure, readGitSync, runGit } from './run.ts';
 import type { Oid } from './store.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
@@ -121,7 +121,7 @@ function putByGit(place: IndexPlace, files: readonly Named[], together: Together
   const lines = files.map(({ path, oid }) => `${oid === null ? `0 ${none}` : `100644 ${oid}`}\t${path}\0`);
   return whileIndexLocked(place, () =>
     replaceIndex(place, (hidden) => {
-      mustRun(hidden, ['update-index', '-z', '--index-info'], lines.join(''));
+      readGitSync(hidden, ['update-index', '-z', '--index-info'], lines.join(''));
       together();
     }),
   );

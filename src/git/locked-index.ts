@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import type { RepositoryDirs } from './discover.ts';
 import { isSameFile, ownName, type Processes } from './own-file.ts';
-import { type Git, type GitResult, gitFailure, runGitSync } from './run.ts';
+import { type Git, type GitResult, gitFailure } from './run.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
 /** Where something is checked out, and who changes that. */
@@ -60,11 +60,4 @@ export function replaceIndex({ git, dirs, processes }: Checkout, change: (hidden
   } finally {
     rmSync(next, { force: true });
   }
-}
-
-/** Any exit code but 0 is a typed error. */
-export function mustRun(git: Git, args: readonly string[], input?: string): Buffer {
-  const result = runGitSync(git, args, input);
-  if (result.code !== 0) throw gitFailure(args, result);
-  return result.stdout;
 }

@@ -52,6 +52,13 @@ export function runGitSync(git: Git, args: readonly string[], input = ''): GitRe
   return { code: status ?? 128, stdout, stderr: stderr.toString('utf8') };
 }
 
+/** What it prints; any exit code but 0 is a typed error. */
+export function readGitSync(git: Git, args: readonly string[], input?: string): Buffer {
+  const result = runGitSync(git, args, input);
+  if (result.code !== 0) throw gitFailure(args, result);
+  return result.stdout;
+}
+
 /** Runs git and returns its output; any exit code but 0 is a typed error. */
 export async function readGit(git: Git, args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
   const result = await runGit(git, args, options);

@@ -45,17 +45,17 @@ export function readyFile(topLevel: string, file: FileToWrite, scratch: string):
   });
   return {
     at,
-    take: () => guarded(file.path, () => takePlace(topLevel, file, at, scratch)),
+    take: () => guarded(file.path, () => renameOrWrite(topLevel, file, at, scratch)),
     discard: () => rmSync(at, { force: true }),
   };
 }
 
 /** What cannot be renamed, because it was taken once or is on another file system, is written once more. */
-function takePlace(topLevel: string, file: FileToWrite, at: string, scratch: string): void {
+function renameOrWrite(topLevel: string, file: FileToWrite, at: string, scratch: string): void {
   try {
     renameSync(at, join(topLevel, file.path));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!AGAIN.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     writeFile(topLevel, file, scratch);
   }
 }
@@ -83,6 +83,7 @@ function writeFile(topLevel: string, file: FileToWrite, scratch: string): void {
 
 /** The work tree is on another file system, or is all that may be written to. */
 const ELSEWHERE = new Set(['EXDEV', 'EACCES', 'EPERM', 'EROFS']);
+const AGAIN = new Set([...ELSEWHERE, 'ENOENT']);
 
 /** False where it has to be done beside the file. */
 function tryElsewhere(work: () => void): boolean {

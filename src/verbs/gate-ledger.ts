@@ -8,7 +8,7 @@ import type { Finding } from '../core/error.ts';
 import { LEDGER } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { Oid } from '../git/store.ts';
+import type { GitStore, Oid } from '../git/store.ts';
 import type { Case } from './gate-outcome.ts';
 import { judgeRetired, type Step } from './gate-retired.ts';
 import type { Repository } from './repository.ts';
@@ -19,7 +19,7 @@ type TrustingCase = Case & { trust: Trust };
 
 /** SPEC §11.4: the ledger only grows, and only on the protected branch, commit by commit along first parents. */
 export async function judgeLedger(repository: Repository, input: TrustingCase, delta: Delta): Promise<Finding[]> {
-  const { base, head, range, replaces, trust } = input;
+  const { head, range, replaces, trust } = input;
   if (range.commits.length < 2 && !delta.touchesLedger) return [];
   const way = firstParents(input);
   const steps = await ledgerSteps(repository, way);
@@ -27,8 +27,19 @@ export async function judgeLedger(repository: Repository, input: TrustingCase, d
   if (replaces || (await isOnProtected(repository, delta.trust, head)))
     return [...(await judgeSteps(repository, steps, input, delta)), ...(await judgeRetired(repository, trust, steps))];
   if (delta.touchesLedger) return [onBranch()];
-  // where it has merged base, what it did before is on a second parent's way
-  return way.at(-1)!.from === base ? steps.slice(-1).map(onTheWay) : [];
+  const late = await sinceMerge(repository, way, steps);
+  return late.slice(-1).map(onTheWay);
+}
+
+/** Those after the newest merge by which the branch took the ledger as base had it: what it did before is on a second parent's way. */
+async function sinceMerge({ store }: Repository, way: readonly Step[], steps: readonly Step[]): Promise<Step[]> {
+  const late: Step[] = [];
+  for (const step of way) {
+    const [own, ...theirs] = await Promise.all([step.to, ...step.merged].map((commit) => ledgerOf(store, commit)));
+    if (theirs.includes(own!)) break;
+    if (steps.includes(step)) late.push(step);
+  }
+  return late;
 }
 
 /** The way back to base, the newest step first; where a branch that has merged base takes its place, it leads through the branch. */
@@ -46,13 +57,14 @@ function firstParents({ head, range }: Case): Step[] {
 /** Those that change the ledger. */
 async function ledgerSteps({ store }: Repository, way: readonly Step[]): Promise<Step[]> {
   const commits = [...way.map(({ to }) => to), ...way.slice(-1).map(({ from }) => from)];
-  const ledgers = await Promise.all(
-    commits.map(async (oid) => {
-      const entry = await find(await openTree(store, oid), LEDGER);
-      return entry && `${entry.mode} ${entry.oid}`;
-    }),
-  );
+  const ledgers = await Promise.all(commits.map((commit) => ledgerOf(store, commit)));
   return way.filter((_, at) => ledgers[at] !== ledgers[at + 1]);
+}
+
+/** What tells one ledger from another; of none, nothing. */
+async function ledgerOf(store: GitStore, commit: Oid): Promise<string> {
+  const entry = await find(await openTree(store, commit), LEDGER);
+  return entry ? `${entry.mode} ${entry.oid}` : '';
 }
 
 /** Whether a commit is in the past of a protected branch, here or as its remote has it. */

@@ -480,6 +480,23 @@ export const LEDGERS: Scenario[] = [
     },
   },
   {
+    name: 'the same on one that main has left behind, and that could be rebased',
+    isLocal: true,
+    threat: 8,
+    expect: 'ledger_rewritten',
+    async build(place) {
+      await ledgered(place);
+      branch(place, 'feature');
+      const tip = headOf(place.dir);
+      writeBytes(place.dir, CHECKPOINT, 'garbage\n');
+      commitRecords(place);
+      ledgerFrom(place, tip);
+      checkout(place, 'main');
+      commitSealed(place);
+      checkout(place, 'feature');
+    },
+  },
+  {
     name: 'a ledger that forks and comes back in the next commit, larger',
     threat: 9,
     expect: 'ledger_rewritten',

@@ -126,7 +126,24 @@ export const SEALED: Scenario[] = [
     },
   },
   {
-    name: 'the same, to which main is brought forward',
+    name: 'the same, and main has gone on since',
+    isVariant: true,
+    async build(place) {
+      await ledgered(place);
+      await honestBranch(place);
+      checkout(place, 'main');
+      commitSealed(place);
+      await append(place);
+      checkout(place, 'feature');
+      merge(place, '--no-ff', 'main');
+      checkout(place, 'main');
+      commitSealed(place);
+      await append(place);
+      checkout(place, 'feature');
+    },
+  },
+  {
+    name: 'a branch that has merged the ledger that grew, to which main is brought forward',
     async build(place) {
       await ledgered(place);
       await honestBranch(place);

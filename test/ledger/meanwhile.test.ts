@@ -2,12 +2,14 @@ import { spawnSync } from 'node:child_process';
 import fs, { appendFileSync, chmodSync, cpSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Place, writeBytes } from '../handoff.ts';
 import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { findings, reopen, template } from '../threats/forge.ts';
 import { changes } from '../verbs/agents.ts';
 import { commitSealed } from './sealed.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
 
 // Somebody uses git in the same work tree between any two steps of an append.
 

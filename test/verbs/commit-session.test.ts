@@ -200,7 +200,7 @@ describe('the commit of a session', () => {
       git(dir, 'commit', '--quiet', '--message', 'by hand');
     };
     const edit = (tree: Oid) => repository.store.editTree(tree, new Map([['new.txt', Buffer.from('a')]]));
-    const oid = await commitTree(repository, {
+    const { commit } = await commitTree(repository, {
       identity: 'donna',
       message: 'late',
       paths: () => ['new.txt'],
@@ -208,7 +208,7 @@ describe('the commit of a session', () => {
       stage,
     });
     await repository.close();
-    expect(git(dir, 'log', '-1', '--format=%H %s')).toBe(`${oid} by hand`);
+    expect(git(dir, 'log', '-1', '--format=%H %s')).toBe(`${commit} by hand`);
     // A second git at work would read its message from there.
     expect(readFileSync(join(dir, '.git/COMMIT_EDITMSG'), 'utf8')).toBe('by hand\n');
   });
