@@ -4,18 +4,19 @@ import { defineConfig } from 'vitest/config';
 const GAUNTLET = [
   'test/audit/seals.test.ts',
   'test/ci/**/*.test.ts',
+  'test/coverage/many-histories.test.ts',
   'test/cli/{arguments,output,proof,seed-proof,seed-writeback,sessions,tasks,writeback}.test.ts',
   'test/core/{proof,tiles}.test.ts',
-  'test/git/store-conformance.test.ts',
+  'test/git/{store-conformance,readers-many}.test.ts',
   'test/journal/remote-locks*.test.ts',
   'test/ledger/**/*.test.ts',
-  'test/threats/ledger.test.ts',
-  'test/verbs/{claim,ledger,ledger-attacks,ledger-verify,reconcile,seal,seal-too-early,two-machines}.test.ts',
-  'test/gate/{attacks,honest,server-attacks,server-honest,around-hooks}.test.ts',
+  'test/threats/{exhaustion,ledger}.test.ts',
+  'test/verbs/{claim,ledger,ledger-attacks,ledger-verify,reconcile,seal,seal-too-early,two-machines*}.test.ts',
+  'test/gate/{accepted-many,attacks,honest,server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
 ];
 
-const COMMON = { testTimeout: 60_000, hookTimeout: 60_000 };
+const COMMON = { testTimeout: 240_000, hookTimeout: 120_000 };
 
 export default defineConfig({
   test: {

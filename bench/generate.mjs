@@ -51,6 +51,9 @@ export async function makeRepository(base, name, files) {
 
 const CHANGES = 10;
 
+/** A session that comes after all there are, and near enough for its clocks to be believed. */
+const AFTER_ALL = 100_000;
+
 /** A branch of ten commits and ten records on top of what is there, the last thought of which accounts for them. */
 export async function addBranch({ dir, env, root }, name, lock) {
   const git = (...args) =>
@@ -62,7 +65,7 @@ export async function addBranch({ dir, env, root }, name, lock) {
   await importCommits(dir, env, name, 'refs/heads/main^0', files);
   const thought = { commit_sha: git('rev-parse', name), files_changed: paths, ...(lock ? { lock } : {}) };
   const key = createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${AGENTS[0]}.pem`)));
-  const records = sessionFiles(root, 1_000_000, AGENTS[0], key, (session, seq) => {
+  const records = sessionFiles(root, AFTER_ALL, AGENTS[0], key, (session, seq) => {
     const record = storyOf(session, seq);
     return record?.kind === 'thought' ? { ...record, ...thought } : record;
   });

@@ -16,6 +16,16 @@ fetch_target() {
   BASE=$ref
 }
 
+# A name becomes a commit. git would take a tag by the name of a branch for the branch, even by its full name where there is
+# no such branch; whoever may push a tag must not choose what is judged.
+resolve() {
+  local oid
+  case $1 in refs/*) git show-ref --verify --quiet "${1%%[~^]*}" || return 1 ;; esac
+  oid=$(git -c core.warnAmbiguousRefs=true rev-parse --verify --end-of-options "$1^{commit}" 2>"$errors") || return 1
+  ! grep -q 'is ambiguous' "$errors" || return 1
+  echo "$oid"
+}
+
 judge() {
   "$PROGRAM" gate --base="$base" --head="$head" ${ROOT:+--root="$ROOT"} --format="$1"
 }
@@ -64,8 +74,8 @@ not_judged() {
 
 if [ -z "$BASE" ] && [ -n "${GITHUB_BASE_REF:-}" ]; then fetch_target 2>"$errors"; fi
 if [ -z "$BASE" ] || [ -z "$HEAD" ]; then not_judged 'this event names no change; set the inputs base and head.'; fi
-base=$(git rev-parse --verify --quiet --end-of-options "$BASE^{commit}") || not_judged 'its base is not in this clone.'
-head=$(git rev-parse --verify --quiet --end-of-options "$HEAD^{commit}") || not_judged 'its head is not in this clone.'
+base=$(resolve "$BASE") || not_judged 'its base is not in this clone, or its name means more than one thing.'
+head=$(resolve "$HEAD") || not_judged 'its head is not in this clone, or its name means more than one thing.'
 
 told=0
 judge json >"$verdict" 2>"$errors" || told=$?

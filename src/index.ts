@@ -10,8 +10,10 @@ import type { EscalateOptions, EscalateResult } from './verbs/escalate.ts';
 import type { GateOptions } from './verbs/gate.ts';
 import type { GateResult } from './verbs/gate-result.ts';
 import type { HooksOptions, HooksResult } from './verbs/hooks.ts';
-import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from './verbs/identity.ts';
+import type { IdentityOptions, IdentityResult, KeygenResult } from './verbs/identity.ts';
 import type { IdentityListing } from './verbs/identity-list.ts';
+import type { IdentityResignOptions, IdentityResignResult } from './verbs/identity-resign.ts';
+import type { ResignOptions, RevokeResult } from './verbs/identity-revoke.ts';
 import type { InitOptions, InitResult } from './verbs/init.ts';
 import type { LedgerAppendOptions, LedgerAppendResult } from './verbs/ledger/append.ts';
 import type { LedgerKeyResult } from './verbs/ledger/key.ts';
@@ -21,8 +23,8 @@ import type { NextResult } from './verbs/next.ts';
 import type { PendingResult } from './verbs/pending.ts';
 import type { PickupOptions, PickupResult } from './verbs/pickup.ts';
 import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
+import type { PolicySignOptions } from './verbs/policy-sign.ts';
 import type { ProveOptions, ProveResult } from './verbs/prove.ts';
-import type { PublishOptions } from './verbs/publish.ts';
 import type { ReconcileOptions, ReconcileResult } from './verbs/reconcile.ts';
 import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from './verbs/record-verbs.ts';
 import type { ReleaseOptions, SessionStateResult } from './verbs/release.ts';
@@ -62,13 +64,14 @@ export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs, SealVe
     keygen(options: { name: string }): Promise<KeygenResult>;
     list(): Promise<IdentityListing>;
     rotate(options: IdentityOptions): Promise<IdentityResult>;
-    revoke(options: IdentityOptions): Promise<RevokeResult>;
+    revoke(options: IdentityOptions & ResignOptions): Promise<RevokeResult>;
+    resign(options?: IdentityResignOptions): Promise<IdentityResignResult>;
     export(): Promise<{ allowed_signers: string }>;
   };
   policy: {
     show(): Promise<PolicyResult>;
     set(options: PolicySetOptions): Promise<PolicyResult>;
-    sign(options?: PublishOptions & Actor): Promise<PolicyResult>;
+    sign(options?: PolicySignOptions): Promise<PolicyResult>;
   };
   hooks: {
     install(options?: HooksOptions): Promise<HooksResult>;
@@ -264,7 +267,8 @@ function identityVerbs(repository: Repository): Handoff['identity'] {
     keygen: async (options) => (await load()).identityKeygen({ repository, env: repository.env }, options),
     list: async () => (await loadList()).identityList(repository),
     rotate: async (options) => (await load()).identityRotate(repository, options),
-    revoke: async (options) => (await load()).identityRevoke(repository, options),
+    revoke: async (options) => (await import('./verbs/identity-revoke.ts')).identityRevoke(repository, options),
+    resign: async (options = {}) => (await import('./verbs/identity-resign.ts')).identityResign(repository, options),
     export: async () => (await loadList()).identityExport(repository),
   };
 }
@@ -274,7 +278,7 @@ function policyVerbs(repository: Repository): Handoff['policy'] {
   return {
     show: async () => (await load()).policyShow(repository),
     set: async (options) => (await load()).policySet(repository, options),
-    sign: async (options = {}) => (await load()).policySign(repository, options),
+    sign: async (options = {}) => (await import('./verbs/policy-sign.ts')).policySign(repository, options),
   };
 }
 

@@ -12,7 +12,7 @@ const ALLOWED: Record<string, string[]> = {
   'core.ts': ['core'],
   'crypto.ts': ['core'],
   'host.ts': ['journal'],
-  git: ['git', 'core/error.ts'],
+  git: ['git', 'core/error.ts', 'core/quote.ts'],
   audit: ['audit', 'core', 'git', 'crypto.ts'],
   journal: ['journal', 'audit', 'core', 'git', 'crypto.ts'],
   verbs: ['verbs', 'journal', 'audit', 'core', 'git', 'crypto.ts'],

@@ -46,6 +46,7 @@ import {
   writeBytes,
   writeSession,
 } from './handoff.ts';
+import { trusting } from './journal/remote-fixture.ts';
 import { writeLedgerOf } from './ledger/forge-ledger.ts';
 import { entriesOf } from './ledger/sealed.ts';
 import { type Step, seal, writeSealed } from './sealing.ts';
@@ -241,10 +242,10 @@ describe('chains', () => {
     expect(await verdict(place)).toBe('chain_broken');
   });
 
-  it('M48: one token for two sessions', async () => {
+  it('M48: one token for two sessions of an identity', async () => {
     const place = await initialised();
-    for (const identity of ['donna', 'bot'])
-      writeSession(place, [{ ...start, lock: { task: 'T1', token: 1 } }], { identity });
+    for (const at of ['2026-02-20T00:00:00.000Z', '2026-02-21T00:00:00.000Z'])
+      writeSession(place, [{ ...start, lock: { task: 'T1', token: 1 } }], { at });
     expect(await verdict(place)).toBe('stale_token');
   });
 
@@ -346,11 +347,15 @@ describe('trees', () => {
     );
   });
 
-  it('M30: a revoked key', async () => {
+  it('M30: a revoked key: what it signed is distrusted', async () => {
     const place = await initialised();
     writeSession(place, STORY.slice(0, 1));
+    commitAll(place);
     await place.handoff.identity.revoke({ name: 'donna' });
-    expect(await verdict(place)).toBe('key_revoked');
+    const { valid, findings } = await place.handoff.verify();
+    expect(findings).toMatchObject([{ code: 'key_revoked', severity: 'warning' }]);
+    expect(valid).toBe(true);
+    expect((await place.handoff.verify({ strict: true })).valid).toBe(false);
   });
 
   it('M32: keys in the work tree', async () => {
@@ -461,11 +466,12 @@ describe('sessions at work', () => {
 
   it('M60: a remote number that somebody has is lost', async () => {
     const place = await initialised();
-    const remote = { git: { dir: place.dir, env: place.env }, name: join(temporaryDirectory(), 'remote.git') };
+    const name = join(temporaryDirectory(), 'remote.git');
+    const remote = { git: { dir: place.dir, env: place.env }, name, ...trusting() };
     git('/', 'init', '--quiet', '--bare', remote.name);
     const holder = { session_id: SESSION, identity: 'donna', at: NOTE.at, host: 'here' };
-    expect(await takeRemoteHold(remote, 'identity/donna', 1, holder)).toBe('taken');
-    expect(await takeRemoteHold(remote, 'identity/donna', 1, { ...holder, host: 'there' })).toBe('lost');
+    expect(await takeRemoteHold(remote, 'identity/donna', null, holder)).toBe('taken');
+    expect(await takeRemoteHold(remote, 'identity/donna', null, { ...holder, host: 'there' })).toBe('lost');
   });
 
   it('M61: the words of others stay between lines they could not have guessed', () => {

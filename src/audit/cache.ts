@@ -1,4 +1,16 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SessionAudit } from './session.ts';
 
@@ -27,7 +39,7 @@ export function openCache<T>(path: string, keep = Number.POSITIVE_INFINITY): Cac
       changed = true;
     },
     save() {
-      if (changed) writeCached(path, JSON.stringify([...entries].slice(-keep)));
+      if (changed) writeCached(path, [...entries].slice(-keep));
     },
   };
 }
@@ -46,22 +58,52 @@ function readEntries<T>(path: string): Map<string, T> {
 /** Whatever else is wrong with it, a cache is no reason to fail: it is read as an empty one and written anew. */
 export function readCached(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegular(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return '';
   }
 }
 
-/** A repository that may not be written to is verified all the same, only slower next time. */
-export function writeCached(path: string, text: string): void {
+/** More is none that we wrote, or one that takes longer to read than what it saves. */
+const MOST_BYTES = 256 * 1024 ** 2;
+
+/** A pipe in its place would be waited for until somebody writes to it. */
+function readRegular(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(file);
+    return stat.isFile() && stat.size <= MOST_BYTES ? readFileSync(file, 'utf8') : '';
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A repository that may not be written to, or a disk that is full, is worked with all the same, only slower next time. */
+export function writeCached(path: string, value: unknown, replacer?: Replacer): void {
+  const text = toJson(value, replacer);
+  if (text === null) return;
   const temporary = `${path}.${Math.random().toString(36).slice(2)}`;
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(temporary, text);
     renameSync(temporary, path);
   } catch (error) {
-    if (!UNWRITABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!isUnwritable(error)) throw error;
+    dropCached(temporary);
+  }
+}
+
+type Replacer = (key: string, value: unknown) => unknown;
+
+/** Null for what is too long for a string, or than what is read. */
+function toJson(value: unknown, replacer?: Replacer): string | null {
+  try {
+    const text = JSON.stringify(value, replacer);
+    return Buffer.byteLength(text) > MOST_BYTES ? null : text;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
   }
 }
 
@@ -81,8 +123,11 @@ export function dropCached(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch (error) {
-    if (!UNWRITABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!isUnwritable(error)) throw error;
   }
 }
 
-const UNWRITABLE = ['EACCES', 'EROFS', 'EPERM', 'ENOSPC', 'EDQUOT', 'EISDIR', 'ENOTDIR', 'EEXIST', 'ENOENT'];
+/** Whether the system would not write something, for whatever reason: a full disk, a right, a limit, a folder in its place. */
+export function isUnwritable(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code !== undefined;
+}

@@ -9,15 +9,22 @@ import { sidOf } from './session-records.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
 
 /**
- * SPEC §6.6: a session has one folder. New ones are looked for in the bytes of the trees that list all that were there before,
- * which costs next to nothing; what these mention is read. (A hand-made tree can list a folder twice: then the new one has the
- * path of an old one.)
+ * SPEC §6.6: a session has one folder among those of its identity. New ones are looked for in the bytes of the tree that lists all
+ * that were there before, which costs next to nothing; what it mentions is read. (A hand-made tree can list a folder twice: then the
+ * new one has the path of an old one.) What others call their sessions is their own business.
  */
 export async function findTwins(folders: readonly SessionFolder[], before: Source): Promise<Entry[]> {
-  const names = [...new Set(folders.filter(({ isNew }) => isNew).map((folder) => `-${sidOf(folder)}`))];
-  const sessions = names.length > 0 ? await find(before, `${ROOT}/sessions`) : null;
+  const arrived = groupBy(
+    folders.filter(({ isNew }) => isNew),
+    ({ owner }) => owner,
+  );
+  const sessions = arrived.size > 0 ? await find(before, `${ROOT}/sessions`) : null;
   const owners = sessions?.mode === FOLDER ? await before.list(sessions) : [];
-  const twins = owners.filter(({ mode }) => mode === FOLDER).map((owner) => twinsIn(owner, names, before));
+  const twins = owners
+    .filter(({ name, mode }) => mode === FOLDER && arrived.has(name))
+    .map((owner) =>
+      twinsIn(owner, [...new Set(arrived.get(owner.name)!.map((folder) => `-${sidOf(folder)}`))], before),
+    );
   return (await Promise.all(twins)).flat();
 }
 
@@ -38,17 +45,24 @@ export async function copiesOf(
   twins: readonly Entry[],
   before: Source,
 ): Promise<Finding[]> {
-  const arrived = groupBy(sessions, ({ records }) => String(records[0]?.record.fields.session_id ?? ''));
+  const arrived = groupBy(
+    sessions.filter(({ records }) => records.length > 0),
+    ({ folder, records }) => `${ownerOf(folder)} ${records[0]!.record.fields.session_id}`,
+  );
   const findings: Finding[] = [];
   for (const twin of twins) {
     const id = await openingId(before, twin);
-    for (const { folder } of (id && arrived.get(id)) || [])
+    for (const { folder } of (id && arrived.get(`${ownerOf(twin.path)} ${id}`)) || [])
       findings.push(finding('chain_broken', folder, 'one folder for a session', `another at ${twin.path}`, COPY));
   }
   return findings;
 }
 
 const COPY = 'Remove the copy.';
+
+function ownerOf(path: string): string {
+  return path.split('/')[2]!;
+}
 
 /** The session that a folder says it is of, which was judged when it came; null where it says nothing. */
 async function openingId(source: Source, folder: Entry): Promise<string | null> {

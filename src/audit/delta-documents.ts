@@ -1,36 +1,38 @@
 import type { DocumentKind } from '../core/kinds.ts';
-import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { parseRecord } from '../core/record.ts';
+import type { ParsedRecord } from '../core/record.ts';
 import { type Identity, readIdentity, type Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Placed, Step } from './differences.ts';
+import { assertEntitled } from './entitled.ts';
 import { attempt, finding, type Report } from './finding.ts';
 import type { Place } from './place.ts';
+import { assertLines, assertNewLines, type FindSigner, maintainersOf, principalsOf } from './signature-lines.ts';
 import { type Entry, find, type Source } from './source.ts';
-import { assertCutoffs, assertFollowsDocument } from './succession.ts';
+import { assertFollowsDocument, readSuccession, type VersionReader } from './succession.ts';
 import { checkSkill, readDocument, readSignedDocument } from './trust.ts';
+
+/** By whom documents are judged. */
+export interface Judges {
+  /** Who is trusted once they are accepted. */
+  trust: Trust;
+  /** Who was trusted before. */
+  old: Trust;
+  suite: Suite;
+  readVersions: VersionReader;
+}
 
 /** SPEC §10.3: whatever arrives and is no record is signed by whom it must be, and follows what stood there. */
 export async function auditDocuments(
   step: Step,
   changes: readonly Placed[],
-  { trust, suite }: { trust: Trust; suite: Suite },
+  judges: Judges,
   report: Report,
 ): Promise<void> {
-  for (const { path, before, now, place } of changes) {
-    if (place === 'record' || place === 'policy' || place === 'ledger') continue;
-    if (place === 'proof') {
-      await attempt(path, report, async () =>
-        (await import('./ledger-audit.ts')).auditProof(step.now, now!, trust, suite),
-      );
-      continue;
-    }
-    await attempt(path, report, async () => {
-      if (SIGNED.has(place!)) await readSignedDocument(step.now, now!, place as DocumentKind, trust, suite);
-      if (place === 'pending') await readDocument(step.now, now!, pendingKind(path), trust.repoId);
-      else if (before && place !== 'skill') await assertFollowsDocument(step, before, now!, suite);
-      else if (place === 'identity') await assertCutoffs(step.now, await readIdentityFile(step.now, now!, suite));
-    });
+  const { trust, suite } = judges;
+  for (const change of changes) {
+    const { path, now, place } = change;
+    if (place === 'record' || place === 'ledger') continue;
+    await attempt(path, report, () => auditDocument(step, change, judges));
     if (place === 'task-definition') await attempt(path, report, () => assertTaskName(step.now, now!, trust, report));
     const skill = place === 'skill' ? now : place === 'identity' ? await unchangedSkill(step.now, path, changes) : null;
     if (skill)
@@ -38,8 +40,46 @@ export async function auditDocuments(
   }
 }
 
-async function readIdentityFile(source: Source, entry: Entry, suite: Suite): Promise<Identity> {
-  return readIdentity(parseRecord(await source.read(entry, MAX_RECORD_BYTES)), suite);
+/** SPEC §10.3: nobody signs a skill, so nobody but its identity, which is signed, takes it away. */
+export function reportLostSkills(changes: readonly Placed[], trust: Trust, report: Report): void {
+  for (const { path, now, place } of changes) {
+    const expected = ownerOf(path, trust)?.document.fields.skill;
+    if (place !== 'skill' || now !== null || typeof expected !== 'string') continue;
+    report(finding('record_deleted', path, `the skill ${expected}, which its identity names`, 'nothing', RESTORE));
+  }
+}
+
+const RESTORE = 'Put it back: git restore --source=BASE --staged --worktree -- .handoff, then git commit --amend';
+
+async function auditDocument(step: Step, { path, before, now, place }: Placed, judges: Judges): Promise<void> {
+  const { trust, suite } = judges;
+  // few changes have any of these: the others need not load them
+  if (place === 'proof') return (await import('./arrived-proof.ts')).auditArrivedProof(step.now, now!, trust, suite);
+  if (place === 'policy') return (await import('./policy-lines.ts')).auditPolicyLines(step.now, now!, trust, suite);
+  if (place === 'pending')
+    return (await import('./pending.ts')).auditPending(step, { path, before, now: now! }, judges);
+  if (place === 'skill') return;
+  if (SIGNED.has(place!)) await readSignedDocument(step.now, now!, place as DocumentKind, trust, suite);
+  const succession = await readSuccession(step, before, now!, suite);
+  const { old, next, isSame } = succession;
+  await assertFollowsDocument(succession, path, step.now, judges.readVersions, suite);
+  const signers = await signersFor(step.now, next, judges);
+  if (isSame) return assertLines(old!, next, signers, suite);
+  if (place === 'identity')
+    await assertEntitled(old && readIdentity(old, suite), readIdentity(next, suite), trust.policy, suite);
+  await assertNewLines(next, signers, suite);
+}
+
+/** A root key that is being rotated signs maintainers before the policy that brings it in is in force. */
+async function signersFor(
+  source: Source,
+  { fields }: ParsedRecord,
+  { old, trust, suite }: Judges,
+): Promise<FindSigner> {
+  const current = maintainersOf(old, trust);
+  if (fields.role !== 'maintainer') return current;
+  const coming = principalsOf(...(await (await import('./pending.ts')).proposedRoots(source, trust, suite)));
+  return (line) => current(line) ?? coming(line);
 }
 
 const SIGNED: ReadonlySet<Place> = new Set(['project', 'task-definition']);
@@ -48,10 +88,6 @@ const SIGNED: ReadonlySet<Place> = new Set(['project', 'task-definition']);
 async function unchangedSkill(source: Source, identity: string, changes: readonly Placed[]): Promise<Entry | null> {
   const path = identity.replace(/identity\.yaml$/, 'skill.md');
   return changes.some((change) => change.path === path) ? null : find(source, path);
-}
-
-function pendingKind(path: string): DocumentKind {
-  return path.endsWith('/pending.yaml') ? 'identity' : 'policy';
 }
 
 function ownerOf(path: string, trust: Trust): Identity | undefined {

@@ -3,13 +3,23 @@ import { type Finding, HandoffError } from '../core/error.ts';
 import { groupBy } from '../core/group-by.ts';
 import { planGrowth } from '../core/log-growth.ts';
 import { leafHash, merkleRoot } from '../core/merkle.ts';
+import { labelOf, type NoteSignature } from '../core/note.ts';
 import { LEDGER, parseSessionFolder, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Difference, Step } from './differences.ts';
 import type { Report } from './finding.ts';
-import { findLeaves, type Ledger, noTiles, openCheckpoint, readEntriesFrom, readLedger } from './ledger.ts';
+import {
+  findLeaves,
+  type Ledger,
+  ledgerVerifiers,
+  noTiles,
+  openCheckpoint,
+  readEntriesFrom,
+  readLedger,
+} from './ledger.ts';
 import { type LedgerSeal, toSeal } from './ledger-audit.ts';
+import { assertComplete, hasNamed } from './ledger-complete.ts';
 import { FOLDERS_AT_ONCE, limiter } from './limit.ts';
 import { type ListFiles, sealFinder } from './seal-finder.ts';
 import { type Entry, FOLDER, find, type Source } from './source.ts';
@@ -25,14 +35,30 @@ export async function auditLedgerStep(
     const [before, now] = await Promise.all([readLedger(step.before), readLedger(step.now)]);
     if (!now) throw rewritten('The ledger is gone.');
     await openCheckpoint(now, trust, suite);
+    if (before) assertSignaturesKept(before, now, trust, suite);
     const entries = await readGrowth(before, now);
     await assertGrowth(step, changes, { before, now, entries }, suite);
     const seals = entries.map((bytes, at) => toSeal((before?.checkpoint.size ?? 0) + at, bytes, trust.repoId));
-    await assertInTree(step.now, seals, suite);
+    const source = remembering(step.now);
+    const files = await findInTree(source, seals, suite);
     await assertNew(seals, before, suite);
+    if (entries.length > 0) await assertNoneLeftOut(now, before, { source, trust, suite }, files);
   } catch (error) {
     report(toFinding(error));
   }
+}
+
+/** Of the same text nobody takes a signature away, such as that of a witness; but that of a key which was revoked is of no use. */
+function assertSignaturesKept(before: Ledger, now: Ledger, trust: Trust, suite: Suite): void {
+  if (before.note.text !== now.note.text) return;
+  const useless = new Set(ledgerVerifiers(trust, suite, ['revoked']).map(labelOf));
+  const kept = new Set(now.note.signatures.map(toText));
+  const gone = before.note.signatures.find((line) => !kept.has(toText(line)) && !useless.has(labelOf(line)));
+  if (gone) throw rewritten(`The signature of ${labelOf(gone)} was taken away from the checkpoint.`);
+}
+
+function toText(signature: NoteSignature): string {
+  return `${labelOf(signature)} ${toHex(signature.bytes)}`;
 }
 
 interface Growth {
@@ -76,12 +102,27 @@ async function holds(source: Source, entry: Entry, expected: Uint8Array): Promis
   return equalBytes(await source.read(entry, Math.max(expected.length, 1)), expected);
 }
 
-async function assertInTree(source: Source, seals: readonly LedgerSeal[], suite: Suite): Promise<void> {
+/** Folders are listed once, whoever asks. */
+function remembering(source: Source): Source {
+  const lists = new Map<string, Promise<Entry[]>>();
+  return {
+    ...source,
+    list(folder) {
+      const list = lists.get(`${folder.oid} ${folder.path}`) ?? source.list(folder);
+      lists.set(`${folder.oid} ${folder.path}`, list);
+      return list;
+    },
+  };
+}
+
+/** The files of these seals. */
+async function findInTree(source: Source, seals: readonly LedgerSeal[], suite: Suite): Promise<Entry[]> {
   const findSeal = sealFinder(source, sessionLister(source), suite);
   const some = limiter(FOLDERS_AT_ONCE);
   const files = await Promise.all(seals.map((seal) => some(1, () => findSeal(seal))));
   const missing = seals.find((_, at) => files[at] === null);
   if (missing) throw rewritten(`${describe(missing)} is not in the tree.`);
+  return files.filter((file) => file !== null);
 }
 
 /** Lists the folders of those identities alone whose seals are asked for. */
@@ -110,6 +151,18 @@ async function assertNew(seals: readonly LedgerSeal[], before: Ledger | null, su
     if (known.has(toHex(leaf))) throw rewritten(`${describe(seals[at]!)} was in it already.`);
     known.add(toHex(leaf));
   }
+}
+
+/** A folder that nobody has seen may turn up later, with seals that this ledger then seems to have. */
+async function assertNoneLeftOut(
+  now: Ledger,
+  before: Ledger | null,
+  context: { source: Source; trust: Trust; suite: Suite },
+  found: readonly Entry[],
+): Promise<void> {
+  if (context.source.oid !== null && !(await hasNamed(context.source, now)))
+    throw rewritten('The checkpoint names a folder of sessions that is in no commit here.');
+  await assertComplete(now, before, context, found);
 }
 
 function describe({ index, record }: LedgerSeal): string {

@@ -1,11 +1,12 @@
 import type { Finding } from '../core/error.ts';
 import { emptyHistory, type History } from '../core/history.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { copiesOf, findTwins } from './copies.ts';
 import type { Placed, Step } from './differences.ts';
-import { isAmong, type Report } from './finding.ts';
+import { isAmong, type Report, refusing } from './finding.ts';
 import type { SessionFolder } from './growth.ts';
 import { foldSessions } from './session-records.ts';
 import { FOLDER, find, type Source } from './source.ts';
@@ -40,10 +41,12 @@ export async function auditSessions(
     sessions.push({ folder: entry.path, records: [...records], added: added.get(entry.path)! });
   };
   const old: Finding[] = [];
+  const refuse = refusing(report);
   const looking = findTwins(folders, before);
   looking.catch(() => {}); // told below
-  await foldSessions(history, folders, { source: now, ...context, onSession }, (found) =>
-    news.has(found.path ?? '') ? report(found) : old.push(found),
+  const isArriving = (path: string): boolean => news.has(path);
+  await foldSessions(history, folders, { source: now, ...context, isWhole: true, isArriving, onSession }, (found) =>
+    news.has(found.path ?? '') ? refuse(withWayOut(found)) : old.push(found),
   );
   for (const found of await withoutKnown(old, before, context)) report(found);
   const arrived = new Set(folders.filter(({ isNew }) => isNew).map(({ entry }) => entry.path));
@@ -52,6 +55,13 @@ export async function auditSessions(
   const copies = twins.length > 0 ? await copiesOf(sessions.filter(isNew), twins, before) : [];
   copies.forEach(report);
   return sessions;
+}
+
+/** What a revoked key signed is not on the protected branch yet: the session can be left out, and its work recorded anew. */
+function withWayOut(found: Finding): Finding {
+  const folder = found.path!.split('/').slice(0, 4).join('/');
+  const hint = `Leave the session out (git rm -r --quiet ${quoteWord(folder)}, then git commit --no-verify) and let somebody whose key counts record the work: git handoff thought TASK`;
+  return found.code === 'key_revoked' ? { ...found, hint } : found;
 }
 
 /** The folders of which a record arrives, and by their path the paths of those records. */

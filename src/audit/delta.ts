@@ -3,17 +3,22 @@ import { emptyHistory, type History } from '../core/history.ts';
 import { LEDGER, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
-import { auditDocuments } from './delta-documents.ts';
+import { auditDocuments, reportLostSkills } from './delta-documents.ts';
 import { auditSessions, type ChangedSession } from './delta-sessions.ts';
-import { type Placed, readDifferences, type Step } from './differences.ts';
-import { finding, isAmong, type Report } from './finding.ts';
+import { auditDependents } from './dependents.ts';
+import { type Placed, readDifferences, type Step, unlike } from './differences.ts';
+import { finding, isAmong, type Report, refusing } from './finding.ts';
 import { isFile, reportLookalikes, reportNoPlace } from './layout.ts';
 import { type Place, placeOf } from './place.ts';
+import { auditRetired, retiredWaivers } from './retired.ts';
 import { type Entry, FOLDER } from './source.ts';
+import { noVersions, type VersionReader } from './succession.ts';
 import { loadTrust } from './trust.ts';
 
 export interface DeltaOptions {
   suite: Suite;
+  /** What the commits of the change have at a path; without it, nothing: a change of one step. */
+  readVersions?: VersionReader;
   onProgress?(checked: number): void;
 }
 
@@ -36,7 +41,7 @@ export interface Delta {
  */
 export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions): Promise<Delta> {
   const findings: Finding[] = [];
-  const report: Report = (found) => findings.push(found);
+  const report = reportOnce(findings);
   const [oldRoot, newRoot] = await Promise.all([step.before.root(), step.now.root()]);
   const isNew = unlike(oldRoot);
   reportLookalikes(
@@ -52,7 +57,12 @@ export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions
   }
   const changes = placed.filter((each) => isAllowed(each, report));
   const next = await loadNext(step, changes, trust, options.suite, report);
-  await auditDocuments(step, changes, { trust: next, suite: options.suite }, report);
+  const { suite, readVersions = noVersions } = options;
+  const turn = { was: trust, is: next };
+  if (next !== trust) await auditDependents(step.now, new Set(placed.map(({ path }) => path)), turn, suite, report);
+  await auditDocuments(step, changes, { trust: next, old: trust, suite, readVersions }, refusing(report));
+  reportLostSkills(placed, next, report);
+  await auditRetired(step, changes, turn, suite, report);
   const ledger = placed.filter(({ path }) => path.startsWith(`${LEDGER}/`));
   if (ledger.length > 0) {
     const { auditLedgerStep } = await import('./delta-ledger.ts');
@@ -60,17 +70,23 @@ export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions
   }
   const history = emptyHistory();
   const sessions = await auditSessions(step, changes, { ...options, trust: next, history }, report);
+  findings.push(...retiredWaivers(sessions, trust));
   findings.sort((a, b) => ((a.path ?? '') < (b.path ?? '') ? -1 : 1));
   return { trust: next, files: placed.length, sessions, touchesLedger: ledger.length > 0, history, findings };
 }
 
-function topOf(root: readonly Entry[]): Entry | null {
-  return root.find(({ name }) => name === ROOT) ?? null;
+/** An identity is judged as somebody who is trusted, and as a document that arrives: what both find is told once. */
+function reportOnce(findings: Finding[]): Report {
+  const told = new Set<string>();
+  return (found) => {
+    const words = `${found.path}\n${found.message}`;
+    if (!told.has(words)) findings.push(found);
+    told.add(words);
+  };
 }
 
-function unlike(others: readonly Entry[]): (entry: Entry) => boolean {
-  return ({ name, oid, mode }) =>
-    !others.some((other) => other.name === name && other.oid === oid && other.mode === mode);
+function topOf(root: readonly Entry[]): Entry | null {
+  return root.find(({ name }) => name === ROOT) ?? null;
 }
 
 function recordsPerPush({ policy }: Trust): number {
@@ -127,8 +143,11 @@ async function loadNext(
   if (!changes.some(({ place }) => place === 'policy' || place === 'identity')) return trust;
   const known: Finding[] = [];
   await loadTrust(before, suite, (found) => known.push(found));
+  const arriving = new Set(changes.map(({ path }) => path));
+  const refuse = refusing(report);
   const next = await loadTrust(now, suite, (found) => {
-    if (!isAmong(known, found)) report(found);
+    if (arriving.has(found.path ?? '')) refuse(found);
+    else if (!isAmong(known, found)) report(found);
   });
   return next?.repoId === trust.repoId ? next : trust;
 }

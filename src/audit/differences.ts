@@ -50,6 +50,16 @@ export async function readDifferences(
   return walk(pair.before, pair.now, { folder: null, isNew: false });
 }
 
+/** Whether an entry is not among others, be it by name, mode or content. A root may have thousands. */
+export function unlike(others: readonly Entry[]): (entry: Entry) => boolean {
+  const known = new Set(others.map(identityOf));
+  return (entry) => !known.has(identityOf(entry));
+}
+
+function identityOf({ mode, oid, name }: Entry): string {
+  return `${mode} ${oid} ${name}`;
+}
+
 interface Parent {
   folder: Entry | null;
   isNew: boolean;

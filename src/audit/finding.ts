@@ -1,3 +1,4 @@
+import { isOverBudget } from '../core/budget.ts';
 import { type Finding, type FindingCode, HandoffError } from '../core/error.ts';
 
 export type Report = (finding: Finding) => void;
@@ -12,13 +13,17 @@ export async function attempt<T>(path: string, report: Report, check: () => T | 
   }
 }
 
-/** What a check threw, as a finding. A fault of the environment, or of ours, is no finding and is thrown on. */
+/**
+ * What a check threw, as a finding. A fault of the environment, or of ours, and the end of the budget is none, and is thrown on.
+ * SPEC §5.5: what a revoked key signed counts for nothing and breaks nothing; whoever judges what is new makes it an error
+ * (`refusing`).
+ */
 export function toFinding(error: unknown, path: string): Finding {
-  if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
-  const { line, expected, found } = (error.data ?? {}) as { line?: number; expected?: unknown; found?: unknown };
+  if (!(error instanceof HandoffError) || error.exitCode === 4 || isOverBudget(error)) throw error;
+  const { line, expected, found, distrusted } = (error.data ?? {}) as Detail;
   return {
     code: error.code as FindingCode,
-    severity: 'error',
+    severity: error.code === 'key_revoked' || distrusted ? 'warning' : 'error',
     path,
     ...(line === undefined ? {} : { line }),
     message: error.message,
@@ -26,6 +31,19 @@ export function toFinding(error: unknown, path: string): Finding {
     ...(typeof found === 'string' ? { found } : {}),
     hint: error.hint ?? 'Restore the file from git.',
   };
+}
+
+interface Detail {
+  line?: number;
+  expected?: unknown;
+  found?: unknown;
+  /** What is wrong is only that a key was revoked since. */
+  distrusted?: boolean;
+}
+
+/** For what arrives: what would be distrusted in a tree has no way into one. */
+export function refusing(report: Report): Report {
+  return (found) => report({ ...found, severity: 'error' });
 }
 
 /** Whether the same was found before: the same words about the same file. */

@@ -1,27 +1,40 @@
 import { join } from 'node:path';
-import type { History } from '../core/history.ts';
+import { emptyHistory, type History } from '../core/history.ts';
 import { parseJson } from '../core/json.ts';
 import type { IdentityKey, Role, Trust } from '../core/trust.ts';
 import { isOid, type Oid } from '../git/store.ts';
 import { dropCached, newestCached, readCached, writeCached } from './cache.ts';
-import { maxBytes } from './session.ts';
 
 /** A history that held, of which folder it is, and what its verdict rested on besides bytes. */
 export interface HistoryState {
   sessions: Oid;
   repoId: string;
-  recordBytes: number;
   owners: Owner[];
-  /** The `sid8` of every session there is, with spaces between: nine bytes each, and never parsed. */
-  sids: string;
+  /** Those of whom a record counts for nothing, since its key was revoked. */
+  distrusted: string[];
   history: History;
 }
 
 export interface Owner {
   name: string;
-  role: Role;
+  standing: Standing;
   /** The keys its records are signed with, as `labelOf` has them. */
   fingerprints: string[];
+  /** The `sid8` of every session it has, with spaces between: nine bytes each, and never parsed. */
+  sids: string;
+}
+
+type Standing = Role | 'distrusted';
+
+/** As what an identity is known; null when it is not. */
+export function standingOf(name: string, { identities, distrusted }: Trust): Standing | null {
+  return identities.get(name)?.role ?? (distrusted.has(name) ? 'distrusted' : null);
+}
+
+/** The labels of its keys, by fingerprint. */
+export function labelsOf(name: string, { identities, distrusted }: Trust): Map<string, string> {
+  const keys = (identities.get(name) ?? distrusted.get(name))?.keys ?? [];
+  return new Map(keys.map((key) => [key.fingerprint, labelOf(key)]));
 }
 
 /** A key that was revoked when the history was read is the same only as long as that says the same. */
@@ -31,16 +44,12 @@ export function labelOf({ fingerprint, state, cutoff = 0 }: IdentityKey): string
 
 /** Every key that signed anything must still be allowed to: revocations and entitlement are judged anew. SPEC §7.4 */
 export function isStillTrusted(state: HistoryState, trust: Trust): boolean {
-  return (
-    state.repoId === trust.repoId &&
-    state.recordBytes <= maxBytes(trust) &&
-    state.owners.every((owner) => isStillOwner(owner, trust))
-  );
+  return state.repoId === trust.repoId && state.owners.every((owner) => isStillOwner(owner, trust));
 }
 
-function isStillOwner({ name, role, fingerprints }: Owner, trust: Trust): boolean {
-  const identity = trust.identities.get(name);
-  return identity?.role === role && fingerprints.every((label) => identity.keys.some((key) => labelOf(key) === label));
+function isStillOwner({ name, standing, fingerprints }: Owner, trust: Trust): boolean {
+  const labels = new Set(labelsOf(name, trust).values());
+  return standingOf(name, trust) === standing && fingerprints.every((label) => labels.has(label));
 }
 
 export interface HistoryCache {
@@ -65,13 +74,19 @@ export function openHistoryCache(folder: string | null): HistoryCache {
       }
     },
     save(state) {
-      writeCached(join(folder, state.sessions), JSON.stringify(state));
+      writeCached(join(folder, state.sessions), state);
       for (const name of newestCached(folder).slice(STATES)) dropCached(join(folder, name));
     },
   };
 }
 
-/** A file that was cut off, or is none, is no state. */
+/** A file that was cut off, or is none, is no state; nor is one that somebody else wrote there. */
 function readState(folder: string, name: string): HistoryState | null {
-  return parseJson(readCached(join(folder, name)));
+  const state = parseJson<Partial<HistoryState>>(readCached(join(folder, name)));
+  return isState(state) ? state : null;
+}
+
+function isState(state: Partial<HistoryState> | null): state is HistoryState {
+  const isWhole = Array.isArray(state?.owners) && Array.isArray(state.distrusted);
+  return isWhole && Object.keys(emptyHistory()).every((key) => Object.hasOwn(state.history ?? {}, key));
 }

@@ -1,8 +1,10 @@
-import { type Finding, HandoffError } from '../core/error.ts';
+import { type Finding, HandoffError, hasErrors } from '../core/error.ts';
+import { groupBy } from '../core/group-by.ts';
 import { emptyHistory, type History } from '../core/history.ts';
-import { ROOT } from '../core/paths.ts';
+import { ROOT, taskPath } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
-import type { Identity, Trust } from '../core/trust.ts';
+import { dropOldTasks, hasTooManyTasks } from '../core/task-state.ts';
+import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Report } from './finding.ts';
 import { readGrowth, type SessionFolder } from './growth.ts';
@@ -10,14 +12,14 @@ import {
   type HistoryCache,
   type HistoryState,
   isStillTrusted,
-  labelOf,
+  labelsOf,
   type Owner,
   openHistoryCache,
+  standingOf,
 } from './history-cache.ts';
 import { isFolder, listUnique } from './layout.ts';
-import { maxBytes } from './session.ts';
 import { foldSessions, sidOf } from './session-records.ts';
-import type { Entry, Source } from './source.ts';
+import { type Entry, FOLDER, find, type Source } from './source.ts';
 
 export interface HistoryOptions {
   suite: Suite;
@@ -26,28 +28,34 @@ export interface HistoryOptions {
   onProgress?(checked: number): void;
 }
 
+export interface ReadHistory {
+  history: History;
+  /** About what was read now. */
+  findings: Finding[];
+  /** Identities of which records count for nothing, since their keys were revoked. */
+  distrusted: readonly string[];
+}
+
 /**
  * What the records of a tree add up to. Reads what was added since it was last asked, and nothing at all when that is
  * nothing: no verb costs more because history is long. What does not hold is reported and counts for nothing.
  */
-export async function readHistory(
-  source: Source,
-  trust: Trust,
-  options: HistoryOptions,
-): Promise<{ history: History; findings: Finding[] }> {
+export async function readHistory(source: Source, trust: Trust, options: HistoryOptions): Promise<ReadHistory> {
   const findings: Finding[] = [];
   const report: Report = (found) => findings.push(found);
   const now = await findSessions(source, report);
-  if (!now) return { history: emptyHistory(), findings };
+  if (!now) return { history: emptyHistory(), findings, distrusted: [] };
   const cache = openHistoryCache(now.oid ? options.cacheFolder : null);
   const known = now.oid ? cache.get(now.oid) : null;
-  if (known && isStillTrusted(known, trust)) return { history: known.history, findings };
+  if (known && isStillTrusted(known, trust)) return { ...known, findings };
   const { state, folders } =
     (await findBase(source, now, trust, cache, report)) ?? (await fromNothing(source, now, trust, report));
   await foldSessions(state.history, folders, { source, trust, ...options, onSession: noting(state, trust) }, report);
-  if (now.oid && findings.length === 0) cache.save({ ...state, sessions: now.oid, recordBytes: maxBytes(trust) });
+  for (const { path } of findings.filter(({ severity }) => severity === 'warning')) noteDistrust(state, path!);
+  if (hasTooManyTasks(state.history.tasks)) dropOldTasks(state.history.tasks, await definedTasks(source));
+  if (now.oid && !hasErrors(findings)) cache.save({ ...state, sessions: now.oid });
   findings.sort((a, b) => ((a.path ?? '') < (b.path ?? '') ? -1 : 1));
-  return { history: state.history, findings };
+  return { ...state, findings };
 }
 
 export async function findSessions(source: Source, report: Report): Promise<Entry | null> {
@@ -55,6 +63,14 @@ export async function findSessions(source: Source, report: Report): Promise<Entr
   const rooms = top && isFolder(top, report) ? await listUnique(source, top, report) : [];
   const sessions = rooms.find(({ name }) => name === 'sessions');
   return sessions && isFolder(sessions, report) ? sessions : null;
+}
+
+/** By the names of their files: what is in those is for others to judge. */
+async function definedTasks(source: Source): Promise<(id: string) => boolean> {
+  const folder = await find(source, `${ROOT}/tasks`);
+  const files = folder?.mode === FOLDER ? await source.list(folder) : [];
+  const paths = new Set(files.map(({ path }) => path));
+  return (id) => paths.has(taskPath(id));
 }
 
 /** A state, and the folders that are not in it yet. */
@@ -77,7 +93,7 @@ async function findBase(
     const folders = await readGrowth(source, { ...now, oid: state.sessions }, now, (found) =>
       findings.push(found),
     ).catch(nullIfGone);
-    if (!folders || folders.some((folder) => isCopy(folder, state))) continue;
+    if (!folders || hasCopies(folders, state)) continue;
     findings.forEach(report);
     return { state, folders };
   }
@@ -90,33 +106,54 @@ function nullIfGone(error: unknown): null {
   throw error;
 }
 
-/** A new folder may hold a session that is elsewhere already. To tell, both must be read. SPEC §6.6 */
-function isCopy(folder: SessionFolder, { sids }: HistoryState): boolean {
-  return folder.isNew && sids.includes(sidOf(folder));
+/** A new folder may hold a session of which its identity has another folder. To tell, both must be read. SPEC §6.6 */
+function hasCopies(folders: readonly SessionFolder[], { owners }: HistoryState): boolean {
+  const arrived = groupBy(
+    folders.filter(({ isNew }) => isNew),
+    ({ owner }) => owner,
+  );
+  return owners.some(({ name, sids }) => mentionsAny(sids, (arrived.get(name) ?? []).map(sidOf)));
 }
+
+/** Few are looked for in the text; for many it is taken apart, once. */
+function mentionsAny(sids: string, wanted: readonly string[]): boolean {
+  if (wanted.length <= FEW) return wanted.some((sid) => sids.includes(sid));
+  const known = new Set(sids.split(' '));
+  return wanted.some((sid) => known.has(sid));
+}
+
+const FEW = 16;
 
 async function fromNothing(source: Source, now: Entry, trust: Trust, report: Report): Promise<Base> {
   const folders = (await readGrowth(source, null, now, report))!;
   const { repoId } = trust;
   const history = emptyHistory();
-  return { state: { sessions: '', repoId, recordBytes: maxBytes(trust), owners: [], sids: '', history }, folders };
+  return { state: { sessions: '', repoId, owners: [], distrusted: [], history }, folders };
 }
 
-/** Keeps account of what the verdict rests on. */
-function noting(state: HistoryState, trust: Trust): (folder: SessionFolder, records: readonly PlacedRecord[]) => void {
-  return (folder, records) => {
-    if (folder.isNew) state.sids += ` ${sidOf(folder)}`;
-    const identity = trust.identities.get(folder.owner);
-    if (identity) noteKeys(state.owners, identity, records);
+/** Keeps account of what the verdict rests on: distrusted records too, since their keys may count elsewhere. */
+function noting(
+  state: HistoryState,
+  trust: Trust,
+): (folder: SessionFolder, records: readonly PlacedRecord[], fingerprints: readonly string[]) => void {
+  return (folder, _, fingerprints) => {
+    const owner = noteKeys(state.owners, folder.owner, fingerprints, trust);
+    if (owner && folder.isNew) owner.sids += ` ${sidOf(folder)}`;
   };
 }
 
-function noteKeys(owners: Owner[], { name, role, keys }: Identity, records: readonly PlacedRecord[]): void {
-  const labels = new Map(keys.map((key) => [key.fingerprint, labelOf(key)]));
+function noteKeys(owners: Owner[], name: string, fingerprints: readonly string[], trust: Trust): Owner | null {
+  const standing = standingOf(name, trust);
+  if (standing === null) return null;
+  const labels = labelsOf(name, trust);
   const known = owners.find((owner) => owner.name === name);
-  const owner = known ?? { name, role, fingerprints: [] };
+  const owner: Owner = known ?? { name, standing, fingerprints: [], sids: '' };
   if (!known) owners.push(owner);
-  owner.fingerprints = [
-    ...new Set([...owner.fingerprints, ...records.map(({ record }) => labels.get(record.fingerprint)!)]),
-  ];
+  owner.fingerprints = [...new Set([...owner.fingerprints, ...fingerprints.map((print) => labels.get(print)!)])];
+  return owner;
+}
+
+function noteDistrust(state: HistoryState, path: string): void {
+  const owner = path.split('/')[2]!;
+  if (!state.distrusted.includes(owner)) state.distrusted.push(owner);
 }

@@ -1,3 +1,4 @@
+import { decodeNames } from '../git/name-text.ts';
 import type { Git } from '../git/run.ts';
 import { readGit } from '../git/run.ts';
 import type { GitStore } from '../git/store.ts';
@@ -5,7 +6,7 @@ import { type Entry, FOLDER, type Source } from './source.ts';
 
 /** What is staged: the tree the next commit would have, without writing one. `git.dir` is the top of the work tree. */
 export async function openIndex(git: Git, store: GitStore, paths: string[] = []): Promise<Source> {
-  const listing = (await readGit(git, ['ls-files', '--stage', '-z', '--', ...paths])).toString('utf8');
+  const listing = decodeNames(await readGit(git, ['ls-files', '--stage', '-z', '--', ...paths]));
   const folders = group(parse(listing));
   return {
     oid: null,
@@ -20,16 +21,13 @@ export async function openIndex(git: Git, store: GitStore, paths: string[] = [])
 }
 
 /** `<mode> <oid> <stage>\t<path>` — a path in conflict appears once per stage, and shows as a duplicate. */
-function parse(listing: string): Entry[] {
-  return listing
-    .split('\0')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const tab = line.indexOf('\t');
-      const [mode = '', oid = ''] = line.slice(0, tab).split(' ');
-      const path = line.slice(tab + 1);
-      return { path, name: path.slice(path.lastIndexOf('/') + 1), mode, oid };
-    });
+function parse(listing: readonly string[]): Entry[] {
+  return listing.map((line) => {
+    const tab = line.indexOf('\t');
+    const [mode = '', oid = ''] = line.slice(0, tab).split(' ');
+    const path = line.slice(tab + 1);
+    return { path, name: path.slice(path.lastIndexOf('/') + 1), mode, oid };
+  });
 }
 
 /** Entries by the folder they stand in, folders included. */

@@ -1,4 +1,5 @@
 import { concatBytes, equalBytes, toHex } from '../core/bytes.ts';
+import { asHandoffError, HandoffError } from '../core/error.ts';
 import { leafHashes, rootOfHashes } from '../core/merkle.ts';
 import { LEDGER, proofPath } from '../core/paths.ts';
 import { checkProof } from '../core/proof.ts';
@@ -21,6 +22,7 @@ import type { Suite } from '../core/verify.ts';
 import { attempt, type Report } from './finding.ts';
 import { isFile, listUnique, reportNoPlace } from './layout.ts';
 import { inconsistent, type Ledger, ledgerVkeys, openCheckpoint, readLedger } from './ledger.ts';
+import { assertComplete } from './ledger-complete.ts';
 import { type Entry, FOLDER, find, type Source } from './source.ts';
 
 /** A seal in a ledger, and where it stands. */
@@ -38,15 +40,37 @@ export async function auditLedger(source: Source, trust: Trust, suite: Suite, re
     await openCheckpoint(ledger, trust, suite);
     await reportStrays(source, ledger, report);
     await assertTiles(ledger, trust.repoId, suite);
+    await assertComplete(ledger, null, { source, trust, suite });
   });
 }
 
 /** A proof that stands in the tree: of the record that its name says, and by a key that may sign the ledger. */
 export async function auditProof(source: Source, file: Entry, trust: Trust, suite: Suite): Promise<void> {
   const proof = parseProof(await source.read(file, MAX_PROOF_BYTES));
-  const { record } = await checkProof(proof, { vkeys: ledgerVkeys(trust, suite), source: 'maintainers' }, suite);
+  const check = (vkeys: string[]) => checkProof(proof, { vkeys, source: 'maintainers' }, suite);
+  const { record } = await check(ledgerVkeys(trust, suite)).catch(async (error: unknown) => {
+    const revoked = ledgerVkeys(trust, suite, ['revoked']);
+    throw revoked.length > 0 && (await holds(check(revoked))) ? provedByRevoked() : error;
+  });
   if (proofPath(record) === file.path && proof.repo === trust.repoId) return;
   throw proofError('record', `the record that ${file.name} names`, record);
+}
+
+async function holds(checking: Promise<unknown>): Promise<boolean> {
+  try {
+    await checking;
+    return true;
+  } catch (error) {
+    asHandoffError(error);
+    return false;
+  }
+}
+
+function provedByRevoked(): HandoffError {
+  return new HandoffError('proof_invalid', 'The key of a maintainer that signed the checkpoint in it was revoked.', {
+    hint: 'Once the ledger is signed anew: git handoff prove RECORD. Until then it proves nothing; git rm takes it away.',
+    data: { distrusted: true },
+  });
 }
 
 /**

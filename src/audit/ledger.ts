@@ -123,6 +123,7 @@ async function isOfRevoked(note: Note, trust: Trust, suite: Suite): Promise<bool
 function revokedSince(): HandoffError {
   return new HandoffError('ledger_inconsistent', 'The key of a maintainer that signed the ledger was revoked.', {
     hint: 'A maintainer signs it anew: git handoff ledger append on the protected branch.',
+    data: { distrusted: true },
   });
 }
 
@@ -206,9 +207,9 @@ function startOf(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
 }
 
-export function inconsistent(message: string, data?: Record<string, unknown>): HandoffError {
-  return new HandoffError('ledger_inconsistent', message, {
-    hint: 'Only git handoff ledger append writes .handoff/ledger. Take it from the protected branch: git restore --source=BRANCH -- .handoff/ledger',
-    ...(data && { data }),
-  });
+export function inconsistent(message: string, data?: Record<string, unknown>, hint = TAKE_IT): HandoffError {
+  return new HandoffError('ledger_inconsistent', message, { hint, ...(data && { data }) });
 }
+
+const TAKE_IT =
+  'Only git handoff ledger append writes .handoff/ledger. Take it from the protected branch: git restore --source=BRANCH -- .handoff/ledger';

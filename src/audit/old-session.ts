@@ -1,6 +1,7 @@
 import { emptyHistory } from '../core/history.ts';
 import { findSession } from '../core/history-queries.ts';
 import { parseSessionFolder, ROOT } from '../core/paths.ts';
+import { parseSessionName } from '../core/session-name.ts';
 import type { SessionSummary } from '../core/session-summary.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
@@ -17,9 +18,10 @@ export async function readOldSession(
   suite: Suite,
   prefix: string,
 ): Promise<SessionSummary | null> {
-  if (prefix.length < SID) return null;
+  const name = parseSessionName(prefix);
+  if (name.prefix.length < SID) return null;
   const history = emptyHistory();
-  const folders = await foldersOf(source, prefix.slice(0, SID));
+  const folders = await foldersOf(source, name.prefix.slice(0, SID));
   await foldSessions(history, folders, { source, trust, suite, onSession() {} }, () => {});
   return findSession(history, prefix);
 }
@@ -32,7 +34,7 @@ export async function foldersOf(source: Source, sid: string): Promise<SessionFol
   for (const owner of owners.filter(({ mode }) => mode === FOLDER)) {
     const entries = await source.list(owner);
     const named = entries.filter(({ name, mode }) => mode === FOLDER && parseSessionFolder(name)?.sid8.startsWith(sid));
-    found.push(...named.map((entry) => ({ owner: owner.name, entry, isNew: true })));
+    for (const entry of named) found.push({ owner: owner.name, entry, isNew: true });
   }
   return found;
 }

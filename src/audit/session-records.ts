@@ -2,6 +2,7 @@ import { groupBy } from '../core/group-by.ts';
 import { addSession, type History } from '../core/history.ts';
 import { parseRecordName, parseSessionFolder } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
+import { shortened } from '../core/shortened.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import { finding, type Report } from './finding.ts';
@@ -15,8 +16,11 @@ export interface FoldContext {
   trust: Trust;
   suite: Suite;
   onProgress?(checked: number): void;
-  /** Called for each session that was folded. */
-  onSession(folder: SessionFolder, records: readonly PlacedRecord[]): void;
+  /** Whoever judges records needs all that they say. Of a history's own reading only what it keeps stays in memory. */
+  isWhole?: boolean;
+  isArriving?: SessionContext['isArriving'];
+  /** Called for each session that was folded, with the keys of all its records, distrusted ones too. */
+  onSession(folder: SessionFolder, records: readonly PlacedRecord[], fingerprints: readonly string[]): void;
 }
 
 /** Audits sessions and folds what holds of them; all else is reported. */
@@ -28,37 +32,45 @@ export async function foldSessions(
 ): Promise<void> {
   const fold = (session: Session): void => {
     addSession(history, session.folder.entry.path, session.records);
-    context.onSession(session.folder, session.records);
+    context.onSession(session.folder, session.records, session.fingerprints);
   };
-  const twins = sharedSids(folders);
+  const isShared = sharedSids(folders);
   const undecided: Session[] = [];
   const read = sessionReader(context, report);
   await Promise.all(
     folders.map(async (folder) => {
-      const session = { folder, records: await read(folder) };
-      if (twins.has(sidOf(folder))) undecided.push(session);
+      const session = { folder, ...(await read(folder)) };
+      if (isShared(folder)) undecided.push(session);
       else fold(session);
     }),
   );
   for (const session of withoutCopies(undecided, report)) fold(session);
 }
 
-interface Session {
+interface Session extends ReadSession {
   folder: SessionFolder;
+}
+
+interface ReadSession {
   records: PlacedRecord[];
+  fingerprints: readonly string[];
 }
 
 export function sidOf({ entry }: SessionFolder): string {
   return parseSessionFolder(entry.name)!.sid8;
 }
 
-function sharedSids(folders: readonly SessionFolder[]): Set<string> {
-  const seen = new Set<string>();
-  const sids = folders.map(sidOf);
-  return new Set(sids.filter((sid) => seen.has(sid) || !seen.add(sid)));
+/** Whether another folder of the same identity may hold the same session. */
+function sharedSids(folders: readonly SessionFolder[]): (folder: SessionFolder) => boolean {
+  const owned = groupBy(folders, ownedSid);
+  return (folder) => owned.get(ownedSid(folder))!.length > 1;
 }
 
-/** SPEC §6.6: a session has one folder. Where it has two, nobody can tell whose it is: neither counts. */
+function ownedSid(folder: SessionFolder): string {
+  return `${folder.owner} ${sidOf(folder)}`;
+}
+
+/** SPEC §6.6: a session has one folder. Where it has two, nobody can tell which is the copy: neither counts. */
 function withoutCopies(sessions: readonly Session[], report: Report): Session[] {
   const folders = groupBy(sessions, idOf);
   return sessions.filter((session) => {
@@ -70,9 +82,9 @@ function withoutCopies(sessions: readonly Session[], report: Report): Session[] 
   });
 }
 
-/** Of one of which no record holds, nothing. */
-function idOf({ records }: Session): string {
-  return String(records[0]?.record.fields.session_id ?? '');
+/** A session is its identity's: that somebody else took the same id is nothing to it. Without one valid record it has none. */
+function idOf({ folder, records }: Session): string {
+  return `${folder.owner} ${records[0]?.record.fields.session_id ?? ''}`;
 }
 
 function severalFolders({ folder }: Session, copy: Session): ReturnType<typeof finding> {
@@ -82,10 +94,17 @@ function severalFolders({ folder }: Session, copy: Session): ReturnType<typeof f
 
 const NO_COPY = 'Remove the copy.';
 
-/** The records of a session as far as its chain holds: what comes after a fault hangs on nothing. */
-function sessionReader(context: FoldContext, report: Report): (folder: SessionFolder) => Promise<PlacedRecord[]> {
+/**
+ * The records of a session as far as its chain holds: what comes after a fault hangs on nothing. A record of a revoked key is
+ * left out and is no fault: what a key that counts signed after it still does.
+ */
+export function sessionReader(
+  context: Omit<FoldContext, 'onSession'>,
+  report: Report,
+): (folder: SessionFolder) => Promise<ReadSession> {
   const some = limiter(FOLDERS_AT_ONCE);
   const limit = limiter(RECORDS_AT_ONCE);
+  const keep = context.isWhole ? (placed: PlacedRecord) => placed : shortened;
   let checked = 0;
   return ({ entry, owner }) =>
     some(1, async () => {
@@ -93,13 +112,14 @@ function sessionReader(context: FoldContext, report: Report): (folder: SessionFo
       let end = Number.POSITIVE_INFINITY;
       const onFile = (): void => context.onProgress?.(++checked);
       const onRecord: SessionContext['onRecord'] = (path, _, verified) => {
-        if (verified) records.push({ path, record: verified });
+        if (verified) records.push(keep({ path, record: verified }));
       };
-      await auditSession(entry, owner, { ...context, limit, onFile, onRecord }, (found) => {
-        end = Math.min(end, seqOf(found.path!));
+      const audit = await auditSession(entry, owner, { ...context, limit, onFile, onRecord }, (found) => {
+        if (found.severity === 'error') end = Math.min(end, seqOf(found.path!));
         report(found);
       });
-      return records.filter(({ path }) => seqOf(path) < end).sort((a, b) => seqOf(a.path) - seqOf(b.path));
+      const whole = records.filter(({ path }) => seqOf(path) < end).sort((a, b) => seqOf(a.path) - seqOf(b.path));
+      return { records: whole, fingerprints: audit?.fingerprints ?? [] };
     });
 }
 

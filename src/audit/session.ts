@@ -1,9 +1,12 @@
 import { assertPlace, chainFaults, type Link, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
+import { detached } from '../core/excerpt.ts';
 import { matchHead } from '../core/head.ts';
 import type { RecordKind } from '../core/kinds.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseSessionFolder } from '../core/paths.ts';
-import { cutSignature, type ParsedRecord, parseCut, type SignedParts } from '../core/record.ts';
+import { quoteWord } from '../core/quote.ts';
+import { assertSize, cutSignature, type ParsedRecord, parseCut, type SignedParts } from '../core/record.ts';
 import { type Identity, type IdentityKey, keyRevoked, type Trust } from '../core/trust.ts';
 import {
   assertSigned,
@@ -27,6 +30,8 @@ export interface SessionContext {
   suite: Suite;
   /** Bounds how many records are in memory at once. */
   limit<T>(records: number, task: () => Promise<T>): Promise<T>;
+  /** Whether a file arrives: the limit of the policy is for what arrives, and may have been another when the others came. */
+  isArriving?: ((path: string) => boolean) | undefined;
   /** Called for each file that was looked at. */
   onFile(): void;
   /** Called for each file with what it turned out to be. Without it most records need not be parsed in full. */
@@ -40,11 +45,13 @@ export interface SessionAudit {
   lastId: string;
   clock: number;
   fingerprints: string[];
+  /** How many of them are by keys that were revoked: they count for nothing. */
+  distrusted: number;
   /** `<task> <token>` of the locks it claims to hold. */
   locks: string[];
 }
 
-/** Every record of one session: each by itself, then the chain. Null when anything was found. SPEC §6 */
+/** Every record of one session: each by itself, then the chain. Null when anything is broken; what is distrusted is not. SPEC §6 */
 export async function auditSession(
   folder: Entry,
   owner: string,
@@ -53,17 +60,19 @@ export async function auditSession(
 ): Promise<SessionAudit | null> {
   let clean = true;
   const note: Report = (found) => {
-    clean = false;
+    clean &&= found.severity === 'warning';
     report(found);
   };
   const entries = await attempt(folder.path, note, () => context.source.list(folder));
   const files = numberedFiles(entries ?? [], note);
-  const identity = context.trust.identities.get(owner);
+  const identity = signerOf(owner, context.trust);
   const session: Session = {
     owner,
     sid8: parseSessionFolder(folder.name)!.sid8,
     identity,
+    isDistrusted: !context.trust.identities.has(owner),
     vouched: await vouchedRecords(files, identity, context),
+    distrusted: new Set(),
     sealed: sealedFiles(files),
     report: note,
   };
@@ -75,7 +84,12 @@ export async function auditSession(
   }
   reportChain(links, files, folder, note);
   if (session.sealed) reportSeals(session.sealed, links, files, context.suite, note);
-  return clean && links[0] ? summarise(links as Link[]) : null;
+  return clean && links[0] ? summarise(links as Link[], session.distrusted) : null;
+}
+
+/** Whose keys the records of a folder are checked with. One whose own document is distrusted still tells forged from distrusted. */
+function signerOf(owner: string, { identities, distrusted }: Trust): Identity | undefined {
+  return identities.get(owner) ?? distrusted.get(owner);
 }
 
 /** A long session is read in parts, so that it does not hold all of memory's share at once. */
@@ -86,14 +100,18 @@ interface Session {
   sid8: string;
   /** Undefined when nobody signed such an identity in. */
   identity: Identity | undefined;
+  /** Whether only a key that was revoked has signed it in. */
+  isDistrusted: boolean;
   /** By revoked key, up to which record the ledger vouches for it. */
   vouched: ReadonlyMap<string, number>;
+  /** The numbers of the records that count for nothing. */
+  distrusted: Set<number>;
   /** Null when it has no seal. */
   sealed: SealedFiles | null;
   report: Report;
 }
 
-/** The policy may ask for less than the protocol allows. */
+/** SPEC §3.1: the policy may ask for less than the protocol allows, of what arrives. */
 export function maxBytes({ policy }: Trust): number {
   return (policy.document.fields.limits as unknown as { record_bytes: number }).record_bytes;
 }
@@ -105,7 +123,7 @@ async function auditRecords(
   context: SessionContext,
 ): Promise<(Link | null)[]> {
   const entries = files.map(({ entry }) => entry);
-  const contents = await context.source.readAll(entries, maxBytes(context.trust));
+  const contents = await context.source.readAll(entries, MAX_RECORD_BYTES);
   const opened = files.map((file, index) => openFile(file, contents[index]!));
   const checks = await checkSignatures(opened, session.identity?.keys ?? [], context.suite);
   return opened.map((file, index) => auditRecord(file, checks[index]!, session, context));
@@ -133,15 +151,19 @@ function auditRecord(
   let link: Link | null = null;
   try {
     if (bytes instanceof HandoffError) throw bytes;
+    if (context.isArriving?.(entry.path)) assertSize(bytes.length, maxBytes(context.trust), 'record');
     const matched = context.onRecord || kind === 'seal' ? null : matchHead(bytes, parts, kind);
     record = matched ? null : parseCut(bytes, parts);
     const head = matched ?? record!;
     assertPlace(head, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
     const key = assertSigned(head, check, session.identity.keys);
-    assertEntitled(kind, key, session.identity, seq <= (session.vouched.get(key.fingerprint) ?? 0));
-    link = toLink(head, recordId(head.signedBytes, context.suite), key.fingerprint);
-    verified = record && assertVerified(record, check, session.identity.keys, context.suite);
+    assertEntitled(kind, session.identity);
+    link = keptLink(toLink(head, recordId(head.signedBytes, context.suite), key.fingerprint), bytes);
+    const distrust = whyDistrusted({ kind, seq, key }, session);
+    if (distrust) session.distrusted.add(seq);
+    if (distrust) session.report({ ...toFinding(distrust, entry.path), severity: 'warning', record: link.id });
+    else verified = record && assertVerified(record, check, session.identity.keys, context.suite);
   } catch (error) {
     session.report(toFinding(error, entry.path));
   }
@@ -152,15 +174,30 @@ function auditRecord(
   return link;
 }
 
-/** SPEC §6.1: by an identity that was signed in, with a key that may, or might then. */
-function assertEntitled(
-  kind: RecordKind,
-  { state, fingerprint }: IdentityKey,
-  { name, role }: Identity,
-  isVouched: boolean,
-): void {
-  if (state === 'revoked' && !isVouched) throw keyRevoked(fingerprint);
-  if (kind === 'waiver' && role !== 'maintainer') throw notEntitled(name, kind);
+/** Links are kept until the session's end: those of long records must not keep their texts in memory. */
+function keptLink(link: Link, { length }: Uint8Array): Link {
+  return length > SHORT ? detached(link) : link;
+}
+
+const SHORT = 4096;
+
+/** SPEC §6.1: whose document is the first of its kind was never a maintainer. */
+function assertEntitled(kind: RecordKind, { name, role, version }: Identity): void {
+  if (kind === 'waiver' && role !== 'maintainer' && version === 1) throw notEntitled(name, kind);
+}
+
+/**
+ * SPEC §5.5: what may have been right when it came and is by somebody who may no more. It keeps its place in the chain, since
+ * others build on it, and counts for nothing. Null for what counts.
+ */
+function whyDistrusted(
+  { kind, seq, key }: { kind: RecordKind; seq: number; key: IdentityKey },
+  { identity, isDistrusted, vouched }: Session,
+): HandoffError | null {
+  const { name, role } = identity!;
+  if (isDistrusted) return signedInByRevoked(name);
+  if (key.state === 'revoked' && seq > (vouched.get(key.fingerprint) ?? 0)) return keyRevoked(key.fingerprint);
+  return kind === 'waiver' && role !== 'maintainer' ? notEntitled(name, kind) : null;
 }
 
 function reportChain(
@@ -181,15 +218,17 @@ function reportChain(
   }
 }
 
-function summarise(links: readonly Link[]): SessionAudit {
+function summarise(links: readonly Link[], distrusted: ReadonlySet<number>): SessionAudit {
   const last = links.at(-1)!;
+  const trusted = links.filter(({ seq }) => !distrusted.has(seq));
   return {
     sessionId: last.sessionId,
     records: links.length,
     lastId: last.id,
     clock: last.clock,
     fingerprints: [...new Set(links.map((link) => link.fingerprint))],
-    locks: [...new Set(links.flatMap(({ lock }) => (lock ? [`${lock.task} ${lock.token}`] : [])))],
+    distrusted: distrusted.size,
+    locks: [...new Set(trusted.flatMap(({ lock }) => (lock ? [`${lock.task} ${lock.token}`] : [])))],
   };
 }
 
@@ -197,8 +236,15 @@ const NO_CHAIN = 'A record was removed, added or reordered after the fact. Resto
 
 function unknownSigner(name: string): HandoffError {
   return new HandoffError('signer_unknown', `No maintainer has signed in an identity called ${name}.`, {
-    hint: `git handoff identity add ${name} --key FILE.pub`,
+    hint: `git handoff identity add ${quoteWord(name)} --key FILE.pub`,
     data: { expected: `.handoff/identities/${name}/identity.yaml signed by a maintainer`, found: 'none that holds' },
+  });
+}
+
+function signedInByRevoked(name: string): HandoffError {
+  return new HandoffError('key_revoked', `Only a key that was revoked has signed ${name} in.`, {
+    hint: `If ${name} is who it should be, a maintainer signs it anew: git handoff identity resign ${quoteWord(name)}`,
+    data: { expected: 'an identity signed in by a key that is not revoked', found: name },
   });
 }
 

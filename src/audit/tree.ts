@@ -6,7 +6,7 @@ import type { SessionCache } from './cache.ts';
 import { attempt, finding, type Report } from './finding.ts';
 import { isFolder, type Layout, listUnique, readLayout, reportNoPlace } from './layout.ts';
 import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from './limit.ts';
-import { auditSession, maxBytes, type SessionAudit, type SessionContext } from './session.ts';
+import { auditSession, type SessionAudit, type SessionContext } from './session.ts';
 import type { Entry, Source } from './source.ts';
 import { checkSkill, loadTrust, readDocument, readSignedDocument } from './trust.ts';
 
@@ -128,7 +128,7 @@ async function auditSessions(
     if (known) count(known.records);
     const audit = known ?? (await auditSession(folder, owner, context, report));
     if (audit) audits.push({ path: folder.path, audit });
-    if (audit && !known && folder.oid) options.sessions?.set(cacheKey(folder, owner, trust), audit);
+    if (audit?.distrusted === 0 && !known && folder.oid) options.sessions?.set(cacheKey(folder, owner, trust), audit);
   };
   listed.findings.forEach(report);
   await Promise.all(listed.places.map((place) => some(1, () => auditOne(place))));
@@ -176,7 +176,7 @@ function recall(
 
 /** All that the verdict on a folder came from, but for the keys: its content, its name, and whose and which rules. */
 function cacheKey({ oid, name }: Entry, owner: string, trust: Trust): string {
-  return `${oid} ${owner} ${name} ${trust.identities.get(owner)?.role} ${maxBytes(trust)} ${trust.repoId.slice(0, 12)}`;
+  return `${oid} ${owner} ${name} ${trust.identities.get(owner)?.role} ${trust.repoId.slice(0, 12)}`;
 }
 
 export function isSessionFolder(entry: Entry, report: Report): boolean {
@@ -185,24 +185,27 @@ export function isSessionFolder(entry: Entry, report: Report): boolean {
   return false;
 }
 
-/** SPEC §6.6: a session has one folder; a lock's token has one holder. */
+/** SPEC §6.6: a session has one folder; a lock's token has one holder among the sessions of an identity. */
 export function compareSessions(audits: readonly { path: string; audit: SessionAudit }[], report: Report): void {
   const folders = new Map<string, string>();
   const holders = new Map<string, string>();
   for (const { path, audit } of [...audits].sort((a, b) => (a.path < b.path ? -1 : 1))) {
-    const other = folders.get(audit.sessionId);
+    const owner = path.split('/')[2];
+    const session = `${owner} ${audit.sessionId}`;
+    const other = folders.get(session);
     if (other)
       report(finding('chain_broken', path, 'one folder for a session', `another at ${other}`, 'Remove the copy.'));
-    folders.set(audit.sessionId, path);
+    folders.set(session, path);
     for (const lock of audit.locks) {
-      const holder = holders.get(lock);
+      const key = `${owner} ${lock}`;
+      const holder = holders.get(key);
       if (holder) report(finding('stale_token', path, `lock ${lock} held by one session`, `also by ${holder}`, STALE));
-      holders.set(lock, path);
+      holders.set(key, path);
     }
   }
 }
 
-const STALE = 'Two sessions wrote with the same fencing token; the later one never held the lock.';
+const STALE = 'Two sessions of one identity wrote with the same fencing token; the later one never held the lock.';
 
 function byPlace(a: Finding, b: Finding): number {
   return (a.path ?? '') < (b.path ?? '') ? -1 : 1;

@@ -30,12 +30,12 @@ export async function loadTrust(source: Source, suite: Suite, report: Report): P
   const repoId = genesis.id.slice('sha256:'.length);
   const policy = policies.at(-1)!;
   const policyIds = policies.map(({ id }) => id);
-  return { repoId, policy, policyIds, identities: await readIdentities(source, { repoId, policy }, suite, report) };
+  return { repoId, policy, policyIds, ...(await readIdentities(source, { repoId, policy }, suite, report)) };
 }
 
 /** Where there is none, nobody is trusted, and nothing is protected. */
 export async function hasPolicy(source: Source): Promise<boolean> {
-  return (await find(source, `${ROOT}/policy`))?.mode === FOLDER;
+  return (await policyEntries(source)).length > 0;
 }
 
 function notInitialised(): HandoffError {
@@ -57,33 +57,46 @@ export async function readSignedDocument(
   return document;
 }
 
+/** Policies that hold, by the one before and the bytes that follow: for whoever reads those of many trees. */
+export type KnownPolicies = Map<string, Policy>;
+
 /** The versions that hold, in order. The first that does not ends the list: nothing after it can be trusted. */
-export async function readPolicies(source: Source, suite: Suite, report: Report): Promise<Policy[]> {
+export async function readPolicies(
+  source: Source,
+  suite: Suite,
+  report: Report,
+  known: KnownPolicies = new Map(),
+): Promise<Policy[]> {
+  const entries = await policyEntries(source);
+  if (entries.length === 0) throw notInitialised();
   const policies: Policy[] = [];
-  for (const entry of await policyEntries(source)) {
-    const prior = policies.at(-1) ?? null;
-    const repoId = policies[0]?.id.slice('sha256:'.length) ?? null;
-    const policy = await attempt(entry.path, report, async () => {
-      const next = readPolicy(await readDocument(source, entry, 'policy', repoId), suite);
-      assertVersion(next, entry);
-      await assertSucceeds(next, prior, repoId, suite);
-      return next;
-    });
+  for (const entry of entries) {
+    const key = `${policies.at(-1)?.id ?? ''} ${entry.name} ${entry.oid}`;
+    const read = () => readNext(source, entry, policies, suite);
+    const policy = (entry.oid !== null && known.get(key)) || (await attempt(entry.path, report, read));
     if (!policy) break;
+    known.set(key, policy);
     policies.push(policy);
   }
   return policies;
 }
 
+async function readNext(source: Source, entry: Entry, before: readonly Policy[], suite: Suite): Promise<Policy> {
+  const repoId = before[0]?.id.slice('sha256:'.length) ?? null;
+  const next = readPolicy(await readDocument(source, entry, 'policy', repoId), suite);
+  assertVersion(next, entry);
+  await assertSucceeds(next, before.at(-1) ?? null, repoId, suite);
+  return next;
+}
+
 async function policyEntries(source: Source): Promise<Entry[]> {
   const folder = await find(source, `${ROOT}/policy`);
-  if (folder?.mode !== FOLDER) throw notInitialised();
+  if (folder?.mode !== FOLDER) return [];
   const named = (await source.list(folder))
     .filter((entry) => entry.mode === FILE)
     .map((entry) => ({ entry, name: parsePolicyName(entry.name) }))
     .filter(({ name }) => name && !name.pending)
     .sort((a, b) => a.name!.version - b.name!.version);
-  if (named.length === 0) throw notInitialised();
   return named.map(({ entry }) => entry);
 }
 
@@ -104,31 +117,40 @@ async function readIdentities(
   base: Base,
   suite: Suite,
   report: Report,
-): Promise<Map<string, Identity>> {
+): Promise<Pick<Trust, 'identities' | 'distrusted'>> {
   const parsed = await parseIdentities(source, base.repoId, suite, report);
   const trusted = new Map<string, Identity>();
-  const admit = async (entry: Entry, identity: Identity, check: () => Promise<void>): Promise<void> => {
-    const admitted = await attempt(entry.path, report, async () => {
+  const distrusted = new Map<string, Identity>();
+  const owners = new Map<string, string>();
+  const admit = async ({ entry, identity }: Candidate, check: () => Promise<void>): Promise<void> => {
+    const note: Report = (found) => {
+      if (found.code === 'key_revoked') distrusted.set(identity.name, identity);
+      report(found);
+    };
+    const admitted = await attempt(entry.path, note, async () => {
       await check();
-      assertOwnKeys(identity, trusted);
+      assertOwnKeys(identity, owners);
       return identity;
     });
-    if (admitted) trusted.set(identity.name, identity);
+    if (!admitted) return;
+    trusted.set(identity.name, identity);
+    for (const { fingerprint } of identity.keys) owners.set(fingerprint, identity.name);
   };
-  const maintainers = parsed.filter(({ identity }) => identity.role === 'maintainer');
-  for (const { entry, identity } of maintainers) {
-    await admit(entry, identity, () => assertMaintainer(identity, base.policy, suite));
-  }
+  for (const candidate of parsed.filter(isMaintainer))
+    await admit(candidate, () => assertMaintainer(candidate.identity, base.policy, suite));
   const signers = new Map(trusted);
-  for (const { entry, identity } of parsed.filter((candidate) => !maintainers.includes(candidate))) {
-    await admit(entry, identity, () => assertSignedByMaintainer(identity.document, signers, suite));
-  }
-  return trusted;
+  for (const candidate of parsed.filter((each) => !isMaintainer(each)))
+    await admit(candidate, () => assertSignedByMaintainer(candidate.identity.document, signers, suite));
+  return { identities: trusted, distrusted };
 }
 
 interface Candidate {
   entry: Entry;
   identity: Identity;
+}
+
+function isMaintainer({ identity }: Candidate): boolean {
+  return identity.role === 'maintainer';
 }
 
 async function parseIdentities(source: Source, repoId: string, suite: Suite, report: Report): Promise<Candidate[]> {
@@ -167,15 +189,13 @@ function assertNamed(identity: Identity, folder: string): void {
 }
 
 /** SPEC §5.5: a key speaks for one identity. */
-function assertOwnKeys(identity: Identity, trusted: ReadonlyMap<string, Identity>): void {
-  for (const other of trusted.values()) {
-    const shared = other.keys.find((key) => identity.keys.some((own) => own.fingerprint === key.fingerprint));
-    if (!shared) continue;
-    throw new HandoffError('signer_not_entitled', `The key ${shared.fingerprint} already belongs to ${other.name}.`, {
-      hint: 'Give each identity a key of its own.',
-      data: { expected: 'a key of its own', found: shared.fingerprint },
-    });
-  }
+function assertOwnKeys({ keys }: Identity, owners: ReadonlyMap<string, string>): void {
+  const shared = keys.find(({ fingerprint }) => owners.has(fingerprint))?.fingerprint;
+  if (shared === undefined) return;
+  throw new HandoffError('signer_not_entitled', `The key ${shared} already belongs to ${owners.get(shared)}.`, {
+    hint: 'Give each identity a key of its own.',
+    data: { expected: 'a key of its own', found: shared },
+  });
 }
 
 /** A document of the kind its place demands, written for this repository. */

@@ -43,7 +43,7 @@ function modeOf(stats: Stats): string {
 
 /** O_NOFOLLOW: the last component cannot be swapped for a link between looking and reading. */
 function readFile(path: string, limit: number): Uint8Array {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size } = fstatSync(file);
     assertSize(size, limit, 'record');

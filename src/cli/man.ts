@@ -77,6 +77,12 @@ const CONFIGURATION: readonly [string, string][] = [
       'Without it locks hold on this machine. --local goes on without it once.',
   ],
   [
+    'handoff.budget.seconds, .refs, .commits, .merges, .bytes',
+    'What judging one push, or one gate, may cost: 120 seconds, 10000 refs, 100000 commits, 512 merges that are made again, ' +
+      '64m bytes in .handoff. Beyond it the push is refused: over_budget, too_large, too_many_merges. A number, ' +
+      'perhaps with k, m or g.',
+  ],
+  [
     'handoff.witness',
     'Public keys of witnesses, with spaces between: ledger verify checks their cosignatures where the ledger has any.',
   ],

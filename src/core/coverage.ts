@@ -8,8 +8,10 @@ export interface Account {
   identity: string;
   clock: number;
   commit: string;
-  /** Of its change as a whole and of each commit of it. */
-  patchIds: ReadonlySet<string>;
+  /** Of its change as a whole: what a squash keeps. */
+  wholePatchId: string | null;
+  /** Of each commit of that change, and how many of them have it: what a rebase keeps. */
+  commitPatchIds: ReadonlyMap<string, number>;
   files: readonly string[];
   /** What was run and did not pass, with how it ended. */
   failed: readonly string[];
@@ -24,10 +26,18 @@ export function toAccount({ path, record: { id, fields } }: PlacedRecord): Accou
     identity: fields.identity as string,
     clock: fields.clock as number,
     commit: fields.commit_sha as string,
-    patchIds: new Set(patch_id === undefined ? commit_patch_ids : [patch_id, ...commit_patch_ids]),
+    wholePatchId: patch_id ?? null,
+    commitPatchIds: countEach(commit_patch_ids),
     files: fields.files_changed as unknown as string[],
     failed: failedIn(fields.evidence as unknown as Run[] | undefined),
   };
+}
+
+/** What was done, taken back and done again has one id twice. */
+export function countEach(ids: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
 }
 
 interface Run {
@@ -38,27 +48,4 @@ interface Run {
 function failedIn(evidence: readonly Run[] = []): string[] {
   const failed = evidence.filter(({ exit_code }) => exit_code !== 0);
   return failed.map(({ command, exit_code }) => `${command.join(' ')} ended with exit code ${exit_code}`);
-}
-
-/**
- * Whether a policy asks no writeback for a path: it is listed, or in a folder that is. `*` stands for any part of a name, `**` for
- * any folders.
- */
-export function exemption(patterns: readonly string[]): (path: string) => boolean {
-  const rules = patterns.map(toRule);
-  return (path) => rules.some((rule) => rule.test(path));
-}
-
-/** A pattern whose last name has a `*` is for files: `*.md` does not exempt a folder that is called so. */
-function toRule(pattern: string): RegExp {
-  const isFile = /\*[^/]*$/.test(pattern) && !pattern.endsWith('**');
-  const parts = pattern.replace(/\/+$/, '').split(/(\*\*\/|\*\*|\*)/);
-  return new RegExp(`^${parts.map(toSource).join('')}${isFile ? '$' : '(?:/|$)'}`, 's');
-}
-
-function toSource(part: string): string {
-  if (part === '**/') return '(?:[^/]*/)*';
-  if (part === '**') return '.*';
-  if (part === '*') return '[^/]*';
-  return part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

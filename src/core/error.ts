@@ -7,6 +7,8 @@ const EXIT = {
   writeback_required: 1,
   bytes_invalid: 1,
   too_large: 1,
+  too_many_merges: 1,
+  over_budget: 1,
   yaml_invalid: 1,
   schema_invalid: 1,
   signature_invalid: 1,

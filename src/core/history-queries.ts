@@ -1,8 +1,9 @@
-import { type History, isOpen, type Wip } from './history.ts';
+import { type History, isOpen, type Pickup, type Wip } from './history.ts';
 import { byNewest } from './newest.ts';
 import type { Baton, Decision, RecordSummary } from './record-summary.ts';
-import type { SessionSummary } from './session-summary.ts';
-import { isPending, type Signal } from './signals.ts';
+import { isNamed, parseSessionName } from './session-name.ts';
+import { findOwn, type SessionSummary } from './session-summary.ts';
+import { pendingOf, type Signal } from './signals.ts';
 import { stateOf, type TaskState, type TaskStatus, type TaskTrail } from './task-state.ts';
 
 const MOST_RECENT = 10;
@@ -29,7 +30,7 @@ export function openWip({ wip }: History): Wip[] {
 
 /** What was sent to an identity and no pickup of that identity has drained. */
 export function pendingSignals({ signals }: History, identity: string): Signal[] {
-  return signals.sent.filter(isPending).filter(({ to }) => to === identity);
+  return pendingOf(signals, identity);
 }
 
 /** Null for a task that no record names. Ids are chosen by others: one may be called `constructor`. */
@@ -63,17 +64,35 @@ export function newestBaton({ sessions }: History): Baton | null {
   return batons.sort(byNewest)[0] ?? null;
 }
 
-/** Null when no session, or more than one, has an id that begins so. */
-export function findSession({ sessions }: History, prefix: string): SessionSummary | null {
-  const found = sessions.filter(({ session_id }) => session_id.startsWith(prefix));
+/** Null when no session, or more than one, is named so. */
+export function findSession(history: History, name: string): SessionSummary | null {
+  const found = findSessions(history, name);
   return found.length === 1 ? found[0]! : null;
+}
+
+type Heir = Pick<SessionSummary, 'session_id' | 'identity' | 'predecessor_session_id'>;
+
+export function findSessions({ sessions }: History, name: string): SessionSummary[] {
+  const parsed = parseSessionName(name);
+  return sessions.filter((session) => isNamed(parsed, session));
+}
+
+/** The session that this one goes on from. Where two identities have one of that id, the one whose baton was picked up. */
+export function predecessorOf({ sessions, pickups }: History, session: Heir): SessionSummary | null {
+  const found = sessions.filter(({ session_id }) => session_id === session.predecessor_session_id);
+  if (found.length < 2) return found[0] ?? null;
+  const { baton = null } = findOwn(pickups, session) ?? {};
+  return found.find((each) => each.baton?.delta_id === baton) ?? found[0]!;
 }
 
 /**
  * The session that picked this one up, the newest if several did; its id alone where the session is long past. Whoever
  * picked it up before its baton was written (`after` is the baton's clock) does not hold that baton.
  */
-export function successorOf({ pickups }: History, sessionId: string, after = 0): string | null {
-  const heir = pickups.find((pickup) => pickup.predecessor_session_id === sessionId && pickup.clock > after);
-  return heir?.session_id ?? null;
+export function successorOf(history: History, sessionId: string, after = 0): string | null {
+  return heirOf(history, sessionId, after)?.session_id ?? null;
+}
+
+export function heirOf({ pickups }: History, sessionId: string, after = 0): Pickup | null {
+  return pickups.find((pickup) => pickup.predecessor_session_id === sessionId && pickup.clock > after) ?? null;
 }

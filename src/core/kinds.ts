@@ -22,6 +22,8 @@ export const DOCUMENT_KINDS = ['policy', 'identity', 'project', 'task-definition
 export type RecordKind = (typeof RECORD_KINDS)[number];
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 export type Kind = RecordKind | DocumentKind;
+/** A lock is signed as well, and is no file of the tree. SPEC §8.7 */
+export type SignedKind = Kind | 'lock';
 
 /** Kinds whose main part is a text that people read: Markdown below front matter. SPEC §3.2 */
 const MARKDOWN: ReadonlySet<string> = new Set(['baton', 'decision']);
@@ -41,6 +43,6 @@ export function extensionOf(kind: Kind): 'md' | 'yaml' {
 }
 
 /** The SSHSIG namespace: a signature made for one kind says nothing about another. SPEC §4.2 */
-export function namespaceOf(kind: Kind): string {
+export function namespaceOf(kind: SignedKind): string {
   return `git-handoff/v1/${kind}`;
 }

@@ -13,6 +13,13 @@ export function isTaskId(id: string): boolean {
   return TASK.test(id) && !id.includes('..') && !DEVICE.test(id);
 }
 
+const SESSION = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** It names a folder of the state directory, and stands in commands that are printed: nothing else may pass for one. */
+export function isSessionId(id: string): boolean {
+  return SESSION.test(id);
+}
+
 /** `source`: where the name came from, when nobody typed it as an argument just now. */
 export function assertIdentityName(name: string, source?: string): void {
   if (isIdentityName(name)) return;
@@ -27,6 +34,11 @@ export function assertIdentityName(name: string, source?: string): void {
 export function isLookalike(name: string): boolean {
   if (name === '.handoff') return false;
   if (name === '') return true;
+  // bytes that are no UTF-8: as a name in a tree has them, or as a folder's listing does
+  return foldsToRoot(name) || (name.includes('\ufffd') && foldsToRoot(name.replace(/\ufffd[0-9a-f]{2}/g, '')));
+}
+
+function foldsToRoot(name: string): boolean {
   const folded = (/^[ -~]*$/.test(name) ? name : withoutIgnored(withoutIgnored(name).normalize('NFKC')))
     .toLowerCase()
     .replace(/^(?:\.?[/\\])+/u, '') // a tree can hold `./.handoff`, and git checks out `.handoff/x` as a path

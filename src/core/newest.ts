@@ -21,7 +21,14 @@ export function insertNewest<T extends Moment>(list: T[], item: T, most: number)
     if (byNewest(list[middle]!, item) < 0) low = middle + 1;
     else high = middle;
   }
-  if (low === most || list[low]?.delta_id === item.delta_id) return;
+  const next = list[low];
+  if (low === most || (next && byNewest(next, item) === 0)) return;
   list.splice(low, 0, item);
   if (list.length > most) list.pop();
+}
+
+/** The same for many at once: to make room for each of them by itself would take as long as the list is. */
+export function mergeNewest<T extends Moment>(list: readonly T[], items: readonly T[], most: number): T[] {
+  const sorted = [...list, ...items].sort(byNewest);
+  return sorted.filter((item, at) => at === 0 || byNewest(sorted[at - 1]!, item) !== 0).slice(0, most);
 }

@@ -37,6 +37,11 @@ export function formatProof(proof: Proof): Uint8Array {
   return bytes;
 }
 
+/** A proof without its comments, in which alone two files that say the same may differ. */
+export function withoutComments(bytes: Uint8Array): string {
+  return plainYaml(decodeText(bytes)).text;
+}
+
 /** The file as it was written; nothing of it is checked but its form. */
 export function parseProof(bytes: Uint8Array): Proof {
   if (!(bytes instanceof Uint8Array)) throw proofError('file', 'the bytes of a file, as Uint8Array', typeof bytes);

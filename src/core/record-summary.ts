@@ -1,3 +1,4 @@
+import { excerptOf } from './excerpt.ts';
 import type { RecordKind } from './kinds.ts';
 import type { Moment } from './newest.ts';
 import { summarise } from './summary.ts';
@@ -22,8 +23,11 @@ export interface RecordSummary extends Moment {
 /** `path` leads to the body. */
 export interface Baton extends RecordSummary {
   next_agent: string | null;
+  /** The first of them, where there are more than anybody has in focus. */
   focus: string[];
 }
+
+const MOST_IN_FOCUS = 64;
 
 export interface Decision extends RecordSummary {
   title: string;
@@ -46,10 +50,10 @@ export function toRecordSummary({ path, record }: PlacedRecord): RecordSummary {
 
 export function toBaton(placed: PlacedRecord): Baton {
   const { next_agent, focus } = placed.record.fields as { next_agent?: string; focus?: string[] };
-  return { ...toRecordSummary(placed), next_agent: next_agent ?? null, focus: focus ?? [] };
+  return { ...toRecordSummary(placed), next_agent: next_agent ?? null, focus: (focus ?? []).slice(0, MOST_IN_FOCUS) };
 }
 
 export function toDecision(placed: PlacedRecord): Decision {
   const { title, status, supersedes } = placed.record.fields as { title: string; status: string; supersedes?: string };
-  return { ...toRecordSummary(placed), title, status, supersedes: supersedes ?? null };
+  return { ...toRecordSummary(placed), title: excerptOf(title).text, status, supersedes: supersedes ?? null };
 }

@@ -27,7 +27,7 @@ interface Progress {
   since_thought: number;
 }
 
-/** `records` is a chain that holds, from its first record on. */
+/** `records` are those of a chain that count; where the opening was signed by a key that was revoked since, the first of the others tells. */
 export function summariseSession(folder: string, records: readonly PlacedRecord[]): SessionSummary {
   const opening = records[0]!.record;
   const last = records.at(-1)!.record;
@@ -45,13 +45,13 @@ export function summariseSession(folder: string, records: readonly PlacedRecord[
 }
 
 function summariseOpening({ kind, fields }: VerifiedRecord): Omit<SessionSummary, keyof Progress | 'folder'> {
-  const { task, branch, head, predecessor_session_id } = fields as Record<string, string | null | undefined>;
+  const { task, branch, head, inherited_from } = fields as Record<string, string | null | undefined>;
   return {
     session_id: fields.session_id as string,
     identity: fields.identity as string,
-    opened: kind as 'start' | 'pickup',
+    opened: kind === 'pickup' || inherited_from ? 'pickup' : 'start',
     started_at: fields.at as string,
-    predecessor_session_id: predecessor_session_id ?? null,
+    predecessor_session_id: inherited_from ?? null,
     task: task ?? null,
     branch: branch ?? null,
     head: head ?? null,
@@ -74,12 +74,20 @@ const NEWEST_ENDED = 64;
  * own: one that ends would leave a gap there, and which session fills it would depend on the order of reading.
  */
 export function addSummary(sessions: readonly SessionSummary[], session: SessionSummary): SessionSummary[] {
-  const known = sessions.find(({ session_id }) => session_id === session.session_id);
+  const known = findOwn(sessions, session);
   if (known && known.last_seq >= session.last_seq) return [...sessions];
   const all = [...sessions.filter((other) => other !== known), session].sort((a, b) => byNewest(last(a), last(b)));
   const ended = all.filter(({ baton }) => baton).sort((a, b) => byNewest(a.baton!, b.baton!));
   const kept = new Set([...all.slice(0, NEWEST_SESSIONS), ...ended.slice(0, NEWEST_ENDED)]);
   return all.filter((candidate) => kept.has(candidate));
+}
+
+/** SPEC §6.6: a session is its identity's. Somebody else's of the same id is another one. */
+export function findOwn<T extends Pick<SessionSummary, 'session_id' | 'identity'>>(
+  sessions: readonly T[],
+  { session_id, identity }: Pick<SessionSummary, 'session_id' | 'identity'>,
+): T | null {
+  return sessions.find((each) => each.session_id === session_id && each.identity === identity) ?? null;
 }
 
 function last({ clock, last_id }: SessionSummary): Moment {

@@ -1,74 +1,78 @@
-import { insertNewest, type Moment } from './newest.ts';
+import { type Excerpt, excerptOf } from './excerpt.ts';
+import { insertNewest, type Moment, mergeNewest } from './newest.ts';
+import type { PlacedRecord } from './record-summary.ts';
 import type { VerifiedRecord } from './verify.ts';
 
-export interface Signal extends Moment {
+/** `path` leads to the whole text. */
+export interface Signal extends Moment, Excerpt {
   from: string;
   to: string;
   type: string | null;
-  text: string;
   at: string;
   session_id: string;
+  path: string;
 }
 
-/** What is left of a signal that was received: it must not come back when its session is read again. */
-interface ReceivedSignal extends Moment {
-  received: true;
-}
-
-/** A pickup that drained signals. Branches merge in any order, so it can be read before the signals it names. */
-interface Drain extends Moment {
+/** The signals that pickups of an identity list: `delta_id` is the signal's, `clock` that of the pickup. */
+interface Drained {
   identity: string;
-  signals: string[];
+  signals: Moment[];
 }
 
+/** Branches merge in any order: a pickup can be read before the signals that it names. Only who asks compares the two. */
 export interface Signals {
-  sent: (Signal | ReceivedSignal)[];
-  drains: Drain[];
+  sent: Signal[];
+  /** By the name of the identity. */
+  drained: Drained[];
 }
 
-/** Received ones count: were they dropped first, a signal that is read again would be pending again. */
-const NEWEST_SIGNALS = 1024;
-const NEWEST_DRAINS = 1024;
+/** Received ones count: were they dropped first, which signals are kept would depend on the order of reading. */
+const NEWEST_SIGNALS = 512;
 
-export function addSignal({ sent, drains }: Signals, record: VerifiedRecord): void {
-  const signal = toSignal(record);
-  const isReceived = drains.some((drain) => receives(drain, signal));
-  insertNewest(sent, isReceived ? received(signal) : signal, NEWEST_SIGNALS);
+/** Of each identity, so that nobody can push out what another has received. More than one record can list. */
+const NEWEST_DRAINED = 4096;
+
+export function addSignal({ sent }: Signals, placed: PlacedRecord): void {
+  insertNewest(sent, toSignal(placed), NEWEST_SIGNALS);
 }
 
-function toSignal({ id, fields }: VerifiedRecord): Signal {
+function toSignal({ path, record: { id, fields } }: PlacedRecord): Signal {
   const { identity, to, type, text, at, session_id } = fields as Record<string, string>;
   return {
     delta_id: id,
     from: identity!,
     to: to!,
     type: type ?? null,
-    text: text!,
+    ...excerptOf(text!),
     at: at!,
     clock: fields.clock as number,
     session_id: session_id!,
+    path,
   };
 }
 
-export function addDrain(signals: Signals, { id, fields }: VerifiedRecord): void {
-  const { identity, clock, signals: named = [] } = fields as { identity: string; clock: number; signals?: string[] };
-  if (named.length === 0) return;
-  const drain: Drain = { delta_id: id, clock, identity, signals: named };
-  insertNewest(signals.drains, drain, NEWEST_DRAINS);
-  signals.sent = signals.sent.map((signal) =>
-    isPending(signal) && receives(drain, signal) ? received(signal) : signal,
+export function addDrain({ drained }: Signals, { fields }: VerifiedRecord): void {
+  const { identity, clock, signals = [] } = fields as { identity: string; clock: number; signals?: string[] };
+  if (signals.length === 0) return;
+  const known = drainedBy(drained, identity);
+  known.signals = mergeNewest(
+    known.signals,
+    signals.map((delta_id) => ({ clock, delta_id })),
+    NEWEST_DRAINED,
   );
 }
 
-/** Nobody receives what was sent to another. */
-function receives({ identity, signals }: Drain, { to, delta_id }: Signal): boolean {
-  return identity === to && signals.includes(delta_id);
+function drainedBy(drained: Drained[], identity: string): Drained {
+  const known = drained.find((each) => each.identity === identity);
+  if (known) return known;
+  const added: Drained = { identity, signals: [] };
+  drained.push(added);
+  drained.sort((a, b) => (a.identity < b.identity ? -1 : 1));
+  return added;
 }
 
-function received({ clock, delta_id }: Signal): ReceivedSignal {
-  return { clock, delta_id, received: true };
-}
-
-export function isPending(signal: Signal | ReceivedSignal): signal is Signal {
-  return !('received' in signal);
+/** SPEC §8.5: nobody receives what was sent to another, and everybody once. */
+export function pendingOf({ sent, drained }: Signals, identity: string): Signal[] {
+  const received = new Set(drained.find((each) => each.identity === identity)?.signals.map(({ delta_id }) => delta_id));
+  return sent.filter(({ to, delta_id }) => to === identity && !received.has(delta_id));
 }

@@ -1,3 +1,4 @@
+import { beginningOf } from './excerpt.ts';
 import type { VerifiedRecord } from './verify.ts';
 
 /** The field that says in a line what a record is about, by kind. */
@@ -32,7 +33,7 @@ export function summarise(record: VerifiedRecord): string {
 /** A baton without a summary is known by its first line that says something. */
 function firstWords(body: string | null): string {
   return (
-    (body ?? '')
+    beginningOf(body)
       .split('\n')
       .map((line) => line.replace(/^#+\s*/, '').trim())
       .find((line) => line !== '') ?? ''

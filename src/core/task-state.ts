@@ -1,6 +1,5 @@
 import { byNewest, insertNewest, type Moment } from './newest.ts';
-import type { PlacedRecord } from './record-summary.ts';
-import type { YamlMap } from './yaml.ts';
+import type { VerifiedRecord } from './verify.ts';
 
 export type TaskStatus = 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
 
@@ -23,10 +22,14 @@ export interface TaskThought extends Moment {
 }
 
 /** Who wrote with which number of the task's lock. */
-interface TaskToken {
+export interface TaskToken {
   token: number;
   session_id: string;
+  identity: string;
 }
+
+/** Records may carry any number. One that is further above than this is no lock's: whoever invents it freezes nothing. SPEC §8.9 */
+export const TOKEN_REACH = 64;
 
 /** What the records say about one task: enough to tell its state whichever of them was read first. */
 export interface TaskTrail {
@@ -49,14 +52,69 @@ const NEWEST_STEPS = 16;
  */
 const NEWEST_TASKS = 32_768;
 
+/** What is needed of a record that was verified. */
+export interface TaskRecord {
+  path: string;
+  record: Pick<VerifiedRecord, 'kind' | 'id' | 'fields'>;
+}
+
 /** Only what concerns tasks: changes, thoughts, and the tokens of their locks. */
-export function addTaskRecord(tasks: TaskTrails, { path, record }: PlacedRecord): void {
-  const { kind, id, fields } = record;
-  const moment: Moment = { clock: fields.clock as number, delta_id: id };
-  if (kind === 'thought') addThought(trailOf(tasks, fields.task_id as string), moment, path, fields);
-  if (kind === 'task') addChange(trailOf(tasks, fields.task_id as string), moment, fields as unknown as ChangeFields);
-  const lock = fields.lock as unknown as { task: string; token: number } | undefined;
-  if (lock) addToken(trailOf(tasks, lock.task), { token: lock.token, session_id: fields.session_id as string });
+export function addTaskRecord(tasks: TaskTrails, placed: TaskRecord): void {
+  const { kind, fields } = placed.record;
+  if (kind === 'thought')
+    insertNewest(trailOf(tasks, fields.task_id as string).thoughts, toThought(placed), NEWEST_STEPS);
+  if (kind === 'task') addChange(trailOf(tasks, fields.task_id as string), placed);
+  const lock = lockOf(placed);
+  if (lock) addToken(trailOf(tasks, lock.task), toToken(placed, lock));
+}
+
+/**
+ * The trail of one task, of which nothing is left out: for verdicts. `records` may be about other tasks too, in any order, and
+ * some of them twice.
+ */
+export function wholeTrail(task: string, records: Iterable<TaskRecord>): TaskTrail {
+  const each = [...new Map([...records].map((placed) => [placed.record.id, placed])).values()];
+  const about = (kind: string): TaskRecord[] =>
+    each.filter(({ record }) => record.kind === kind && record.fields.task_id === task);
+  const changed = about('task').sort((a, b) => byNewest(momentOf(a), momentOf(b)));
+  const tokens = each.flatMap((placed) => {
+    const lock = lockOf(placed);
+    return lock?.task === task ? [toToken(placed, lock)] : [];
+  });
+  return {
+    by: changed[0] ? changedBy(changed[0]) : null,
+    changes: changed.map(toChange),
+    thoughts: about('thought').map(toThought).sort(byNewest),
+    tokens: [...new Map(tokens.map((held) => [`${held.token} ${holderOf(held)}`, held])).values()].sort(byNumber),
+  };
+}
+
+/** The number of a task's lock that a record was written under. */
+export function lockOf({ record }: TaskRecord): { task: string; token: number } | undefined {
+  return record.fields.lock as unknown as { task: string; token: number } | undefined;
+}
+
+function momentOf({ record: { id, fields } }: TaskRecord): Moment {
+  return { clock: fields.clock as number, delta_id: id };
+}
+
+function toThought(placed: TaskRecord): TaskThought {
+  const { identity, commit_sha } = placed.record.fields as Record<'identity' | 'commit_sha', string>;
+  return { ...momentOf(placed), identity, commit: commit_sha, path: placed.path };
+}
+
+function toChange(placed: TaskRecord): TaskChange {
+  return { ...momentOf(placed), status: placed.record.fields.status as TaskStatus };
+}
+
+function changedBy({ record }: TaskRecord): NonNullable<TaskTrail['by']> {
+  const { session_id, identity, progress } = record.fields as unknown as ChangeFields;
+  return { session_id, identity, progress: progress ?? null };
+}
+
+function toToken({ record }: TaskRecord, { token }: { token: number }): TaskToken {
+  const { session_id, identity } = record.fields as Record<'session_id' | 'identity', string>;
+  return { token, session_id, identity };
 }
 
 function trailOf(tasks: TaskTrails, task: string): TaskTrail {
@@ -65,33 +123,46 @@ function trailOf(tasks: TaskTrails, task: string): TaskTrail {
   return tasks[task]!;
 }
 
-function addThought({ thoughts }: TaskTrail, moment: Moment, path: string, fields: YamlMap): void {
-  const { identity, commit_sha } = fields as Record<'identity' | 'commit_sha', string>;
-  insertNewest(thoughts, { ...moment, identity, commit: commit_sha, path }, NEWEST_STEPS);
-}
-
 function addToken({ tokens }: TaskTrail, added: TaskToken): void {
-  if (tokens.some(({ token, session_id }) => token === added.token && session_id === added.session_id)) return;
+  if (tokens.some((each) => each.token === added.token && isSameSession(each, added))) return;
   tokens.push(added);
-  tokens.sort((a, b) => b.token - a.token || (a.session_id < b.session_id ? -1 : 1));
+  tokens.sort(byNumber);
   tokens.length = Math.min(tokens.length, NEWEST_STEPS);
 }
 
-type ChangeFields = { status: TaskStatus; progress?: number; session_id: string; identity: string };
-
-function addChange(trail: TaskTrail, moment: Moment, { status, progress, session_id, identity }: ChangeFields): void {
-  insertNewest(trail.changes, { ...moment, status }, NEWEST_STEPS);
-  if (trail.changes[0]!.delta_id !== moment.delta_id) return;
-  trail.by = { session_id, identity, progress: progress ?? null };
+/** SPEC §6.6: a session is its identity's; somebody else's of the same id is another one. */
+export function isSameSession(a: SessionKey, b: SessionKey): boolean {
+  return a.session_id === b.session_id && a.identity === b.identity;
 }
 
-/** Once for a session, so that a loop over many tasks does not look at all of them for each. */
-export function dropOldTasks(tasks: TaskTrails): void {
+type SessionKey = Pick<TaskToken, 'session_id' | 'identity'>;
+
+function holderOf({ session_id, identity }: SessionKey): string {
+  return `${session_id} ${identity}`;
+}
+
+function byNumber(a: TaskToken, b: TaskToken): number {
+  return b.token - a.token || (holderOf(a) < holderOf(b) ? -1 : 1);
+}
+
+type ChangeFields = { progress?: number; session_id: string; identity: string };
+
+function addChange(trail: TaskTrail, placed: TaskRecord): void {
+  insertNewest(trail.changes, toChange(placed), NEWEST_STEPS);
+  if (trail.changes[0]!.delta_id === placed.record.id) trail.by = changedBy(placed);
+}
+
+export function hasTooManyTasks(tasks: TaskTrails): boolean {
+  return Object.keys(tasks).length > NEWEST_TASKS;
+}
+
+/** Those that nobody has defined go first: whoever invents thousands pushes none out that work waits for. */
+export function dropOldTasks(tasks: TaskTrails, isDefined: (id: string) => boolean): void {
   const ids = Object.keys(tasks);
-  if (ids.length <= NEWEST_TASKS) return;
   const moments = new Map(ids.map((id) => [id, newest(tasks[id]!)]));
-  ids.sort((a, b) => byNewest(moments.get(a)!, moments.get(b)!));
-  for (const id of ids.slice(NEWEST_TASKS)) delete tasks[id];
+  const byUse = (a: string, b: string): number =>
+    Number(isDefined(b)) - Number(isDefined(a)) || byNewest(moments.get(a)!, moments.get(b)!);
+  for (const id of ids.sort(byUse).slice(NEWEST_TASKS)) delete tasks[id];
 }
 
 /** Of one whose lock was only ever mentioned, the beginning of time. */
@@ -124,14 +195,4 @@ export function writebackOf({ changes, thoughts }: TaskTrail): TaskThought | nul
   const entered = lastEntered(changes);
   const thought = thoughts[0];
   return thought && (!entered || byNewest(thought, entered) < 0) ? thought : null;
-}
-
-/** Two accounts of one task as one: what an earlier change brought and what this one does. */
-export function mergeTrails(a: TaskTrail, b: TaskTrail): TaskTrail {
-  const merged: TaskTrail = { by: null, changes: [...a.changes], thoughts: [...a.thoughts], tokens: [...a.tokens] };
-  for (const change of b.changes) insertNewest(merged.changes, change, NEWEST_STEPS);
-  for (const thought of b.thoughts) insertNewest(merged.thoughts, thought, NEWEST_STEPS);
-  for (const token of b.tokens) addToken(merged, token);
-  merged.by = merged.changes[0]?.delta_id === a.changes[0]?.delta_id ? a.by : b.by;
-  return merged;
 }

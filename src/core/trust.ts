@@ -42,6 +42,8 @@ export interface Trust {
   /** The ids of all versions, the first one first. */
   policyIds: readonly string[];
   identities: ReadonlyMap<string, Identity>;
+  /** Those whom only a key that was revoked since has signed in: they count for nothing until somebody else signs. */
+  distrusted: ReadonlyMap<string, Identity>;
 }
 
 /** SPEC §5.1: threshold within the number of keys; no principal and no key named twice. */
@@ -109,7 +111,7 @@ export async function rootSigners(document: ParsedRecord, root: RootKeys, suite:
   return signers;
 }
 
-async function assertSigned(
+export async function assertSigned(
   document: ParsedRecord,
   key: PublicKey,
   signature: Uint8Array,
@@ -133,14 +135,35 @@ export function readIdentity(document: ParsedRecord, suite: Suite): Identity {
   };
   const listed = keys.map(({ key, ...rest }) => ({ ...readPublicKey(key, suite), ...rest }));
   const prints = listed.map(({ fingerprint }) => fingerprint);
-  const again = prints.find((print, index) => prints.indexOf(print) < index);
+  const seen = new Set<string>();
+  const again = prints.find((print) => seen.size === seen.add(print).size);
   if (again) throw listedTwice(name, again);
   if ((version === 1) !== (prev === null)) throw noPredecessor(version, prev);
   return { name, version, id: recordId(document.signedBytes, suite), role, keys: listed, document };
 }
 
-/** SPEC §5.4: maintainers are signed in by the threshold of root principals. */
+/** SPEC §5.4: maintainers are signed in by the threshold of root principals; one lays its keys down by itself. */
 export async function assertMaintainer(identity: Identity, policy: Policy, suite: Suite): Promise<void> {
+  if ((await laidDownBy(identity, suite)).length === 0) await assertByThreshold(identity, policy, suite);
+}
+
+/**
+ * SPEC §5.5: whoever holds a key may say that nobody is to trust it, without asking anybody. Of an identity that has no key left but
+ * revoked ones, which can give nothing to anyone, the keys of its own that say so.
+ */
+export async function laidDownBy({ name, keys, document }: Identity, suite: Suite): Promise<IdentityKey[]> {
+  if (keys.some(({ state }) => state !== 'revoked')) return [];
+  const signers: IdentityKey[] = [];
+  for (const line of document.signatures) {
+    const key = line.identity === name && keys.find(({ fingerprint }) => fingerprint === line.fingerprint);
+    if (!key) continue;
+    await assertSigned(document, key, line.bytes, suite);
+    signers.push(key);
+  }
+  return signers;
+}
+
+export async function assertByThreshold(identity: Identity, policy: Policy, suite: Suite): Promise<void> {
   const signers = await rootSigners(identity.document, policy.root, suite);
   if (signers.size >= policy.root.threshold) return;
   throw notSignedIn(identity.document, `${policy.root.threshold} root principals of policy ${policy.version}`);

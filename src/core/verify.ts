@@ -1,7 +1,7 @@
 import { toHex } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import type { Hashes } from './hash.ts';
-import { type Kind, namespaceOf } from './kinds.ts';
+import { type Kind, namespaceOf, type SignedKind } from './kinds.ts';
 import type { ParsedRecord, SignedParts } from './record.ts';
 import { sshsigMessage } from './sshsig.ts';
 
@@ -118,9 +118,15 @@ export function assertVerified(
   return { ...record, id: recordId(record.signedBytes, suite), fingerprint } as VerifiedRecord;
 }
 
+/** What a key is asked to sign, or to have signed. */
+export interface Signable {
+  kind: SignedKind;
+  signedBytes: Uint8Array;
+}
+
 /** The one place that builds the bytes a key signs. SPEC §4.2 */
-export function signedMessage(record: Pick<ParsedRecord, 'kind' | 'signedBytes'>, hashes: Hashes): Uint8Array {
-  return sshsigMessage(namespaceOf(record.kind), hashes.sha512(record.signedBytes));
+export function signedMessage({ kind, signedBytes }: Signable, hashes: Hashes): Uint8Array {
+  return sshsigMessage(namespaceOf(kind), hashes.sha512(signedBytes));
 }
 
 /** SPEC §2.3: an id is the digest of the signed bytes; it never covers a signature. */

@@ -1,23 +1,20 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { HandoffError } from '../core/error.ts';
-import { unquotePath } from './quoted-path.ts';
+import { type FileHunks, openHunkReader } from './hunk-reader.ts';
+import type { LineReader } from './line-reader.ts';
+import { type Change, openPatchReader } from './patch-reader.ts';
 import { type Git, gitFailure, spawnGit, startFailure, withoutIndex } from './run.ts';
 import { assertOid, type Oid } from './store.ts';
 
 /** What is compared: a commit with its parent, or with one of several, or two trees (null: nothing). */
 export type Comparison = { commit: Oid; parent?: Oid } | { before: Oid | null; after: Oid };
 
-/** What a commit, or the step from one tree to another, changes outside the folder that is left out. */
-export interface Change {
-  paths: string[];
-  /** SPEC §9.3. Null where nothing changed. */
-  patchId: string | null;
-}
-
 /** One process that compares whatever it is asked to. It is started before the first question is known. */
 export interface Changes {
   /** A rename is a file less and a file more. */
   read(comparisons: readonly Comparison[]): Promise<Change[]>;
+  /** Where each patch is applied: of every file that it changes line by line, what it finds there. Null where that is too much to hold. */
+  readHunks(comparisons: readonly Comparison[]): Promise<(FileHunks[] | null)[]>;
   close(): Promise<void>;
 }
 
@@ -26,10 +23,13 @@ export function openChanges(git: Git, leftOut: string): Changes {
   const args = [...ARGS, '--', '.', `:(top,exclude,literal)${leftOut}`];
   const compared = withoutIndex({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } });
   const child = spawnGit(compared, args, CONFIG);
-  const waiting: Waiting[] = [];
-  const reader = new ChangesReader((change) => waiting.shift()?.answer(change));
+  const waiting: Question[] = [];
+  const lines = openLines((line) => {
+    if (line.toString('latin1', 0, MARK.length + 1) === MARK) waiting.shift()?.finish();
+    else waiting[0]?.line(line);
+  });
   const stderr: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => reader.add(chunk));
+  child.stdout.on('data', (chunk: Buffer) => lines(chunk));
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
   child.stdin.on('error', () => {}); // it has ended early, and its exit code says why
   const ended = new Promise<void>((resolve) => {
@@ -42,12 +42,16 @@ export function openChanges(git: Git, leftOut: string): Changes {
       finish(gitFailure(['diff-tree'], { code: code ?? 128, stderr: Buffer.concat(stderr).toString('utf8') })),
     );
   });
+  const ask = <T>(comparisons: readonly Comparison[], openReader: () => LineReader<T>): Promise<T[]> => {
+    const answers = comparisons.map(
+      () => new Promise<T>((resolve, fail) => waiting.push(toQuestion(openReader(), resolve, fail))),
+    );
+    child.stdin.write(comparisons.map((each) => `${toLine(each)}\n${MARK}\n`).join(''));
+    return Promise.all(answers);
+  };
   return {
-    read(comparisons) {
-      const answers = comparisons.map(() => new Promise<Change>((answer, fail) => waiting.push({ answer, fail })));
-      child.stdin.write(comparisons.map((each) => `${toLine(each)}\n${MARK}\n`).join(''));
-      return Promise.all(answers);
-    },
+    read: (comparisons) => ask(comparisons, openPatchReader),
+    readHunks: (comparisons) => ask(comparisons, openHunkReader),
     close() {
       child.stdin.end();
       return ended;
@@ -55,9 +59,30 @@ export function openChanges(git: Git, leftOut: string): Changes {
   };
 }
 
-interface Waiting {
-  answer(change: Change): void;
+/** A comparison that was asked for, whoever wants what of it. */
+interface Question {
+  line(line: Buffer): void;
+  finish(): void;
   fail(error: HandoffError): void;
+}
+
+function toQuestion<T>(reader: LineReader<T>, resolve: (value: T) => void, fail: Question['fail']): Question {
+  return { line: (line) => reader.line(line), finish: () => resolve(reader.finish()), fail };
+}
+
+/** A line is held until it ends. */
+function openLines(take: (line: Buffer) => void): (chunk: Buffer) => void {
+  let rest: Buffer[] = [];
+  return (chunk) => {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      const part = chunk.subarray(from, end);
+      take(rest.length === 0 ? part : Buffer.concat([...rest, part]));
+      rest = [];
+      from = end + 1;
+    }
+    if (from < chunk.length) rest.push(chunk.subarray(from));
+  };
 }
 
 /** Reads changes, all with one process. */
@@ -77,6 +102,7 @@ const ARGS = [
   ...[
     '--no-textconv',
     '--no-color',
+    '--inter-hunk-context=0',
     '--ignore-submodules=none',
     '--submodule=short',
     '--src-prefix=a/',
@@ -100,69 +126,8 @@ function toLine(comparison: Comparison): string {
   return `${before ?? emptyTree(after)} ${after}`;
 }
 
-/** git knows it without having it. */
-function emptyTree({ length }: Oid): Oid {
+/** The tree with nothing in it, which git knows without having it; of the same kind of id as another. */
+export function emptyTree({ length }: Oid): Oid {
   const algorithm = length === 40 ? 'sha1' : 'sha256';
   return createHash(algorithm).update('tree 0\0').digest('hex');
-}
-
-/** Takes the output line by line: a patch of any size is hashed, never held. A line is held until it ends. */
-class ChangesReader {
-  readonly #take: (change: Change) => void;
-  #rest: Buffer[] = [];
-  #current = new PatchReader();
-
-  constructor(take: (change: Change) => void) {
-    this.#take = take;
-  }
-
-  add(chunk: Buffer): void {
-    let from = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      const part = chunk.subarray(from, end);
-      this.#line(this.#rest.length === 0 ? part : Buffer.concat([...this.#rest.splice(0), part]));
-      from = end + 1;
-    }
-    if (from < chunk.length) this.#rest.push(chunk.subarray(from));
-  }
-
-  #line(line: Buffer): void {
-    if (line.toString('latin1', 0, MARK.length + 1) === MARK) {
-      this.#take(this.#current.finish());
-      this.#current = new PatchReader();
-    } else this.#current.line(line);
-  }
-}
-
-const COLON = 0x3a;
-
-/** One comparison: raw lines, then the patch. Lines of a file begin with a space, `+`, `-` or `\`. */
-class PatchReader {
-  readonly #paths: string[] = [];
-  #hash: Hash | null = null;
-  #index: Buffer | null = null;
-
-  line(line: Buffer): void {
-    if (line[0] === COLON) this.#paths.push(unquotePath(line.subarray(line.indexOf(9) + 1)));
-    else this.#patch(line);
-  }
-
-  #patch(line: Buffer): void {
-    const start = line.toString('latin1', 0, 12);
-    if (start.startsWith('diff --git ')) this.#hash ??= createHash('sha256');
-    if (!this.#hash) return; // the line that names the commit
-    if (start.startsWith('@@ ')) this.#hash.update('@@\n');
-    else if (start.startsWith('index ')) this.#index = Buffer.from(line);
-    else this.#content(line, start);
-  }
-
-  #content(line: Buffer, start: string): void {
-    // too large for git to compare by lines: then the objects are the change
-    if (start.startsWith('Binary files') && this.#index) this.#hash!.update(this.#index).update('\n');
-    this.#hash!.update(line).update('\n');
-  }
-
-  finish(): Change {
-    return { paths: this.#paths, patchId: this.#hash?.digest('hex') ?? null };
-  }
 }

@@ -27,7 +27,7 @@ export function copyIndex(
   const to = openSync(own, 'wx', 0o666);
   let from = -1;
   try {
-    from = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW);
+    from = openSync(index, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const old = fstatSync(from, { bigint: true });
     const isUnchanged: Entries['isUnchanged'] = (name, oid) => readBlobFile(Buffer.concat([top, name]), oid) !== null;
     const writtenAt = Number(old.mtimeNs / 1_000_000_000n);

@@ -187,7 +187,7 @@ function readPlain(path: string, writer: ObjectWriter): IndexedFile | 'gone' | n
 
 function openIfThere(path: string): number | null {
   try {
-    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

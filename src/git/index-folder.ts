@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, readSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { ObjectFormat } from './loose-object.ts';
 import { formatTree } from './object.ts';
 import type { Oid, TreeEntry } from './store.ts';
@@ -11,11 +12,13 @@ const OID = 40;
 const LENGTH = 0x0fff;
 const EXTENDED = 0x4000;
 const STAGE = 0x3000;
+/** In the flags that follow: it is to be committed one day, and is not yet. */
+const INTENT_TO_ADD = 0x2000;
 const PLAIN_FILE = 0o100644;
 
 /** The id of a folder of plain files as an index has it, read no further than it has to be. Null where only git can tell, or there is none. */
 export function folderInIndex(index: string, folder: string, format: ObjectFormat): Oid | null {
-  const file = openPlain(index);
+  const file = hasOtherHalf(index) ? null : openPlain(index);
   if (file === null) return null;
   try {
     const files = filesBelow(file, `${folder}/`, format === 'sha256' ? 32 : 20);
@@ -25,10 +28,15 @@ export function folderInIndex(index: string, folder: string, format: ObjectForma
   }
 }
 
+/** A split index leaves most of its entries in another file. */
+function hasOtherHalf(index: string): boolean {
+  return readdirSync(dirname(index)).some((name) => name.startsWith('sharedindex.'));
+}
+
 /** Null for a link, and where there is none. */
 function openPlain(path: string): number | null {
   try {
-    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (['ELOOP', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
@@ -50,11 +58,11 @@ function filesBelow(file: number, folder: string, width: number): Map<string, Oi
     position += size;
     rest = Buffer.concat([rest, piece.subarray(0, size)]);
     for (let entry = readEntry(rest, width); entry && left > 0; entry = readEntry(rest, width), left--) {
-      const { name, mode, flags, oid, end } = entry;
+      const { name, mode, flags, isIntended, oid, end } = entry;
       if ((flags & LENGTH) === LENGTH) return null; // a name so long that its length is not said
       rest = rest.subarray(end);
       if (name.startsWith(folder)) {
-        if (mode !== PLAIN_FILE || flags & STAGE) return null;
+        if (mode !== PLAIN_FILE || flags & STAGE || isIntended || !/^[ -~]+$/.test(name)) return null;
         files.set(name.slice(folder.length), oid);
       } else if (name > folder) return files;
     }
@@ -71,7 +79,9 @@ function readEntry(bytes: Buffer, width: number) {
   const end = (start + (flags & LENGTH) + 8) & ~7;
   if (bytes.length < end) return null;
   const name = bytes.toString('latin1', start, start + (flags & LENGTH));
-  return { name, mode: bytes.readUInt32BE(MODE), flags, oid: bytes.toString('hex', OID, OID + width), end };
+  const isIntended = start > fixed && (bytes.readUInt16BE(fixed) & INTENT_TO_ADD) !== 0;
+  const oid = bytes.toString('hex', OID, OID + width);
+  return { name, mode: bytes.readUInt32BE(MODE), flags, isIntended, oid, end };
 }
 
 function treeOf(files: ReadonlyMap<string, Oid>, format: ObjectFormat): Oid {

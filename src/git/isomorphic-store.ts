@@ -1,15 +1,8 @@
 import type { PromiseFsClient } from 'isomorphic-git';
 import { asHandoffError, HandoffError } from '../core/error.ts';
+import { formatCommit, parseCommit, parseTag } from './commit-object.ts';
 import { assertSupported, type IsomorphicPlace, isShallow } from './isomorphic-limits.ts';
-import {
-  findTexts,
-  formatCommit,
-  formatTree,
-  parseCommit,
-  parseDifference,
-  parseTagTarget,
-  parseTree,
-} from './object.ts';
+import { findTexts, formatTree, parseDifference, parseTree } from './object.ts';
 import {
   assertOid,
   assertRefPrefix,
@@ -169,7 +162,9 @@ class IsomorphicStore implements GitStore {
 
   async #ref(ref: string): Promise<Oid | null> {
     try {
-      return await this.#library.resolveRef({ ...this.#place, ref });
+      // for a name that is not there the library, as git, would go on to look for a tag that is called so
+      const isThere = (await this.#library.expandRef({ ...this.#place, ref })) === ref;
+      return isThere ? await this.#library.resolveRef({ ...this.#place, ref }) : null;
     } catch (error) {
       if (isNotFound(error)) return null;
       throw new HandoffError('io', `The ref ${ref} cannot be read`, { cause: error });
@@ -195,9 +190,17 @@ class IsomorphicStore implements GitStore {
   async #peel(oid: Oid, wanted: 'tree' | 'commit'): Promise<StoredObject> {
     const found = await this.#read(oid);
     if (found.type === wanted) return found;
-    if (found.type === 'tag') return this.#peel(parseTagTarget(oid, found.bytes), wanted);
+    if (found.type === 'tag') return this.#peelTag(oid, found.bytes, wanted);
     if (found.type === 'commit') return this.#peel(parseCommit(oid, found.bytes).tree, wanted);
     throw wrongType(oid, wanted, found.type);
+  }
+
+  /** To git a tag that calls a commit a tree names nothing. */
+  async #peelTag(oid: Oid, bytes: Uint8Array, wanted: 'tree' | 'commit'): Promise<StoredObject> {
+    const { target, type } = parseTag(oid, bytes);
+    const found = await this.#read(target);
+    if (found.type !== type) throw wrongType(target, type, found.type);
+    return this.#peel(target, wanted);
   }
 
   async #assertCommit(oid: Oid): Promise<void> {

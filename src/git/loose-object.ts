@@ -25,9 +25,18 @@ export function objectFormat(commonDir: string): ObjectFormat {
   return config.get('extensions.objectformat') === 'sha256' ? 'sha256' : 'sha1';
 }
 
+/** The id of an object, by its content. */
+export function objectId(format: ObjectFormat, type: ObjectType, bytes: Uint8Array): Oid {
+  return hash(format, withHeader(type, bytes), 'hex');
+}
+
+function withHeader(type: ObjectType, bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes]);
+}
+
 /** Writes an object as git would: whole or not at all, under the name of its content, never to be changed. */
 export function writeLooseObject(objects: string, format: ObjectFormat, type: ObjectType, bytes: Uint8Array): Oid {
-  const whole = Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes]);
+  const whole = withHeader(type, bytes);
   const oid = hash(format, whole, 'hex');
   const folder = join(objects, oid.slice(0, 2));
   const path = join(folder, oid.slice(2));

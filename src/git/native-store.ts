@@ -2,10 +2,12 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { CatFile, type GitObject, type ObjectHeader } from './cat-file.ts';
+import { formatCommit, parseCommit } from './commit-object.ts';
 import { type GitConfig, readConfig } from './config.ts';
-import { discoverRepository } from './discover.ts';
+import { discoverRepository, type RepositoryDirs } from './discover.ts';
 import { type ObjectFormat, type ObjectType, objectFormat, writeLooseObject } from './loose-object.ts';
-import { findTexts, formatCommit, formatTree, parseAdded, parseCommit, parseDifference, parseTree } from './object.ts';
+import { findTexts, formatTree, parseAdded, parseDifference, parseTree } from './object.ts';
+import { abbreviationIn, ambiguous, readBeginning } from './ref-names.ts';
 import { type Git, gitFailure, readGit, runGit } from './run.ts';
 import {
   assertOid,
@@ -65,6 +67,7 @@ class NativeStore implements NativeGitStore {
     read: (oid) => this.#treeBytes(oid),
     write: (type, bytes) => this.#write(type, bytes),
   };
+  #dirs: RepositoryDirs | undefined;
   #writer: Promise<ObjectWriter | null> | undefined;
   #large: { oid: Oid; parts: Uint8Array[] } | undefined;
   /** Also by the ids of commits. What an id names never changes. */
@@ -76,14 +79,16 @@ class NativeStore implements NativeGitStore {
   }
 
   async resolve(rev: string): Promise<Oid | null> {
-    assertRevision(rev);
+    const isNamed = this.#names(rev);
+    if (isNamed !== true && !(await isNamed)) return null;
     const header = await this.#catFile.info(rev);
     if (!header && !isOid(rev)) await this.#assertAbsent(rev);
     return header?.oid ?? null;
   }
 
   async has(rev: string): Promise<boolean> {
-    assertRevision(rev);
+    const isNamed = this.#names(rev);
+    if (isNamed !== true && !(await isNamed)) return false;
     return (await this.#catFile.info(rev)) !== null;
   }
 
@@ -96,7 +101,8 @@ class NativeStore implements NativeGitStore {
   }
 
   async readTree(rev: string): Promise<Tree | null> {
-    assertRevision(rev);
+    const isNamed = this.#names(rev);
+    if (isNamed !== true && !(await isNamed)) return null;
     const tree = this.#small.get(rev) ?? (await this.#catFile.contents(`${rev}^{tree}`));
     if (tree && isOid(rev)) this.#keep(rev, tree);
     if (tree) return { oid: tree.oid, entries: parseTree(tree.oid, tree.bytes) };
@@ -134,7 +140,8 @@ class NativeStore implements NativeGitStore {
   }
 
   async readCommit(rev: string): Promise<Commit> {
-    assertRevision(rev);
+    const isNamed = this.#names(rev);
+    if (isNamed !== true && !(await isNamed)) throw noSuchRevision(rev);
     const commit = await this.#catFile.contents(`${rev}^{commit}`);
     if (commit) return parseCommit(commit.oid, commit.bytes);
     await this.#assertAbsent(rev, 'commit');
@@ -200,6 +207,26 @@ class NativeStore implements NativeGitStore {
   objectWriter(): Promise<ObjectWriter | null> {
     this.#writer ??= this.#findWriter();
     return this.#writer;
+  }
+
+  /**
+   * False where the very ref is not there that a revision begins with; throws where it could mean more than one thing. At once
+   * where it can: what is asked before the store is closed is still answered.
+   */
+  #names(rev: string): boolean | Promise<boolean> {
+    assertRevision(rev);
+    if (isOid(rev)) return true;
+    this.#dirs ??= discoverRepository(this.#git.dir, this.#git.env);
+    const beginning = readBeginning(this.#dirs, this.#git, rev);
+    const digits = beginning === 'ref' ? abbreviationIn(rev) : null;
+    return digits === null ? beginning !== 'absent' : this.#assertNoObject(rev, digits);
+  }
+
+  /** A ref may be called like the first digits of an id, and git would take the ref. */
+  async #assertNoObject(rev: string, digits: string): Promise<true> {
+    const found = (await readGit(this.#git, ['rev-parse', `--disambiguate=${digits}`])).toString('latin1');
+    if (found === '') return true;
+    throw ambiguous(rev, ['a ref of that name', ...found.trim().split('\n').slice(0, 8)]);
   }
 
   async #treeBytes(oid: Oid): Promise<Uint8Array> {

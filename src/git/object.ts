@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HandoffError } from '../core/error.ts';
-import { assertOid, type Commit, type CommitDraft, type Oid, type TreeEntry } from './store.ts';
+import { decodeName } from './name-text.ts';
+import { assertOid, type Oid, type TreeEntry } from './store.ts';
 
 /**
  * Reads a tree object: `<mode> <name>\0<id>`, again and again. The width of an id follows from the tree's own. A folder can
@@ -80,9 +81,10 @@ function parseTreeFrom(start: number, oid: Oid, tree: Uint8Array): TreeEntry[] {
     const isMode = mode === '40000' || mode === '100644' || /^[0-7]{5,7}$/.test(mode);
     if (space < 0 || nul < 0 || end > text.length || !isMode) throw malformed('tree', oid);
     const name = text.slice(space + 1, nul);
+    if (name === '' || name.includes('/')) throw malformed('tree', oid); // a path would pass for a file in another folder
     entries.push({
       mode: mode.padStart(6, '0'),
-      name: /[\x80-\xff]/.test(name) ? buffer.toString('utf8', space + 1, nul) : name,
+      name: /[\x80-\xff]/.test(name) ? decodeName(buffer.subarray(space + 1, nul)) : name,
       oid: hex.slice((nul + 1) * 2, end * 2),
     });
     at = end;
@@ -118,43 +120,12 @@ function assertEntryName(name: string): void {
   throw new HandoffError('bad_name', `Not a name for a tree entry: ${JSON.stringify(name)}`);
 }
 
-/** Text that is not UTF-8 (git allows other encodings) is decoded with U+FFFD. */
-export function parseCommit(oid: Oid, bytes: Uint8Array): Commit {
-  const text = asBuffer(bytes).toString('utf8');
-  const end = text.indexOf('\n\n');
-  const lines = (end < 0 ? text : text.slice(0, end)).split('\n');
-  const values = (key: string) => lines.filter((l) => l.startsWith(`${key} `)).map((l) => l.slice(key.length + 1));
-  const [tree, author, committer] = [values('tree')[0], values('author')[0], values('committer')[0]];
-  if (!tree || author === undefined || committer === undefined) throw malformed('commit', oid);
-  return { oid, tree, parents: values('parent'), author, committer, message: end < 0 ? '' : text.slice(end + 2) };
-}
-
-const IDENT = /^[^<>\n\0]* <[^<>\n\0]*> \d+ [+-]\d{4}$/;
-
-export function formatCommit({ tree, parents, author, committer, message }: CommitDraft): Uint8Array {
-  for (const oid of [tree, ...parents]) assertOid(oid);
-  for (const ident of [author, committer]) {
-    if (!IDENT.test(ident)) throw new HandoffError('usage', `Expected "Name <mail> seconds +0000", got ${ident}`);
-  }
-  if (message.includes('\0')) throw new HandoffError('usage', 'A commit message cannot contain a NUL');
-  const lines = [
-    `tree ${tree}`,
-    ...parents.map((oid) => `parent ${oid}`),
-    `author ${author}`,
-    `committer ${committer}`,
-  ];
-  return Buffer.from(`${lines.join('\n')}\n\n${message}`);
-}
-
-/** What an annotated tag points at. */
-export function parseTagTarget(oid: Oid, bytes: Uint8Array): Oid {
-  const target = /^object ([0-9a-f]+)\n/.exec(asBuffer(bytes).toString('latin1'))?.[1];
-  if (!target) throw malformed('tag', oid);
-  return target;
-}
-
-function malformed(type: string, oid: Oid): HandoffError {
-  return new HandoffError('bytes_invalid', `Object ${oid} is not a well-formed ${type}`);
+/** One that readers could take for different things. */
+export function malformed(type: string, oid: Oid): HandoffError {
+  return new HandoffError('bytes_invalid', `Object ${oid} is not a well-formed ${type}, as git would write it.`, {
+    hint: `It was made by hand or is damaged: git cat-file -p ${oid} shows it. Leave it out, or make the commit anew with git.`,
+    data: { oid, type },
+  });
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

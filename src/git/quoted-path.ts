@@ -1,6 +1,8 @@
+import { decodeName } from './name-text.ts';
+
 /** A path as git prints it: as it is, or in double quotes with escapes as in C. */
 export function unquotePath(bytes: Buffer): string {
-  if (bytes[0] !== QUOTE) return bytes.toString('utf8');
+  if (bytes[0] !== QUOTE) return decodeName(bytes);
   const parts: number[] = [];
   for (let at = 1; at < bytes.length - 1; at++) {
     if (bytes[at] !== BACKSLASH) {
@@ -11,7 +13,7 @@ export function unquotePath(bytes: Buffer): string {
     parts.push(octal ? Number.parseInt(octal[0], 8) : ESCAPES[String.fromCharCode(bytes[at + 1]!)]!);
     at += octal ? 3 : 1;
   }
-  return Buffer.from(parts).toString('utf8');
+  return decodeName(Buffer.from(parts));
 }
 
 const QUOTE = 0x22;

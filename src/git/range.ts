@@ -1,3 +1,4 @@
+import { malformed } from './object.ts';
 import { type Git, readGit } from './run.ts';
 import { assertOid, type GitStore, type Oid } from './store.ts';
 
@@ -27,6 +28,13 @@ export async function readRange(git: Git, head: Oid, known: readonly Oid[]): Pro
       return { oid, parents };
     });
   return { commits, boundary };
+}
+
+/** Throws for a commit that readers take for different things, as one with a parent where git does not look for any. */
+export async function assertReadAlike(store: GitStore, commits: readonly RangeCommit[]): Promise<void> {
+  const read = await Promise.all(commits.map(({ oid }) => store.readCommit(oid)));
+  for (const [at, { oid, parents }] of read.entries())
+    if (parents.join() !== commits[at]!.parents.join()) throw malformed('commit', oid);
 }
 
 /** More commits than this and a process that knows all of history is faster. */
@@ -74,7 +82,7 @@ export function ancestorsIn(commits: ReadonlyMap<Oid, RangeCommit>, from: Oid): 
     const commit = found.has(oid) ? undefined : commits.get(oid);
     if (!commit) continue;
     found.add(oid);
-    open.push(...commit.parents);
+    for (const parent of commit.parents) open.push(parent);
   }
   return found;
 }

@@ -1,3 +1,4 @@
+import { decodeNames } from './name-text.ts';
 import { isNullOid, type Oid } from './store.ts';
 
 /** A file as a tree or an index has it. */
@@ -18,7 +19,7 @@ export const RAW = ['--raw', '-r', '-z', '--no-renames', '--no-abbrev'];
 
 /** `:<mode> <mode> <id> <id> <status>`, and the path. */
 export function parseRaw(out: Buffer): RawChange[] {
-  const parts = out.toString('utf8').split('\0').slice(0, -1);
+  const parts = decodeNames(out);
   const changes: RawChange[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [before = '', after = '', from = '', to = ''] = parts[at]!.slice(1).split(' ');

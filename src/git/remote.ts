@@ -1,4 +1,5 @@
 import { HandoffError } from '../core/error.ts';
+import { quoteWord } from '../core/quote.ts';
 import { type Git, type GitResult, gitFailure, runGit } from './run.ts';
 import type { Oid, Ref } from './store.ts';
 
@@ -31,9 +32,12 @@ export async function listRemote(remote: Remote, prefix: string): Promise<Ref[]>
   return refs.filter(({ name }) => name.startsWith(prefix));
 }
 
-/** Asks the remote to create a ref that must not exist, and for nothing else, whatever the configuration adds to a push. */
-export async function pushNewRef(remote: Remote, oid: Oid, ref: string): Promise<PushAnswer> {
-  const args = [...PUSH, `--force-with-lease=${ref}:`, '--end-of-options', remote.name, `${oid}:${ref}`];
+/**
+ * Asks the remote to put a ref where `expected` is (nothing, if that is empty), and for nothing else, whatever the
+ * configuration adds to a push.
+ */
+export async function pushRef(remote: Remote, oid: Oid, ref: string, expected: Oid | ''): Promise<PushAnswer> {
+  const args = [...PUSH, `--force-with-lease=${ref}:${expected}`, '--end-of-options', remote.name, `${oid}:${ref}`];
   const result = await converse(remote, args, { 'push.pushOption': '', 'push.negotiate': 'false' });
   const answers = result.stdout
     .toString('utf8')
@@ -54,15 +58,17 @@ export async function pushBranch(remote: Remote, ref: string): Promise<boolean> 
   if (result.code === 0) return true;
   const answers = result.stdout.toString('utf8').split('\n').map(parsePorcelain);
   const refused = answers.find((line) => line?.ref === ref && line.flag === '!');
-  if (refused && LOST.test(refused.summary)) return false;
+  if (refused && (LOST.test(refused.summary) || MOVED.test(saidBy(result)))) return false;
   // what the server itself says tells more than that it said no
   const words = refused ? `${refused.summary} ${saidBy(result)}`.trim() : gitFailure(args, result).message;
   throw new HandoffError('io', `Remote ${shownName(remote)}: ${words}`, {
-    hint: `The commits are here, and not there: git push ${shownName(remote)} shows all that it says.`,
+    hint: `The commits are here, and not there: git push ${quoteWord(shownName(remote))} shows all that it says.`,
   });
 }
 
 const LOST = /fetch first|non-fast-forward|cannot lock ref|failed to update ref|incorrect old value|stale info/;
+/** What our own hook says, before git gets to compare. */
+const MOVED = /the branch has moved: .*; fetch and push again/;
 const MAX_SAID = 500;
 
 function saidBy({ stderr }: GitResult): string {
@@ -82,21 +88,22 @@ export async function fetchBranch(remote: Remote, ref: string, tracking: string)
 
 /** Brings the objects of these refs here. No ref, no FETCH_HEAD and no other file of the repository changes. */
 export async function fetchObjects(remote: Remote, refs: readonly string[]): Promise<void> {
-  const args = [...FETCH, '--end-of-options', remote.name, ...refs];
-  // What is wanted shares no history with what is here: naming that would only cost round trips.
-  const result = await converse(remote, args, { 'fetch.negotiationAlgorithm': 'noop' });
+  const args = [...FETCH, '--stdin', '--end-of-options', remote.name]; // more names than a command line may have
+  const result = await converse(remote, args, FETCH_CONFIG, `${refs.join('\n')}\n`);
   if (result.code !== 0) throw remoteFailure(remote, gitFailure(args, result).message);
 }
 
-export function remoteFailure(remote: Remote, message: string): HandoffError {
-  const shown = shownName(remote);
-  return new HandoffError('io', `Remote ${shown}: ${message}`, {
-    hint: `Check the remote (\`git ls-remote ${shown}\`), or go on without it: \`--local\`.`,
-  });
+export function remoteFailure(remote: Remote, message: string, hint = checkRemote(remote)): HandoffError {
+  return new HandoffError('io', `Remote ${shownName(remote)}: ${message}`, { hint });
+}
+
+function checkRemote(remote: Remote): string {
+  const shown = quoteWord(shownName(remote));
+  return `Check the remote (\`git ls-remote ${shown}\`), or go on without it: \`--local\`.`;
 }
 
 /** Without a password that an address may have in it. */
-function shownName({ name }: Remote): string {
+export function shownName({ name }: Remote): string {
   return name.replace(/\/\/[^/@]*@/, '//');
 }
 
@@ -104,6 +111,10 @@ const PUSH = [
   ...['push', '--porcelain', '--no-verify', '--no-signed', '--no-follow-tags'],
   ...['--recurse-submodules=no', '--no-force-if-includes'],
 ];
+
+// What is wanted shares no history with what is here: naming that would only cost round trips. And what somebody else has
+// put there may be no commit that git would make: whoever asks looks at its bytes.
+const FETCH_CONFIG = { 'fetch.negotiationAlgorithm': 'noop', 'fetch.fsckObjects': 'false' };
 
 const FETCH = [
   ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--refmap=', '--no-prune'],
@@ -120,11 +131,12 @@ async function converse(
   remote: Remote,
   args: readonly string[],
   config: Record<string, string> = {},
+  input = '',
 ): Promise<GitResult> {
   assertRemoteName(remote.name);
   const { git, timeout = TIMEOUT } = remote;
   const silent = { ...git, set: { ...git.set, ...NO_QUESTIONS } };
-  return runGit(silent, args, { config: { ...patience(timeout), ...config }, timeout });
+  return runGit(silent, args, { config: { ...patience(timeout), ...config }, timeout, input });
 }
 
 // When git is stopped its HTTP helper lives on: it must give up by itself.

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:chil
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import type { Stop } from './stop.ts';
 import { NO_REPOSITORY } from './store.ts';
 
 export interface Git {
@@ -10,6 +11,8 @@ export interface Git {
   env: NodeJS.ProcessEnv;
   /** Variables set on purpose, after the cleaning: a temporary index, the quarantine of a push. */
   set?: Record<string, string>;
+  /** Ends what is started here, when nobody waits for it any longer. */
+  stop?: Stop;
 }
 
 export interface RunOptions {
@@ -75,7 +78,9 @@ export function spawnGit(
 ): ChildProcessWithoutNullStreams {
   const { argv, env } = commandLine(git, args, config);
   const stdio = Array.from({ length: pipes }, () => 'pipe' as const);
-  return spawn('git', argv, { env, stdio, windowsHide: true }) as ChildProcessWithoutNullStreams;
+  const child = spawn('git', argv, { env, stdio, windowsHide: true });
+  git.stop?.watch(child);
+  return child as ChildProcessWithoutNullStreams;
 }
 
 /** The fixed flags and the clean environment. */

@@ -4,11 +4,11 @@ import { HandoffError } from '../core/error.ts';
 export type Oid = string;
 
 export interface TreeEntry {
-  /** Octal, padded to six digits: `100644`, `040000`. */
+  /** Octal, padded to six digits: `100644`, `040000`. One that git never writes stays as it is, and is neither file nor folder. */
   mode: string;
   /**
-   * Names are bytes in git and decoded as UTF-8 here. Invalid bytes become U+FFFD: such a name never equals a valid one,
-   * two of them may look alike, and `writeTree` refuses it rather than rename the file.
+   * Names are bytes in git and text here, as `decodeName` has it: two that differ never become one. `writeTree` refuses a name
+   * that is no UTF-8 rather than rename the file.
    */
   name: string;
   oid: Oid;

@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { RepositoryDirs } from './discover.ts';
 
 /** More than git follows. */
@@ -15,7 +16,7 @@ export function followRef(dirs: RepositoryDirs, ref: string): string {
     name = next;
   }
   throw new HandoffError('usage', `${ref} leads to more than ${MOST_STEPS} other refs, one after the other.`, {
-    hint: `git symbolic-ref ${ref} refs/heads/NAME`,
+    hint: `git symbolic-ref ${quoteWord(ref)} refs/heads/NAME`,
   });
 }
 

@@ -16,6 +16,9 @@ const NUL = 0;
 const SLASH = 0x2f;
 /** Of all modes that git writes only a folder's begins with 4, and has five digits and not six. */
 const FOUR = 0x34;
+/** And none begins with a zero. */
+const ZERO = 0x30;
+const SPACE = 0x20;
 
 /** The place of a file or a folder. A name that stands for the other one is an error. */
 export function findEntry(tree: Uint8Array, mode: Mode, name: string, width: number): Place {
@@ -26,8 +29,9 @@ export function findEntry(tree: Uint8Array, mode: Mode, name: string, width: num
     const isFolder = tree[at] === FOUR;
     const start = at + (isFolder ? 6 : 7);
     const nul = tree.indexOf(NUL, start);
+    const isMode = tree[at] !== ZERO && tree[start - 1] === SPACE;
     const next = nul + 1 + width;
-    if (nul < 0 || next > tree.length) throw new HandoffError('bytes_invalid', 'Not a well-formed tree');
+    if (!isMode || nul < 0 || next > tree.length) throw new HandoffError('bytes_invalid', 'Not a well-formed tree');
     let same = 0;
     while (same < wanted.length && tree[start + same] === wanted[same]) same++;
     if (same === wanted.length && start + same === nul) {

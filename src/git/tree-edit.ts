@@ -1,6 +1,6 @@
 import type { ObjectType } from './loose-object.ts';
 import { parseTree } from './object.ts';
-import type { Oid } from './store.ts';
+import type { Oid, TreeEntry } from './store.ts';
 import { findEntry, withEntry, withoutEntry } from './tree-bytes.ts';
 
 /** Where trees are read, and what changes of them is written. */
@@ -14,8 +14,8 @@ export interface NewFile {
   bytes: Uint8Array;
 }
 
-/** The files to add, once it is known which names the folder has. */
-export type Choose = (present: string[]) => readonly NewFile[];
+/** The files to add, or to put in the place of others, once it is known what the folder has. */
+export type Choose = (present: TreeEntry[]) => readonly NewFile[];
 
 /** Files by path; null for one that is to go. */
 export type Edits = ReadonlyMap<string, Uint8Array | null>;
@@ -34,7 +34,7 @@ async function graft(
 ): Promise<Oid | null> {
   const bytes = tree === null ? new Uint8Array() : await trees.read(tree);
   if (name === undefined) {
-    const files = choose(tree === null ? [] : parseTree(tree, bytes).map((entry) => entry.name));
+    const files = choose(tree === null ? [] : parseTree(tree, bytes));
     return files.length === 0 ? null : trees.write('tree', await withFiles(trees, bytes, files, width));
   }
   const place = findEntry(bytes, '40000', name, width);

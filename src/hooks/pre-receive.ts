@@ -1,15 +1,20 @@
-import { openTree } from '../audit/tree-source.ts';
-import { hasPolicy } from '../audit/trust.ts';
+import { type Budget, budgetFinding, isOverBudget } from '../core/budget.ts';
 import { asHandoffError } from '../core/error.ts';
-import { readGit } from '../git/run.ts';
-import { isNullOid, isOid, type Oid } from '../git/store.ts';
-import { followRef, readRefFile } from '../git/symbolic-ref.ts';
+import { isNullOid, type Oid } from '../git/store.ts';
+import { followRef } from '../git/symbolic-ref.ts';
+import { budgetOf } from '../verbs/gate-budget.ts';
+import { tryPinRoot } from '../verbs/pins.ts';
 import type { Repository } from '../verbs/repository.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
-import { protects } from './protected.ts';
+import { isLockRef, judgeLock } from './lock-refs.ts';
+import { lists, openPolicies, type Policies, type PolicyAt } from './policies.ts';
+import { type Refs, readRefs } from './server-refs.ts';
+import { findTrunk, type Trunk } from './trunk.ts';
 
+/** What a client asks for. Git has compared none of it with the repository yet. */
 interface Update {
-  old: string;
+  /** What the client says that the ref is at. */
+  claimed: string;
   now: string;
   ref: string;
 }
@@ -19,75 +24,136 @@ export async function preReceive(repository: Repository, { readInput, env }: Hoo
   const updates = linesOf(await readInput()).map(parse);
   if (env.GIT_SHALLOW_FILE)
     return updates.map(({ ref }) => refused(ref, 'it comes from a shallow clone; run git fetch --unshallow there'));
-  const trunk = await findTrunk(repository);
+  const budget = await budgetOf(repository);
   const judged: Judgement[] = [];
-  for (const update of updates) judged.push(await judgeUpdate(repository, trunk, update));
+  try {
+    budget.spend('refs', updates.length);
+    const server = await openServer(repository, budget, updates);
+    for (const update of updates) {
+      budget.assertTime();
+      judged.push(await judgeUpdate(server, update));
+    }
+  } catch (error) {
+    const over = asHandoffError(error);
+    if (!isOverBudget(over)) throw over;
+    judged.push({ ref: null, pass: false, reason: null, findings: [budgetFinding(over)] }); // and nothing more is looked at
+  }
   return judged;
 }
 
 function parse(line: string): Update {
-  const [old = '', now = '', ref = ''] = line.split(' ');
-  return { old, now, ref };
+  const [claimed = '', now = '', ref = ''] = line.split(' ');
+  return { claimed, now, ref };
 }
 
-/** What decides where a ref itself has no policy. */
-interface Trunk {
-  /** The branch that HEAD names, whether it is there or not. */
-  head: string | null;
-  commit: Oid | null;
-  hasPolicy: boolean;
+/** What is there, and what of it decides. */
+interface Server {
+  repository: Repository;
+  budget: Budget;
+  refs: Refs;
+  policies: Policies;
+  trunk: Trunk;
+  /** Whose policies count; null where nobody has begun. */
+  root: string | null;
+  /** What each ref is to become: more than one thing, where a push names it twice. */
+  wanted: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-async function judgeUpdate(repository: Repository, trunk: Trunk, update: Update): Promise<Judgement> {
-  const { now, ref } = update;
+async function openServer(repository: Repository, budget: Budget, updates: readonly Update[]): Promise<Server> {
+  const [refs, config] = await Promise.all([readRefs(repository), repository.config()]);
+  const policies = openPolicies(repository, budget);
+  const pinned = config.get('handoff.root');
+  const trunk = await findTrunk(repository, refs, policies, pinned);
+  const root = pinned ?? trunk.policy?.root ?? null;
+  // before anything else is let in: from then on nobody can bring another
+  if (root !== null) await tryPinRoot(repository, root, false);
+  return { repository, budget, refs, policies, trunk, root, wanted: wantedBy(repository, updates) };
+}
+
+function wantedBy({ dirs }: Repository, updates: readonly Update[]): Map<string, Set<string>> {
+  const wanted = new Map<string, Set<string>>();
+  for (const { ref, now } of updates) {
+    const target = tryFollow(dirs, ref);
+    wanted.set(target, (wanted.get(target) ?? new Set()).add(now));
+  }
+  return wanted;
+}
+
+/** One that leads nowhere is refused when its turn comes. */
+function tryFollow(dirs: Repository['dirs'], ref: string): string {
   try {
-    const led = { ...update, ref: followRef(repository.dirs, ref) }; // git writes to where a symbolic ref leads
-    if ([ref, led.ref].some((name) => name.startsWith('refs/replace/')))
-      return refused(ref, 'it would show others other objects than those that were signed');
-    if (!(await isProtected(repository, trunk, led))) return passed(ref);
-    if (isNullOid(now)) return refused(ref, 'it is protected, and cannot be deleted');
-    return await judge(repository, ref, { base: await baseOf(repository, trunk, update), head: now });
+    return followRef(dirs, ref);
   } catch (error) {
-    const { message, hint = '' } = asHandoffError(error);
+    asHandoffError(error);
+    return ref;
+  }
+}
+
+async function judgeUpdate(server: Server, { claimed, now, ref }: Update): Promise<Judgement> {
+  const { repository, trunk, refs, wanted, budget } = server;
+  try {
+    const target = followRef(repository.dirs, ref); // git writes to where a symbolic ref leads
+    if ([ref, target].some((name) => name.startsWith('refs/replace/')))
+      return refused(ref, 'it would show others other objects than those that were signed');
+    const old = refs.get(target) ?? null;
+    if (trunk.policy && isLockRef(target)) {
+      if (wanted.get(target)!.size > 1) return refused(ref, 'this push would make it two things at once');
+      return await judgeLock(repository, trunk.commit!, refs, { old, now, ref: target });
+    }
+    if (!(await isProtected(server, { target, old, now }))) return passed(ref);
+    if (!isAt(claimed, old)) return refused(ref, moved(claimed, old));
+    if (wanted.get(target)!.size > 1) return refused(ref, 'this push would make it two things at once');
+    if (isNullOid(now)) return refused(ref, 'it is protected, and cannot be deleted');
+    const base = await baseOf(server, old);
+    // what is remembered has been accepted: of other branches than the trunk anybody may have chosen the policy
+    const remembers = base !== null && base === trunk.commit && trunk.policy !== null;
+    return await judge(repository, ref, { base: base ?? claimed, head: now, remembers, budget });
+  } catch (error) {
+    const known = asHandoffError(error);
+    if (isOverBudget(known)) throw known;
+    const { message, hint = '' } = known;
     return refused(ref, `it could not be judged: ${message} ${hint}`.trimEnd()); // the others are judged all the same
   }
 }
 
+/** Git compares them too, but only after this hook: what is judged, and remembered, would be another change. */
+function isAt(claimed: string, old: Oid | null): boolean {
+  return old === null ? isNullOid(claimed) : claimed === old;
+}
+
+function moved(claimed: string, old: Oid | null): string {
+  const name = (oid: string | null) => (oid === null || isNullOid(oid) ? 'not there' : `at ${oid.slice(0, 12)}`);
+  return `the branch has moved: it is ${name(old)}, and the push takes it to be ${name(claimed)}; fetch and push again`;
+}
+
+interface Target {
+  target: string;
+  old: Oid | null;
+  now: string;
+}
+
 /** By the policy it has, or by the trunk's. Where there is none, whoever brings the first is judged. */
-async function isProtected(repository: Repository, trunk: Trunk, { old, now, ref }: Update): Promise<boolean> {
-  if (trunk.hasPolicy && ref === trunk.head) return true; // whatever it becomes decides from then on
-  const known = [old, trunk.commit].filter((oid) => oid !== null && !isNullOid(oid)) as Oid[];
-  for (const commit of known) if (await protects(repository, commit, ref)) return true;
-  for (const commit of known) if (await policyAt(repository, commit)) return false;
-  if (isNullOid(now)) return false;
-  return ref === trunk.head || (ref.startsWith('refs/heads/') && protects(repository, now, ref));
+async function isProtected({ policies, trunk, root }: Server, { target, old, now }: Target): Promise<boolean> {
+  if (trunk.policy && target === trunk.head) return true; // whatever it becomes decides from then on
+  if (trunk.policy && lists(trunk.policy, target)) return true;
+  if (!target.startsWith('refs/heads/') && target !== trunk.head) return false; // no policy can list it
+  const own = old === null ? null : await ownPolicy({ policies, root }, old);
+  if (own) return lists(own, target);
+  if (trunk.policy || isNullOid(now)) return false;
+  if (target === trunk.head) return true;
+  const brought = await policies.at(now);
+  return brought !== null && lists(brought, target);
+}
+
+/** The policy that a branch has, if it is one of this repository. */
+async function ownPolicy({ policies, root }: Pick<Server, 'policies' | 'root'>, old: Oid): Promise<PolicyAt | null> {
+  const policy = await policies.at(old);
+  return root === null || policy?.root === root ? policy : null;
 }
 
 /** A branch that is new, or has no policy to hold a change to, is held to the trunk's. */
-async function baseOf(repository: Repository, trunk: Trunk, { old }: Update): Promise<Oid> {
-  if (isNullOid(old)) return trunk.commit ?? old;
-  return trunk.hasPolicy && !(await policyAt(repository, old)) ? trunk.commit! : old;
-}
-
-/** Servers are set up with a HEAD that nobody pushes to: then the usual names. One that has a policy goes before one that has none. */
-async function findTrunk(repository: Repository): Promise<Trunk> {
-  const text = readRefFile(repository.dirs, 'HEAD');
-  const head = text !== null && isOid(text) ? null : followRef(repository.dirs, 'HEAD');
-  const commits = await commitsAt(repository, [...(head === null ? [] : [head]), ...USUAL]);
-  if (head === null) commits.unshift(text!);
-  for (const commit of commits) if (await policyAt(repository, commit)) return { head, commit, hasPolicy: true };
-  return { head, commit: commits[0] ?? null, hasPolicy: false };
-}
-
-const USUAL = ['refs/heads/main', 'refs/heads/master'];
-
-/** By their full names alone: where there is no such branch, git would take a tag of that name for it. */
-async function commitsAt({ git }: Repository, refs: readonly string[]): Promise<Oid[]> {
-  const out = await readGit(git, ['for-each-ref', '--format=%(objectname) %(refname)', ...refs]);
-  const lines = out.toString('utf8').split('\n');
-  return refs.flatMap((ref) => lines.filter((line) => line.endsWith(` ${ref}`)).map((line) => line.split(' ')[0]!));
-}
-
-async function policyAt({ store }: Repository, commit: Oid): Promise<boolean> {
-  return hasPolicy(await openTree(store, commit));
+async function baseOf(server: Server, old: Oid | null): Promise<Oid | null> {
+  const { trunk } = server;
+  if (old === null) return trunk.commit;
+  return trunk.policy && !(await ownPolicy(server, old)) ? trunk.commit : old;
 }

@@ -1,10 +1,10 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
 import { createUnsynced, guarded, replaceFile } from './durable.ts';
 import { type Host, heartbeatAge, type Moment, readMoment } from './heartbeat.ts';
-import { ifThere } from './if-there.ts';
+import { readStateText } from './state-file.ts';
 
 /** Who is at something that one process at a time does. */
 interface Holder {
@@ -31,7 +31,7 @@ export function endTurn(path: string): void {
 }
 
 function isUnderWay(path: string, host: Host, now: Moment): boolean {
-  const holder = parseJson<Holder>(guarded(path, () => ifThere(() => readFileSync(path, 'utf8'))) ?? '');
+  const holder = parseJson<Holder>(guarded(path, () => readStateText(path)) ?? '');
   if (typeof holder?.pid !== 'number' || typeof holder.since?.at !== 'string') return false;
   const isGone = holder.space === host.space && !host.isRunning(holder.pid);
   return !isGone && heartbeatAge(holder.since, now) < LONGEST;

@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isTaskId } from '../core/names.ts';
 import { guarded, replaceSynced } from './durable.ts';
 import { ifThere } from './if-there.ts';
-import { parseState, type StateDirs } from './registry.ts';
+import { parseState, type StateDirs, spoilt } from './registry.ts';
+import { readStateText } from './state-file.ts';
 
 /** A task whose lock a session has taken. Its records say so; whether it still holds it, the lock says. */
 export interface Claim {
@@ -17,14 +19,16 @@ export interface Claim {
 /** The newest last. A file for each, so that two verbs of a session do not write over each other's. */
 export function readClaims(dirs: StateDirs, id: string): Claim[] {
   const names = ifThere(() => readdirSync(claimsFolder(dirs, id))) ?? [];
-  const claims = names.filter((name) => !name.startsWith('.')).map((name) => readClaim(dirs, id, name));
+  const claims = names.filter(isTaskId).map((name) => readClaim(dirs, id, name));
   return claims.filter((claim) => claim !== null).sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 export function readClaim(dirs: StateDirs, id: string, task: string): Claim | null {
   const path = claimFile(dirs, id, task);
-  const text = ifThere(() => readFileSync(path, 'utf8'));
-  return text === null ? null : parseState<Claim>(text, path, ['task', 'at']);
+  const text = readStateText(path);
+  const claim = text === null ? null : parseState<Claim>(text, path, ['task', 'at']);
+  if (claim && claim.task !== task) throw spoilt(path);
+  return claim;
 }
 
 export function writeClaim(dirs: StateDirs, id: string, claim: Claim): void {

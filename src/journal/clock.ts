@@ -1,18 +1,19 @@
-import { readFileSync } from 'node:fs';
+import { CLOCK_CAP, CLOCK_SLACK } from '../core/clocks.ts';
 import { replaceFile } from './durable.ts';
-import { ifThere } from './if-there.ts';
 import type { StateDirs } from './registry.ts';
+import { readStateText } from './state-file.ts';
 
 /** The highest clock seen anywhere on this machine, SPEC §6.4; 0 where nothing, or nothing that is one, is written. */
 export function readClock({ clock: path }: StateDirs): number {
-  const clock = Number(ifThere(() => readFileSync(path, 'utf8')) ?? 0);
-  return Number.isSafeInteger(clock) && clock > 0 && clock < SANE ? clock : 0;
+  const clock = Number(readStateText(path) ?? 0);
+  return Number.isSafeInteger(clock) && clock > 0 && clock < CLOCK_CAP ? clock : 0;
 }
 
-/** Nobody gets there by counting. Whoever signs a higher one must not keep everybody else from ever writing again. */
-const SANE = 2 ** 48;
-
-/** Two writers at once may leave the lower of two: within a session the chain keeps it growing all the same. */
+/**
+ * Two writers at once may leave the lower of two: within a session the chain keeps it growing all the same. One that is so far
+ * above what is there now comes from a branch that no gate would let in.
+ */
 export function rememberClock(dirs: StateDirs, clock: number): void {
-  if (clock < SANE && clock > readClock(dirs)) replaceFile(dirs.clock, `${clock}\n`);
+  const known = readClock(dirs);
+  if (clock < CLOCK_CAP && (clock > known || known > clock + CLOCK_SLACK)) replaceFile(dirs.clock, `${clock}\n`);
 }

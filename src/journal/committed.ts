@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson } from '../core/json.ts';
 import { createFile } from './durable.ts';
-import { ifThere } from './if-there.ts';
 import type { StateDirs } from './registry.ts';
+import { readStateText } from './state-file.ts';
 
 /** That a commit holds a whole session: its journal may go when others need the room. */
 export interface Committed {
@@ -21,7 +21,7 @@ export function isCommitted(dirs: StateDirs, id: string): boolean {
 
 /** Null when it is not committed. A mark that cannot be read is one all the same: that it is there is what counts. */
 export function readCommitted(dirs: StateDirs, id: string): Committed | null {
-  const text = ifThere(() => readFileSync(markOf(dirs, id), 'utf8'));
+  const text = readStateText(markOf(dirs, id));
   return text === null ? null : { branch: parseJson<Committed>(text)?.branch ?? null };
 }
 

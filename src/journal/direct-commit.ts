@@ -32,11 +32,11 @@ async function moveByGit(git: Git, { from, to, reason, settings }: UnnamedCommit
   throw gitFailure(args, result);
 }
 
-const HOOKS = ['pre-commit', 'prepare-commit-msg', 'commit-msg', 'post-commit'];
+const HOOKS = ['prepare-commit-msg', 'commit-msg', 'post-commit'];
 const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply', 'sequencer'];
 const OTHERWISE = ['core.hookspath', 'i18n.commitencoding', 'user.useconfigonly'];
 
-/** Whether nobody could tell such a commit from one by `git commit`: no hook but ours, nothing to sign, no merge under way. */
+/** Whether nobody could tell such a commit from one by `git commit`: no hook but ours and those for content, nothing to sign, no merge under way. */
 export function isPlain(dirs: RepositoryDirs, config: GitConfig): boolean {
   return (
     !HOOKS.some((name) => isForeignHook(dirs, name)) &&

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { parseJson } from '../core/json.ts';
 import { replaceFile } from './durable.ts';
-import { ifThere } from './if-there.ts';
+import { readStateText } from './state-file.ts';
 
 /** A moment that survives changes of the clock on the wall: which boot, and how long after it. */
 export interface Moment {
@@ -40,7 +39,7 @@ export function writeHeartbeat(path: string, moment: Moment): void {
 
 /** Null when there is none, or none that can be read: then the session shows no sign of life. */
 export function readHeartbeat(path: string): Moment | null {
-  const text = ifThere(() => readFileSync(path, 'utf8'));
+  const text = readStateText(path);
   const beat = parseJson<Moment>(text ?? '');
   return typeof beat?.uptime === 'number' && typeof beat.at === 'string' ? beat : null;
 }

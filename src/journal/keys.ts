@@ -1,21 +1,21 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign as signBytes } from 'node:crypto';
-import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
+import { constants, existsSync, realpathSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import type { UnsignedRecord } from '../core/format.ts';
 import { noteMessage } from '../core/note.ts';
+import { quoteWord } from '../core/quote.ts';
 import { fingerprint } from '../core/sshsig.ts';
-import { type PublicKey, signedMessage } from '../core/verify.ts';
+import { type PublicKey, type Signable, signedMessage } from '../core/verify.ts';
 import { nodeHashes } from '../crypto.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
-import { ifThere } from './if-there.ts';
+import { readLinked } from './state-file.ts';
 
 /** Something that signs for one key: a file of ours, or ssh-keygen with somebody's own key. */
 export interface Signer {
   publicKey: PublicKey;
-  sign(record: UnsignedRecord): Promise<Uint8Array>;
+  sign(signable: Signable): Promise<Uint8Array>;
   /** Absent where the key only makes signatures of OpenSSH's form. */
   signNote?(text: string): Uint8Array;
 }
@@ -54,11 +54,11 @@ export async function readKey(path: string): Promise<Signer | null> {
 
 function readPem(path: string): Buffer | null {
   try {
-    return ifThere(() => readFileSync(path));
+    return readLinked(path);
   } catch (cause) {
     const { message } = cause as Error;
     throw new HandoffError('no_key', `The key ${path} cannot be read: ${message}`, {
-      hint: `chmod 600 ${path}`,
+      hint: (cause instanceof HandoffError && cause.hint) || `chmod 600 ${quoteWord(path)}`,
       cause,
     });
   }
@@ -81,7 +81,7 @@ export function toSigner(key: KeyObject): Signer {
   const bytes = new Uint8Array(Buffer.from(key.export({ format: 'jwk' }).x!, 'base64url'));
   return {
     publicKey: { bytes, fingerprint: fingerprint(bytes, nodeHashes) },
-    sign: async (record) => new Uint8Array(signBytes(null, signedMessage(record, nodeHashes), key)),
+    sign: async (signable) => new Uint8Array(signBytes(null, signedMessage(signable, nodeHashes), key)),
     signNote: (text) => new Uint8Array(signBytes(null, noteMessage(text), key)),
   };
 }

@@ -1,24 +1,25 @@
 import { equalBytes } from '../core/bytes.ts';
 import { parseJson } from '../core/json.ts';
+import { formatCommit } from '../git/commit-object.ts';
 import type { ObjectFormat } from '../git/loose-object.ts';
-import { formatCommit } from '../git/object.ts';
 import type { Oid } from '../git/store.ts';
+import { type Holder, isHolder } from './holder.ts';
 
-/** Who holds a lock, or ended it. Anyone who may push to the remote may have written it. */
-export interface Holder {
-  session_id: string;
-  identity: string;
-  at: string;
-  host: string;
-  reason?: string;
-}
-
-interface LockCommit {
+/** What a holder signs. */
+export interface LockDocument {
+  /** A lock of another repository is none here. */
+  repo: string;
   /** A commit copied to another ref is not a lock there. */
   ref: string;
   /** Of two pushes of the same object both would succeed. */
   nonce: string;
   holder: Holder;
+}
+
+/** A lock as it is read: anyone who may push to the remote may have written it, until its signature was checked. */
+export interface UncheckedLock extends LockDocument {
+  signedBytes: Uint8Array;
+  signature: Uint8Array;
 }
 
 const EMPTY_TREE: Record<ObjectFormat, Oid> = {
@@ -28,29 +29,28 @@ const EMPTY_TREE: Record<ObjectFormat, Oid> = {
 
 const AUTHOR = 'git-handoff <git-handoff@git-handoff.invalid> 0 +0000';
 
-export function formatLockCommit(format: ObjectFormat, { ref, nonce, holder }: LockCommit): Uint8Array {
-  const message = `${JSON.stringify({ ref, nonce, holder })}\n`;
+/** The first line of the commit's message, which is what is signed. SPEC §8.7 */
+export function lockBytes({ repo, ref, nonce, holder }: LockDocument): Uint8Array {
+  return Buffer.from(`${JSON.stringify({ repo, ref, nonce, holder })}\n`);
+}
+
+export function formatLockCommit(format: ObjectFormat, document: LockDocument, signature: Uint8Array): Uint8Array {
+  const message = `${Buffer.from(lockBytes(document))}${Buffer.from(signature).toString('base64')}\n`;
   return formatCommit({ tree: EMPTY_TREE[format], parents: [], author: AUTHOR, committer: AUTHOR, message });
 }
 
-/** Null unless it is, byte for byte, what `formatLockCommit` writes for this ref. */
-export function parseLockCommit(ref: string, oid: Oid, bytes: Uint8Array): Holder | null {
+/** Null unless it is, byte for byte, what `formatLockCommit` writes for this ref. Who signed it is another question. */
+export function parseLockCommit(ref: string, oid: Oid, bytes: Uint8Array): UncheckedLock | null {
   const text = Buffer.from(bytes).toString('utf8');
-  const lock = parseJson<unknown>(text.slice(text.indexOf('\n\n')));
-  if (!isLockCommit(lock) || lock.ref !== ref) return null;
-  const written = formatLockCommit(oid.length === 64 ? 'sha256' : 'sha1', lock);
-  return equalBytes(written, bytes) ? lock.holder : null;
+  const [line = '', base64 = ''] = text.slice(text.indexOf('\n\n') + 2).split('\n');
+  const lock = parseJson<unknown>(line);
+  if (!isLockDocument(lock) || lock.ref !== ref) return null;
+  const signature = new Uint8Array(Buffer.from(base64, 'base64'));
+  const written = formatLockCommit(oid.length === 64 ? 'sha256' : 'sha1', lock, signature);
+  return equalBytes(written, bytes) ? { ...lock, signedBytes: lockBytes(lock), signature } : null;
 }
 
-function isLockCommit(value: unknown): value is LockCommit {
-  return isObject(value) && typeof value.nonce === 'string' && isHolder(value.holder);
-}
-
-function isHolder(value: unknown): value is Holder {
-  if (!isObject(value) || !['string', 'undefined'].includes(typeof value.reason)) return false;
-  return ['session_id', 'identity', 'at', 'host'].every((key) => typeof value[key] === 'string');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function isLockDocument(value: unknown): value is LockDocument {
+  const { repo, nonce, holder } = (value ?? {}) as Partial<Record<keyof LockDocument, unknown>>;
+  return typeof repo === 'string' && typeof nonce === 'string' && isHolder(holder);
 }

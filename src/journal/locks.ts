@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
 import { createFile, guarded } from './durable.ts';
+import { type Holder, isHolder } from './holder.ts';
 import { ifThere } from './if-there.ts';
-import type { Holder } from './lock-commit.ts';
+import { readStateText } from './state-file.ts';
 
 /** The highest number of a lock: it holds, and the number is the fencing token. SPEC §8.1 */
 export interface Hold {
@@ -25,6 +26,12 @@ export function readHold(locks: string, name: LockName): Hold | null {
     if (holder) return { number, holder, released };
     if (look === LOOKS) throw unreadable(path);
   }
+}
+
+/** Whether a session has ever taken it on this machine, as far as numbers are kept. */
+export function wasHeldBy(locks: string, name: LockName, session_id: string): boolean {
+  const numbers = numbersOf(locks, name).filter(({ released }) => !released);
+  return numbers.some(({ number }) => readHolder(lockFile(locks, name, number))?.session_id === session_id);
 }
 
 /** A number is cleared away only when far higher ones are there: a name that leads nowhere again and again is spoilt. */
@@ -80,7 +87,7 @@ function clearOld(locks: string, name: LockName, numbers: readonly Numbered[], h
 
 /** Null when it was cleared away between looking and reading: then a higher number is there. */
 function readHolder(path: string): Holder | null {
-  const text = ifThere(() => readFileSync(path, 'utf8'));
+  const text = readStateText(path);
   return text === null ? null : parseHolder(text, path);
 }
 
@@ -96,11 +103,6 @@ function lockFile(locks: string, name: LockName, number: number): string {
 
 function releasedFile(locks: string, name: LockName, number: number): string {
   return join(locks, name, `${String(number).padStart(8, '0')}.released`);
-}
-
-function isHolder(value: unknown): value is Holder {
-  const { session_id, identity, reason = '' } = (value ?? {}) as Partial<Record<keyof Holder, unknown>>;
-  return [session_id, identity, reason].every((text) => typeof text === 'string');
 }
 
 function unreadable(path: string): HandoffError {

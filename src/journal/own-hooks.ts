@@ -12,8 +12,8 @@ export function isForeignHook({ commonDir }: RepositoryDirs, name: string): bool
   return isExecutable(path) && !isOursAlone(readFileSync(path, 'latin1'));
 }
 
+/** `pre-commit` is not: what a project does to its own files it must not do to what was signed. */
 const RUN_BY_COMMIT = [
-  'pre-commit',
   'prepare-commit-msg',
   'commit-msg',
   'post-commit',

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { guarded, replaceFile } from './durable.ts';
 import { ifThere } from './if-there.ts';
 import { readSession, type Session, type StateDirs } from './registry.ts';
+import { readStateText } from './state-file.ts';
 
 /** The sessions that a work tree is in: one for each identity that works there. */
 export function pointedSessions(dirs: StateDirs, worktree: string): Session[] {
@@ -21,7 +22,7 @@ export function lastSession(dirs: StateDirs, worktree: string): Session | null {
 const LAST = '.last';
 
 function readPointer(dirs: StateDirs, path: string): Session | null {
-  const id = ifThere(() => readFileSync(path, 'utf8').trim());
+  const id = readStateText(path)?.trim() ?? null;
   return id === null ? null : readSession(dirs, id);
 }
 
@@ -37,8 +38,7 @@ export function pointTo(dirs: StateDirs, { worktree, identity, session_id }: Ses
 export function dropPointers(dirs: StateDirs, { worktree, identity, session_id }: Session): void {
   for (const name of [identity, LAST]) {
     const path = join(pointerFolder(dirs, worktree), name);
-    if (ifThere(() => readFileSync(path, 'utf8').trim()) === session_id)
-      guarded(path, () => rmSync(path, { force: true }));
+    if ((readStateText(path)?.trim() ?? null) === session_id) guarded(path, () => rmSync(path, { force: true }));
   }
 }
 

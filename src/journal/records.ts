@@ -5,6 +5,7 @@ import { isRecordKind, type RecordKind } from '../core/kinds.ts';
 import { createFile, guarded } from './durable.ts';
 import { ifThere } from './if-there.ts';
 import { parseState, type StateDirs } from './registry.ts';
+import { readState } from './state-file.ts';
 
 /**
  * A session's records outside the tree, SPEC §8.3: one file per number, made by `link`, so that two writers never get the
@@ -35,7 +36,8 @@ export function readTip(dirs: StateDirs, id: string): Entry | null {
 }
 
 export function readEntry(dirs: StateDirs, id: string, number: number): Entry {
-  const bytes = readFileSync(recordFile(dirs, id, number));
+  const path = recordFile(dirs, id, number);
+  const bytes = readState(path) ?? readFileSync(path); // which says that it is gone
   if (bytes[0] === BRACE)
     return {
       number,

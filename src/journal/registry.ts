@@ -1,10 +1,13 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
+import { isIdentityName, isSessionId } from '../core/names.ts';
+import { parseSessionFolder, ROOT } from '../core/paths.ts';
 import { createFile, guarded, replaceSynced } from './durable.ts';
 import { type Moment, writeHeartbeat } from './heartbeat.ts';
 import { ifThere } from './if-there.ts';
+import { readStateText } from './state-file.ts';
 
 /** A session that was opened on this machine. Only its work tree ever changes: the rest that changes stands beside it. */
 export interface Session {
@@ -62,14 +65,27 @@ export function removeSession(dirs: StateDirs, id: string): void {
   rmSync(join(dirs.locks, 'session', id), { recursive: true, force: true });
 }
 
-/** Null for an unknown session, and for one whose opening was cut off before it could be described. */
+/**
+ * Null for an unknown session, and for one whose opening was cut off before it could be described. The id may be somebody
+ * else's word, and what is none leads nowhere.
+ */
 export function readSession(dirs: StateDirs, id: string): Session | null {
+  if (!isSessionId(id)) return null;
   const path = join(dirs.sessions, id, 'session.json');
-  const text = ifThere(() => readFileSync(path, 'utf8'));
+  const text = readStateText(path);
   const texts = ['session_id', 'identity', 'folder', 'worktree', 'opened_at'] as const;
   const session = text === null ? null : parseState<Session>(text, path, texts);
-  if (session && typeof session.opener?.host !== 'string') throw spoilt(path);
+  if (session && !isSession(session, id)) throw spoilt(path);
   return session;
+}
+
+/** What it says becomes paths and words of commands. */
+function isSession({ session_id, identity, folder, opener, inherited_from }: Session, id: string): boolean {
+  const [root, sessions, whose, name = '', ...more] = folder.split('/');
+  const isFolder = root === ROOT && sessions === 'sessions' && whose === identity && more.length === 0;
+  if (!isFolder || parseSessionFolder(name)?.sid8 !== id.slice(0, 8)) return false;
+  const isHeir = inherited_from === null || (typeof inherited_from === 'string' && isSessionId(inherited_from));
+  return session_id === id && isIdentityName(identity) && isHeir && typeof opener?.host === 'string';
 }
 
 export function listSessions(dirs: StateDirs): Session[] {
@@ -89,7 +105,7 @@ export function parseState<T>(text: string, path: string, texts: readonly (keyof
   throw spoilt(path);
 }
 
-function spoilt(path: string): HandoffError {
+export function spoilt(path: string): HandoffError {
   return new HandoffError('io', `${path} cannot be read: it is not what git-handoff wrote.`, {
     hint: 'Look at it. If nobody works in that session any more, move its folder away.',
     data: { path },

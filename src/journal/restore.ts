@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRecordName, recordName } from '../core/paths.ts';
 import type { NewFile } from '../git/tree-edit.ts';
@@ -31,6 +31,34 @@ export function recordsBeyond(dirs: StateDirs, { session_id }: Session, names: r
   return absent.flatMap((number) => {
     const entry = readEntry(dirs, session_id, number);
     return 'bytes' in entry ? [{ name: recordName(number, entry.kind), bytes: entry.bytes }] : [];
+  });
+}
+
+/** What a hook or an editor changes is what was written last: so many of the newest records are looked at, whatever there are. */
+const NEWEST = 32;
+
+/** The newest records of a session that are there with other bytes; `isOther` is asked for each. */
+export function changedRecords(
+  dirs: StateDirs,
+  { session_id, folder }: Session,
+  isOther: (name: string, bytes: Uint8Array) => boolean,
+): FileToWrite[] {
+  return recordNumbers(dirs, session_id)
+    .slice(-NEWEST)
+    .flatMap((number) => {
+      const entry = readEntry(dirs, session_id, number);
+      if (!('bytes' in entry)) return [];
+      const name = recordName(number, entry.kind);
+      return isOther(name, entry.bytes) ? [{ path: `${folder}/${name}`, bytes: entry.bytes, replaces: true }] : [];
+    });
+}
+
+/** Those that the work tree has with other bytes. */
+export function changedInWorkTree(topLevel: string, dirs: StateDirs, session: Session): FileToWrite[] {
+  return changedRecords(dirs, session, (name, bytes) => {
+    const path = join(topLevel, session.folder, name);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat?.isFile() === true && (stat.size !== bytes.length || !readFileSync(path).equals(bytes));
   });
 }
 

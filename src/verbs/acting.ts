@@ -1,5 +1,6 @@
 import { HandoffError } from '../core/error.ts';
 import { assertIdentityName } from '../core/names.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Signer } from '../journal/keys.ts';
 import type { Repository } from './repository.ts';
@@ -37,7 +38,7 @@ export async function requireSigner(repository: Repository, trust: Trust, name: 
   const signer = await activeSigner(repository, trust, name);
   if (signer) return signer;
   throw new HandoffError('no_key', `No active private key of ${name} is on this machine.`, {
-    hint: `On its own machine: git handoff identity keygen ${name}, and a maintainer signs it in with identity add.`,
+    hint: `Act as somebody whose key is here (--as NAME). Or on its own machine: git handoff identity keygen ${quoteWord(name)}, and a maintainer signs it in with identity add.`,
     data: { identity: name },
   });
 }

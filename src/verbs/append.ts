@@ -8,21 +8,20 @@ import type { Trust } from '../core/trust.ts';
 import { recordId, verifyRecord } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
-import { readClock, rememberClock } from '../journal/clock.ts';
 import { guarded } from '../journal/durable.ts';
 import { writeHeartbeat } from '../journal/heartbeat.ts';
 import type { Signer } from '../journal/keys.ts';
-import { toEnd } from '../journal/liveness.ts';
 import { appendRecord, type Entry, isWrapped, readTip } from '../journal/records.ts';
 import { heartbeatFile, type Session } from '../journal/registry.ts';
-import { BOT } from './acting.ts';
 import { asInput } from './bad-input.ts';
 import type { Holds } from './holds.ts';
 import { withDraft } from './kept-draft.ts';
+import { nextClock, tryRememberClock } from './next-clock.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
 import { dirsOf, ended, momentOf, released } from './session.ts';
+import { findSuccessor } from './superseded.ts';
 import { lockFor, type RecordLock } from './task-lock.ts';
 
 export interface Appended {
@@ -54,7 +53,7 @@ export async function append(writer: Writer, draft: RecordDraft): Promise<Append
       await assertHolds(writer, tip, draft);
       const lock = await lockFor(writer, draft);
       beat(repository, session);
-      const moment = { clock: nextClock(writer, tip), now: repository.now() };
+      const moment = { clock: nextClock(repository, tip), now: repository.now() };
       const fields = planRecord({ session, repo: writer.trust.repoId, tip, lock }, draft, moment);
       const { bytes, id } = await signRecord(fields, draft.body ?? null, writer);
       if (!appendRecord(dirs, session.session_id, fields.seq, bytes)) continue;
@@ -141,13 +140,8 @@ async function assertHolds(
     if (kind === 'seal') return; // SPEC §6.4: nobody holds a session that is wrapped, and a seal may follow
     throw ended(session);
   }
-  const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
-  for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
-    const hold = await holds.read(name);
-    if (!hold || hold.released || hold.holder.session_id !== session.session_id) {
-      throw released(session, hold ? toEnd(hold.holder) : { ...NOBODY, at: session.opened_at });
-    }
-  }
+  const end = await findSuccessor(repository, holds, session);
+  if (end) throw released(session, end);
 }
 
 /** SPEC §6.4: what begins a session is its first record, and nothing else is. */
@@ -164,8 +158,6 @@ function outOfTurn({ session_id }: Session, isEmpty: boolean): HandoffError {
   });
 }
 
-const NOBODY = { session_id: null, identity: 'nobody', reason: 'its lock is gone' };
-
 /** What was signed is read again and verified before anybody relies on it. */
 async function signRecord(fields: PlannedFields, body: string | null, { signer, trust }: Writer) {
   const unsigned = asInput(() => formatRecord(fields, body));
@@ -173,20 +165,4 @@ async function signRecord(fields: PlannedFields, body: string | null, { signer, 
   const bytes = attachSignatures(unsigned, [signature]);
   const { id } = await verifyRecord(readOwn(bytes, trust), [signer.publicKey], nodeSuite);
   return { bytes, id };
-}
-
-/** SPEC §6.4: one more than the highest clock seen anywhere on this machine. */
-function nextClock({ repository }: Writer, tip: Entry | null): number {
-  const own = tip && 'bytes' in tip ? (parseRecord(tip.bytes).fields.clock as number) : 0;
-  return Math.max(own, readClock(dirsOf(repository))) + 1;
-}
-
-/** The record is in the journal: a clock that could not be raised is no reason to write it again. */
-function tryRememberClock(repository: Repository, clock: number): void {
-  try {
-    rememberClock(dirsOf(repository), clock);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    repository.warn(`The clock could not be raised to ${clock}: ${(error as Error).message}`);
-  }
 }

@@ -5,6 +5,7 @@ import { sidOf } from '../audit/session-records.ts';
 import type { Source } from '../audit/source.ts';
 import type { Finding } from '../core/error.ts';
 import { byNature } from '../core/natural-order.ts';
+import { parseSessionName } from '../core/session-name.ts';
 import { nodeSuite } from '../crypto.ts';
 import { listSessions, type Session } from '../journal/registry.ts';
 import { currentSource, requireTrust } from './current.ts';
@@ -63,7 +64,7 @@ export async function auditVerify(
   findings.push(...asked.lost.filter((path) => !findings.some((found) => found.path === path)).map(lostFromHead));
   findings.sort((a, b) => byNature(a.path!, b.path!));
   const sessions = rowsOf(asked, counts, findings);
-  if (session !== undefined && sessions.length === 0) throw unknownSession(session, 0);
+  if (session !== undefined && sessions.length === 0) throw unknownSession(session, []);
   return { ...totals(sessions, findings), findings, sessions };
 }
 
@@ -81,23 +82,33 @@ function ownSessions(repository: Repository): Session[] {
 }
 
 /** By id or unique beginning. A session of which every file is gone is known by its journal, or by HEAD. */
-async function named(source: Source, { folders, own, lost }: Sessions, prefix: string): Promise<Sessions> {
-  const near = folders.filter((folder) => sidOf(folder).startsWith(prefix.slice(0, SID)));
+async function named(source: Source, { folders, own, lost }: Sessions, text: string): Promise<Sessions> {
+  const { identity, prefix } = parseSessionName(text);
+  const isTheirs = (owner: string) => (identity ?? owner) === owner;
+  const near = folders.filter((folder) => isTheirs(folder.owner) && sidOf(folder).startsWith(prefix.slice(0, SID)));
   const ids = await Promise.all(near.map(async (folder) => (await readSessionId(source, folder)) ?? sidOf(folder)));
   // where no record can be read, the name of the folder is all there is to go by
   const isMeant = (id: string) => id.startsWith(prefix) || (id.length === SID && prefix.startsWith(id));
   const asked = {
     folders: near.filter((_, index) => isMeant(ids[index]!)),
-    own: own.filter(({ session_id }) => isMeant(session_id)),
-    lost: lost.filter((path) => isMeant(sidIn(path))),
+    own: own.filter((session) => isTheirs(session.identity) && isMeant(session.session_id)),
+    lost: lost.filter((path) => isTheirs(ownerIn(path)) && isMeant(sidIn(path))),
   };
   const sids = new Set([
     ...asked.folders.map(sidOf),
     ...asked.own.map(({ session_id }) => session_id.slice(0, SID)),
     ...asked.lost.map(sidIn),
   ]);
-  if (prefix === '' || sids.size !== 1) throw unknownSession(prefix, prefix === '' ? 0 : sids.size);
+  if (prefix === '' || sids.size !== 1) throw unknownSession(text, prefix === '' ? [] : asked.folders.map(toNamed));
   return asked;
+}
+
+function toNamed(folder: SessionFolder): { identity: string; session_id: string } {
+  return { identity: folder.owner, session_id: sidOf(folder) };
+}
+
+function ownerIn(path: string): string {
+  return path.split('/')[2]!;
 }
 
 const SID = 8;
@@ -148,7 +159,8 @@ function totals(sessions: readonly AuditedSession[], findings: readonly Finding[
   };
 }
 
-/** In the order of the findings, each once. */
+/** In the order of the findings, each once. What is distrusted is not broken. */
 function brokenPaths(findings: readonly Finding[]): string[] {
-  return [...new Set(findings.map(({ path }) => path!))];
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  return [...new Set(errors.map(({ path }) => path!))];
 }

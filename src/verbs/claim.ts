@@ -1,20 +1,22 @@
 import { HandoffError } from '../core/error.ts';
-import { taskStatus, taskTrail } from '../core/history-queries.ts';
+import { taskStatus } from '../core/history-queries.ts';
+import { quoteWord } from '../core/quote.ts';
 import { isOpen } from '../core/task-order.ts';
+import { isSameSession, TOKEN_REACH } from '../core/task-state.ts';
 import { type Claim, dropClaim, readClaim, writeClaim } from '../journal/claims.ts';
 import type { Session } from '../journal/registry.ts';
 import { requireSigner } from './acting.ts';
 import { append, type Writer } from './append.ts';
 import { requireTrust } from './current.ts';
-import { type Held, holderOf, openHolds } from './holds.ts';
+import { type Held, holderOf, isHeldBy, openHolds } from './holds.ts';
 import { readBranch } from './position.ts';
 import { publishRecords } from './publish-records.ts';
 import type { RecordOptions } from './record-verbs.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
 import { assertWritable, dirsOf, requireSession } from './session.ts';
-import { type Board, blockedBy, readBoard } from './task-board.ts';
+import { type Board, blockedBy, readBoard, withTrails } from './task-board.ts';
 import { requireTask, type TaskDefinition } from './task-definitions.ts';
-import { instead, isHeldBy, releaseClaim, taskClaimed, tokenOf } from './task-lock.ts';
+import { instead, releaseClaim, taskClaimed, tokenOf } from './task-lock.ts';
 import { assertTask } from './task-name.ts';
 import { alternatives, otherHolder } from './task-rivals.ts';
 import { addWorktree, moveSession, type NewWorktree, planWorktree, removeWorktree } from './task-worktree.ts';
@@ -23,6 +25,10 @@ import { removeTrailers, writeTrailers } from './trailers.ts';
 export interface ClaimOptions extends RecordOptions {
   id: string;
   worktree?: boolean;
+  /** Take it from whoever is at work on it. */
+  force?: boolean;
+  /** Why, for the record. */
+  reason?: string;
 }
 
 export interface ClaimResult {
@@ -39,17 +45,19 @@ interface Claiming {
   board: Board;
   task: TaskDefinition;
   held: Held | null;
+  reason?: string | undefined;
 }
 
 /** Takes a task's lock and says so; from then on the session's records carry its number. SPEC §8.9 */
 export async function claim(repository: Repository, options: ClaimOptions): Promise<ClaimResult> {
   const topLevel = enterWorkTree(repository);
-  const claiming = await prepare(repository, options);
+  const reason = givenReason(options);
+  const claiming = { ...(await prepare(repository, options)), reason };
   const { writer, board, task, held } = claiming;
   const { session } = writer;
   const id = task.task_id;
   const other = await otherHolder(writer, board.known, held);
-  if (other) throw taskClaimed(id, other, alternatives(board, id));
+  if (other && !options.force) throw taskClaimed(id, other, alternatives(board, id));
   assertClaimable(claiming);
   const earlier = isHeldBy(held, session) ? readClaim(dirsOf(repository), session.session_id, id) : null;
   const place = options.worktree ? await planWorktree(repository, task, session, earlier) : null;
@@ -65,7 +73,10 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
 }
 
 /** Gives a task back: others may claim it. Its branch and its work tree stay. */
-export async function unclaim(repository: Repository, options: Omit<ClaimOptions, 'worktree'>): Promise<ClaimResult> {
+export async function unclaim(
+  repository: Repository,
+  options: Omit<ClaimOptions, 'worktree' | 'force' | 'reason'>,
+): Promise<ClaimResult> {
   enterWorkTree(repository);
   const { writer, board, task, held } = await prepare(repository, options);
   const { session, holds } = writer;
@@ -88,6 +99,16 @@ export async function unclaim(repository: Repository, options: Omit<ClaimOptions
   return { task_id, token, branch: null, worktree: null };
 }
 
+/** Whoever takes a task from somebody says why, in a record that both can read. */
+function givenReason({ id, force, reason = '' }: ClaimOptions): string | undefined {
+  if (force && reason.trim() === '') {
+    throw new HandoffError('usage', 'A claim by force needs a reason.', {
+      hint: `git handoff claim ${quoteWord(id)} --force --reason TEXT`,
+    });
+  }
+  return reason === '' ? undefined : reason;
+}
+
 async function prepare(repository: Repository, options: ClaimOptions): Promise<Claiming> {
   assertTask(options.id);
   const trust = await requireTrust(repository);
@@ -95,9 +116,10 @@ async function prepare(repository: Repository, options: ClaimOptions): Promise<C
   assertWritable(live);
   const { session } = live;
   const signer = await requireSigner(repository, trust, session.identity);
-  const board = await readBoard(repository, trust);
-  const task = requireTask(board.tasks, options.id);
-  const holds = await openHolds(repository, options);
+  const shown = await readBoard(repository, trust);
+  const task = requireTask(shown.tasks, options.id);
+  const board = await withTrails(shown, [options.id, ...task.depends_on]);
+  const holds = await openHolds(repository, trust, options);
   const held = await holds.read(`task/${options.id}`);
   return { writer: { repository, session, trust, signer, holds }, board, task, held };
 }
@@ -125,7 +147,8 @@ async function enter(
     writeClaim(dirs, session.session_id, claimed);
     if (place) await addWorktree(repository, place);
     if (isBegun(claiming)) return { claim: claimed, path: null };
-    const { path } = await append(writer, { kind: 'task', fields: { task_id, status: 'in_progress' } });
+    const fields = { task_id, status: 'in_progress', ...(claiming.reason ? { reason: claiming.reason } : {}) };
+    const { path } = await append(writer, { kind: 'task', fields });
     return { claim: claimed, path };
   } catch (error) {
     if (error instanceof HandoffError && error.data?.written) throw error;
@@ -146,17 +169,14 @@ function isBegun({ writer, board, task, held }: Claiming): boolean {
   );
 }
 
-/** Records of other clones may carry numbers that the locks here have not reached. One further off than this is no lock's. */
-const REACH = 64;
-
 /**
  * SPEC §8.9: a number that another session's records carry is not used again, so the next one is taken until it is new.
- * Those in reach are all passed, for only the highest are kept; for one far above nobody waits, or it would freeze the task.
+ * Those in reach are all passed, for whoever decides under a lower one is refused (§6.6); for one far above nobody waits.
  */
-async function takeLock({ writer, board, task, held }: Claiming): Promise<number> {
+async function takeLock({ writer, board, task, held, reason }: Claiming): Promise<number> {
   const { repository, session, holds } = writer;
   const name = `task/${task.task_id}` as const;
-  const holder = holderOf(repository.host.name, session, repository.now().toISOString());
+  const holder = holderOf(repository.host.name, session, repository.now().toISOString(), reason);
   const used = tokensOfOthers(board, task.task_id, session);
   let prior = held;
   let end = 0;
@@ -165,14 +185,14 @@ async function takeLock({ writer, board, task, held }: Claiming): Promise<number
     prior = await holds.read(name);
     if (!isTaken || !isHeldBy(prior, session)) throw lost(task.task_id, prior, board);
     const token = tokenOf(prior, session);
-    end ||= token + REACH;
+    end ||= token + TOKEN_REACH;
     if (!used.some((each) => each === token || (each > token && each < end))) return token;
   }
 }
 
-function tokensOfOthers({ known }: Board, id: string, { session_id }: Session): number[] {
-  const tokens = taskTrail(known.history, id)?.tokens ?? [];
-  return tokens.filter((each) => each.session_id !== session_id).map(({ token }) => token);
+function tokensOfOthers(board: Board, id: string, session: Session): number[] {
+  const tokens = board.trailOf(id)?.tokens ?? [];
+  return tokens.filter((each) => !isSameSession(each, session)).map(({ token }) => token);
 }
 
 function lost(task_id: string, held: Held | null, board: Board): HandoffError {
@@ -184,7 +204,7 @@ function assertClaimable({ writer, board, task, held }: Claiming): void {
   const status = board.statusOf(task_id);
   if (!isOpen(status)) {
     throw new HandoffError('usage', `${task_id} is ${status}: there is nothing left to do.`, {
-      hint: `${instead(alternatives(board, task_id))} To do it again: git handoff task update ${task_id} --status todo`,
+      hint: `${instead(alternatives(board, task_id))} To do it again: git handoff task update ${quoteWord(task_id)} --status todo`,
       data: { task_id, status },
     });
   }
@@ -203,7 +223,7 @@ function assertClaimable({ writer, board, task, held }: Claiming): void {
 function notYours(task_id: string, held: Held | null): HandoffError {
   if (held && !held.released) return taskClaimed(task_id, held.holder);
   return new HandoffError('usage', `${task_id} is not claimed.`, {
-    hint: `git handoff claim ${task_id}`,
+    hint: `git handoff claim ${quoteWord(task_id)}`,
     data: { task_id },
   });
 }

@@ -1,6 +1,9 @@
-import type { Oid } from '../git/store.ts';
+import { objectFormat, objectId } from '../git/loose-object.ts';
+import type { Oid, TreeEntry } from '../git/store.ts';
+import type { NewFile } from '../git/tree-edit.ts';
+import type { FileToWrite } from '../journal/files.ts';
 import type { Session } from '../journal/registry.ts';
-import { recordsBeyond } from '../journal/restore.ts';
+import { changedRecords, journalledFiles, recordsBeyond } from '../journal/restore.ts';
 import { commitTree } from './commit-tree.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -20,6 +23,7 @@ export async function commitSessions(
     identity,
     message,
     paths: () => sessions.map(({ folder }) => folder),
+    files: () => sessions.flatMap((session) => journalledFiles(dirsOf(repository), session)),
     edit: (tree) => withRecords(repository, sessions, tree),
     async stage(isAgain) {
       sessions = await stage(isAgain);
@@ -31,8 +35,37 @@ export async function commitSessions(
 async function withRecords(repository: Repository, sessions: readonly Session[], before: Oid): Promise<Oid> {
   let tree = before;
   for (const session of sessions) {
-    const choose = (present: string[]) => recordsBeyond(dirsOf(repository), session, present);
+    const choose = (present: readonly TreeEntry[]) => lackingIn(repository, session, present);
     tree = (await repository.store.addToFolder(tree, session.folder, choose)) ?? tree;
   }
   return tree;
+}
+
+/** The records that a folder does not have, and those that it has with other bytes. */
+function lackingIn(repository: Repository, session: Session, present: readonly TreeEntry[]): NewFile[] {
+  const changed = changedIn(repository, session, present).map(({ path, bytes }) => ({
+    name: path.slice(path.lastIndexOf('/') + 1),
+    bytes,
+  }));
+  const names = present.map(({ name }) => name);
+  return [...recordsBeyond(dirsOf(repository), session, names), ...changed];
+}
+
+function changedIn(repository: Repository, session: Session, present: readonly TreeEntry[]): FileToWrite[] {
+  const format = objectFormat(repository.dirs.commonDir);
+  const ids = new Map(present.map(({ name, oid }) => [name, oid]));
+  return changedRecords(dirsOf(repository), session, (name, bytes) => {
+    const oid = ids.get(name);
+    return oid !== undefined && oid !== objectId(format, 'blob', bytes);
+  });
+}
+
+/** The paths of a session's newest records that HEAD has with other bytes than were signed. */
+export async function changedAtHead(repository: Repository, session: Session): Promise<string[]> {
+  const { store } = repository;
+  const rev = `HEAD:${session.folder}`;
+  // `has` first: to be sure that a name names nothing, `resolve` asks another process
+  const folder = (await store.has(rev)) ? await store.resolve(rev) : null;
+  const tree = folder === null ? null : await store.readTree(folder);
+  return changedIn(repository, session, tree?.entries ?? []).map(({ path }) => path);
 }

@@ -5,7 +5,10 @@ import type { GitConfig } from '../git/config.ts';
 import type { Oid } from '../git/store.ts';
 import { commit } from '../journal/commit.ts';
 import { identOf, isPlain, moveBranch, type UnnamedCommit } from '../journal/direct-commit.ts';
+import type { FileToWrite } from '../journal/files.ts';
 import { isForeignHook, withoutOwnHooks } from '../journal/own-hooks.ts';
+import { stateDirs } from '../journal/registry.ts';
+import { assertHeld } from './held-bytes.ts';
 import { type Position, readBranch, readPosition } from './position.ts';
 import type { Repository } from './repository.ts';
 
@@ -17,6 +20,8 @@ export interface TreeChange {
   paths(): readonly string[];
   /** Throws where the change was not made for this branch, or this tree. */
   check?(base: Base): Promise<void>;
+  /** What the commit is to hold byte for byte, where git makes it. */
+  files?(): readonly FileToWrite[];
   /** The tree with the change in it. */
   edit(tree: Oid): Promise<Oid>;
   /** Brings the index in line; again, the work tree as well, where somebody has changed it since. */
@@ -55,7 +60,10 @@ export async function commitTree(repository: Repository, change: TreeChange): Pr
   const { identity, message } = change;
   const settings = withoutOwnHooks(repository.dirs, config);
   const written = [...change.paths()];
-  return { commit: await commit(repository.git, config, { written, message, identity, settings }), branch };
+  const { scratch } = stateDirs(repository.stateDir);
+  const oid = await commit(repository.git, config, { written, message, identity, settings, scratch });
+  await assertHeld(repository, oid, change.files?.() ?? []);
+  return { commit: oid, branch };
 }
 
 /** A commit, and the branch that was checked out for it. */

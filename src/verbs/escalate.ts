@@ -1,14 +1,14 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import { taskTrail } from '../core/history-queries.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { Trust } from '../core/trust.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { writeYaml } from '../core/yaml-write.ts';
 import { ifThere } from '../journal/if-there.ts';
 import type { ThoughtFields } from '../journal/thought-file.ts';
 import { requireTrust } from './current.ts';
-import { readKnown } from './known.ts';
+import { knownTrail, readKnown } from './known.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf, requireSession, type SessionChoice } from './session.ts';
 import { readTask } from './task-definitions.ts';
@@ -41,7 +41,7 @@ export async function escalate(repository: Repository, options: EscalateOptions)
   const thought_record = draft === null ? await thoughtNow(repository, trust, options) : keptThought(draft, id);
   const { branch, commit_sha } = thought_record as Record<'branch' | 'commit_sha', string>;
   const yaml = writeYaml(thought_record);
-  const command = `git handoff thought ${id} --file thought.yaml`;
+  const command = `git handoff thought ${quoteWord(id)} --file thought.yaml`;
   return { task_id: id, branch, commit_sha, thought_record, draft, yaml, command };
 }
 
@@ -55,7 +55,7 @@ function keptThought(draft: string, id: string): YamlMap {
   const fields = readThought(draft);
   if (fields.task_id === id && fields.branch && fields.commit_sha) return fields as unknown as YamlMap;
   throw new HandoffError('usage', `${draft} is no draft of a thought about ${id}.`, {
-    hint: `git handoff escalate ${id} without --file looks for one itself.`,
+    hint: `git handoff escalate ${quoteWord(id)} without --file looks for one itself.`,
     data: { path: draft },
   });
 }
@@ -64,8 +64,8 @@ function keptThought(draft: string, id: string): YamlMap {
 async function newestDraft(repository: Repository, trust: Trust, id: string): Promise<string | null> {
   const paths = draftPaths(dirsOf(repository).drafts).filter((path) => tryRead(path)?.task_id === id);
   if (paths.length === 0) return null;
-  const { history } = await readKnown(repository, trust);
-  const written = new Set(taskTrail(history, id)?.thoughts.map(({ commit }) => commit));
+  const { thoughts } = await knownTrail(await readKnown(repository, trust), id);
+  const written = new Set(thoughts.map(({ commit }) => commit));
   return paths.find((path) => !written.has(tryRead(path)?.commit_sha ?? '')) ?? null;
 }
 

@@ -2,14 +2,14 @@ import type { ChangedSession } from '../audit/delta-sessions.ts';
 import type { Account } from '../core/coverage.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import { summarise } from '../core/summary.ts';
-import type { Oid } from '../git/store.ts';
+import type { CommitSet } from './coverage/ancestry.ts';
 import type { GateResult, GateReview, GateSession, GateThought, GateWaiver } from './gate-result.ts';
 
 /** Who did what, as the records that arrive tell it. */
 export function gateFacts(
   sessions: readonly ChangedSession[],
   added: readonly PlacedRecord[],
-  covers: ReadonlyMap<Account, ReadonlySet<Oid>>,
+  covers: ReadonlyMap<Account, CommitSet>,
 ): Pick<GateResult, 'sessions' | 'thoughts' | 'reviews' | 'waivers'> {
   const of = (kind: string): PlacedRecord[] => added.filter(({ record }) => record.kind === kind);
   const covered = new Map([...covers].map(([account, commits]) => [account.delta_id, commits.size]));

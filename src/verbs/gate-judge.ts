@@ -1,29 +1,43 @@
 import { auditDelta, type Delta } from '../audit/delta.ts';
-import { find, type Source } from '../audit/source.ts';
+import type { Evidence } from '../audit/evidence/evidence.ts';
+import { FOLDER, find, type Source } from '../audit/source.ts';
 import { type Account, toAccount } from '../core/coverage.ts';
 import type { Finding } from '../core/error.ts';
-import type { History } from '../core/history.ts';
+import { namedPaths } from '../core/exemption.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { Changes } from '../git/changes.ts';
 import type { Oid } from '../git/store.ts';
-import type { Covers } from './gate-coverage.ts';
+import type { Comparer } from './coverage/comparer.ts';
+import { judgeClocks } from './gate-clocks.ts';
+import { judgeDefinitions } from './gate-definitions.ts';
 import { gateFacts } from './gate-facts.ts';
-import { historyOf, olderAccounts } from './gate-history.ts';
+import { accountsFor, waivedAmong } from './gate-history.ts';
 import { judgeLedger } from './gate-ledger.ts';
 import { type Case, type Outcome, openOutcome } from './gate-outcome.ts';
-import { judgeClocks, judgeOpenSessions, judgeSecrets } from './gate-records.ts';
+import { judgeOpenSessions, judgeSecrets } from './gate-records.ts';
 import { answer, type GateResult } from './gate-result.ts';
-import { doneAccounts, failedRuns, judgeReviews, judgeTasks, judgeTokens } from './gate-tasks.ts';
+import {
+  type DoneTask,
+  doneTasks,
+  failedRuns,
+  judgeReviews,
+  judgeTasks,
+  openTrails,
+  type Trails,
+  verdictsOn,
+} from './gate-tasks.ts';
+import { judgeTokens } from './gate-tokens.ts';
+import { versionReader } from './gate-versions.ts';
 import { judgeWriteback, type Writeback } from './gate-writeback.ts';
 import type { Repository } from './repository.ts';
+import { evidenceIn } from './tree-evidence.ts';
 
 /** By whom it is judged, and what was judged elsewhere. */
 interface JudgedCase extends Case {
   known: Oid[];
   trust: Trust;
-  changes: Changes;
+  comparer: Comparer;
 }
 
 /** SPEC §10.2 to §10.7: everything that is wrong with a change to a branch that has a policy. */
@@ -31,30 +45,34 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const { trust, before } = input;
   const findings = [...rollbacks];
   const outcome = await openOutcome(repository, input, (found) => findings.push(found));
-  const options = { suite: nodeSuite, onProgress: repository.progress };
+  const readVersions = versionReader(repository.store, input.range);
+  const options = { suite: nodeSuite, readVersions, onProgress: repository.progress };
   const delta = await auditDelta({ before, now: outcome.result }, trust, options);
   const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
-  const history = once(() => historyOf(repository, before, trust));
-  const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), history };
+  const evidence = evidenceIn(repository, before, trust);
+  const trails = openTrails(evidence, delta.sessions);
+  const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
+  const done = await doneTasks(added, trails);
   const rules = rulesOf(trust);
   const writeback = rules.required ? await judgeCode(repository, input, arrived, rules.exempt) : NO_CODE;
-  findings.push(
+  const all = [
+    ...findings,
     ...delta.findings,
     ...writeback.findings,
-    ...(await judgeRecords(repository, input, arrived, writeback)),
-    ...(rules.review ? await judgeVerdicts(arrived, writeback) : []),
+    ...(await judgeRecords(repository, input, arrived, writeback, done)),
+    ...(rules.review ? await judgeVerdicts(arrived, writeback, done) : []),
     ...failedRuns(arrived.accounts),
     ...judgeOpenSessions(delta.sessions, rules.openSessions),
     ...judgeSecrets(added),
-    ...judgeClocks(added),
+    ...(await judgeClocks(repository, input, added)),
     ...(await judgeLedger(repository, input, delta)),
-  );
+  ];
   return {
     ...answer(
       input,
       input.range.commits.length,
       trust,
-      findings.map((found) => withBase(found, input.base)),
+      all.map((found) => withBase(found, input.base)),
     ),
     records: delta.files,
     ...gateFacts(delta.sessions, added, writeback.covers),
@@ -69,71 +87,78 @@ interface Arrived {
   added: PlacedRecord[];
   /** The thoughts among them. */
   accounts: Account[];
-  /** What was known before; asked for only where it can change the answer. */
-  history(): Promise<History>;
+  /** What the protected branch knows about what is named, all of it; asked only where it can change the answer. */
+  evidence: Evidence;
+  trails: Trails;
 }
 
-const NO_CODE: Writeback = { findings: [], covers: new Map() };
+const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async () => false };
 
-function judgeCode(
+async function judgeCode(
   repository: Repository,
-  { range, before, known, changes }: JudgedCase,
-  { outcome, delta, accounts, history }: Arrived,
+  { base, head, range, before, known, comparer }: JudgedCase,
+  { outcome, added, accounts, evidence }: Arrived,
   exempt: readonly string[],
 ): Promise<Writeback> {
   // compared with base itself, what differs is not there
   const isCompared = known.length === 0 && outcome.result === outcome.theirs;
   return judgeWriteback(repository, {
+    base,
+    head,
     range,
-    changes,
+    comparer,
     whole: known.length > 0 ? null : outcome.beginnings,
     accounts,
-    waived: new Set(waivedIn(delta.history)),
-    exempt,
-    older: async () => ({
-      accounts: await olderAccounts(before, await history(), range),
-      waived: waivedIn(await history()),
+    waived: new Set(waivedIn(added)),
+    exempt: { patterns: exempt, files: await filesAmong(before, namedPaths(exempt)) },
+    older: async (commits, patchIds) => ({
+      accounts: await accountsFor(evidence, commits, patchIds),
+      waived: await waivedAmong(evidence, commits),
     }),
     dropped: outcome.dropped,
     isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
   });
 }
 
+async function filesAmong(source: Source, paths: readonly string[]): Promise<Set<string>> {
+  const entries = await Promise.all(paths.map((path) => find(source, path)));
+  return new Set(paths.filter((_, at) => entries[at] !== null && entries[at]?.mode !== FOLDER));
+}
+
 async function judgeRecords(
   repository: Repository,
   input: Case,
-  { outcome, delta, added, accounts, history: before }: Arrived,
-  { covers }: Writeback,
+  { outcome, delta, added, accounts, trails }: Arrived,
+  writeback: Writeback,
+  done: readonly DoneTask[],
 ): Promise<Finding[]> {
-  const { trust, history } = delta;
-  const isAnchored = anchoring(repository, input, accounts, covers);
-  const tasks = await judgeTasks({ source: outcome.result, trust, history, added, before, isAnchored });
-  return [...tasks, ...(await judgeTokens({ history, before }))];
+  const isAnchored = anchoring(repository, input, accounts, writeback);
+  const tasks = await judgeTasks({ source: outcome.result, trust: delta.trust, done, isAnchored });
+  const definitions = await judgeDefinitions(outcome.result, delta.trust, added);
+  return [...tasks, ...definitions, ...(await judgeTokens(added, trails))];
 }
 
 function accountsIn(added: readonly PlacedRecord[]): Account[] {
   return added.filter(({ record }) => record.kind === 'thought').map(toAccount);
 }
 
-function waivedIn({ waivers }: History): Oid[] {
-  return waivers.map(({ commit }) => commit);
+function waivedIn(added: readonly PlacedRecord[]): Oid[] {
+  return added.filter(({ record }) => record.kind === 'waiver').map(({ record }) => record.fields.commit_sha as Oid);
 }
 
-/** Reviews count wherever they are: here, or on the protected branch. Those of a bot, which is whoever names nobody, do not. */
-async function judgeVerdicts({ delta, added, accounts, history }: Arrived, { covers }: Writeback): Promise<Finding[]> {
-  const reviews = [...delta.history.reviews, ...(await history()).reviews];
-  const isSomebody = ({ identity }: { identity: string }) => delta.trust.identities.get(identity)?.role !== 'bot';
-  return judgeReviews(covers, doneAccounts(added, accounts), reviews.filter(isSomebody));
+async function judgeVerdicts(
+  { delta, evidence }: Arrived,
+  { covers }: Writeback,
+  done: readonly DoneTask[],
+): Promise<Finding[]> {
+  const covering = [...covers.keys()].map(({ delta_id }) => delta_id);
+  const thoughts = new Set([...covering, ...done.flatMap(({ thought }) => thought?.delta_id ?? [])]);
+  return judgeReviews(covers, done, await verdictsOn(thoughts, { evidence, ...delta }));
 }
 
 /** What a hint calls BASE is known here. */
 function withBase(found: Finding, base: Oid): Finding {
   return { ...found, hint: found.hint.replace('--source=BASE', `--source=${base.slice(0, 12)}`) };
-}
-
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let value: Promise<T> | undefined;
-  return () => (value ??= read());
 }
 
 /** Code goes by with its bytes and its mode. */
@@ -162,11 +187,16 @@ function rulesOf({ policy }: Trust): Rules {
  * A thought about no code has nothing to be anchored to. One that was there before was judged when it came: after a squash its
  * commit may be nowhere.
  */
-function anchoring({ store }: Repository, { base, range }: Case, accounts: readonly Account[], covers: Covers) {
+function anchoring(
+  { store }: Repository,
+  { base, range }: Case,
+  accounts: readonly Account[],
+  { isAnchored }: Writeback,
+) {
   const commits = new Set(range.commits.map(({ oid }) => oid));
   return async ({ delta_id, commit }: { delta_id: string; commit: string }): Promise<boolean> => {
     const account = accounts.find((each) => each.delta_id === delta_id);
-    if (!account || account.files.length === 0 || commits.has(commit) || covers.has(account)) return true;
+    if (!account || account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
     return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, base);
   };
 }

@@ -1,7 +1,9 @@
 import type { Report } from '../audit/finding.ts';
 import { openMerged } from '../audit/merged-source.ts';
+import { metered } from '../audit/metered-source.ts';
 import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
+import type { Budget } from '../core/budget.ts';
 import { ROOT } from '../core/paths.ts';
 import type { Comparison } from '../git/changes.ts';
 import { type Range, readRange } from '../git/range.ts';
@@ -15,6 +17,8 @@ export interface Case {
   before: Source;
   range: Range;
   replaces: boolean;
+  /** What judging it may cost: whoever does more for more that arrives asks it first. */
+  budget: Budget;
 }
 
 export interface Outcome {
@@ -35,15 +39,15 @@ const NOTHING: Range = { commits: [], boundary: new Set() };
  * place as it is, as it is.
  */
 export async function openOutcome({ git, store }: Repository, input: Case, report: Report): Promise<Outcome> {
-  const { base, head, before, range, replaces } = input;
-  const theirs = await openTree(store, head);
+  const { base, head, before, range, replaces, budget } = input;
+  const theirs = metered(await openTree(store, head), budget);
   const isAhead = base === head || range.boundary.has(base);
   if (isAhead || replaces) {
     const dropped = isAhead ? NOTHING : await readRange(git, base, [head]);
     return { theirs, result: theirs, beginnings: comparisons([before], theirs), dropped };
   }
   const bases = await Promise.all((await store.mergeBases(base, head)).map((oid) => openTree(store, oid)));
-  const result = await openMerged({ ours: before, theirs, bases }, ROOT, report);
+  const result = metered(await openMerged({ ours: before, theirs, bases }, ROOT, report), budget);
   return { theirs, result, beginnings: comparisons(bases, theirs), dropped: NOTHING };
 }
 

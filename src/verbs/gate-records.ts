@@ -34,18 +34,3 @@ export function judgeSecrets(added: readonly PlacedRecord[]): Finding[] {
     }));
   });
 }
-
-/** SPEC §6.4: a writer counts on from the highest below this that it has seen. Whatever is above would be the newest for ever. */
-const CLOCK_END = 2 ** 48;
-
-export function judgeClocks(added: readonly PlacedRecord[]): Finding[] {
-  const beyond = added.filter(({ record }) => (record.fields.clock as number) >= CLOCK_END);
-  return beyond.map(({ path, record }) => ({
-    code: 'chain_broken',
-    severity: 'error',
-    path,
-    record: record.id,
-    message: `clock: expected a number below ${CLOCK_END}, found ${record.fields.clock}`,
-    hint: 'No writer of ours counts that far: the session must be left out of the branch.',
-  }));
-}

@@ -2,6 +2,7 @@ import { auditDelta } from '../audit/delta.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { hasPolicy, loadTrust } from '../audit/trust.ts';
 import type { Finding } from '../core/error.ts';
+import { quoteWord } from '../core/quote.ts';
 import { nodeSuite } from '../crypto.ts';
 import { assertPinned, type Repository } from './repository.ts';
 import { stagedTree } from './staged.ts';
@@ -26,8 +27,9 @@ export async function judgeStaged(repository: Repository): Promise<Finding[]> {
 
 /** Nothing is committed yet: what HEAD has can be put back. */
 function withRestore(found: Finding): Finding {
-  const isLost = found.code === 'record_changed' || found.code === 'record_deleted';
-  return isLost ? { ...found, hint: `git restore --staged --worktree -- ${found.path}` } : found;
+  const { code, path } = found;
+  if (path === undefined || (code !== 'record_changed' && code !== 'record_deleted')) return found;
+  return { ...found, hint: `git restore --staged --worktree -- ${quoteWord(path)}` };
 }
 
 /** The commit that brings the policy. */

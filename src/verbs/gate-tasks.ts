@@ -1,28 +1,79 @@
+import type { ChangedSession } from '../audit/delta-sessions.ts';
+import type { Evidence } from '../audit/evidence/evidence.ts';
 import { isSealed } from '../audit/seal.ts';
 import { find, type Source } from '../audit/source.ts';
 import { readSignedDocument } from '../audit/trust.ts';
 import type { Account } from '../core/coverage.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
-import type { History, Verdict } from '../core/history.ts';
-import { taskTrail } from '../core/history-queries.ts';
 import { byNewest } from '../core/newest.ts';
 import { taskPath } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
-import { mergeTrails, stateOf, type TaskThought, type TaskTrail, writebackOf } from '../core/task-state.ts';
+import {
+  stateOf,
+  type TaskThought,
+  type TaskToken,
+  type TaskTrail,
+  wholeTrail,
+  writebackOf,
+} from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
+import { toVerdict, type Verdict } from '../core/verdict.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/store.ts';
+import type { CommitSet } from './coverage/ancestry.ts';
+
+/** A task that the change says is done, and nobody has changed since. */
+export interface DoneTask {
+  id: string;
+  change: PlacedRecord;
+  /** The thought that makes it done, wherever it is. */
+  thought: TaskThought | null;
+  isDone: boolean;
+}
+
+/** Everything that is known about a task once the change is there. */
+export interface Trails {
+  trailOf(id: string): Promise<TaskTrail>;
+  /** Who wrote under its lock, which is less to read. */
+  tokensOf(id: string): Promise<TaskToken[]>;
+}
+
+/** What the protected branch has, all of it, and what arrives. */
+export function openTrails(evidence: Evidence, sessions: readonly ChangedSession[]): Trails {
+  const arrived = sessions.flatMap(({ records }) => records);
+  return {
+    trailOf: memo(async (id) => wholeTrail(id, [...(await evidence.ofTasks([id])), ...arrived])),
+    tokensOf: memo(async (id) => wholeTrail(id, [...(await evidence.holdersOf([id])), ...arrived]).tokens),
+  };
+}
+
+function memo<T>(read: (id: string) => Promise<T>): (id: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (id) => {
+    const value = known.get(id) ?? read(id);
+    known.set(id, value);
+    return value;
+  };
+}
+
+export async function doneTasks(added: readonly PlacedRecord[], { trailOf }: Trails): Promise<DoneTask[]> {
+  const tasks: DoneTask[] = [];
+  for (const change of added.filter(({ record }) => record.kind === 'task' && record.fields.status === 'done')) {
+    const id = change.record.fields.task_id as string;
+    const trail = await trailOf(id);
+    const state = stateOf(trail);
+    if (state?.delta_id === change.record.id)
+      tasks.push({ id, change, thought: writebackOf(trail), isDone: state.status === 'done' });
+  }
+  return tasks;
+}
 
 export interface TaskCase {
   /** The tree as it is to be. */
   source: Source;
   trust: Trust;
-  /** Of the sessions that arrive. */
-  history: History;
-  /** The records that were not there before. */
-  added: readonly PlacedRecord[];
-  /** What was known before; asked for only where it can change the answer. */
-  before(): Promise<History>;
+  done: readonly DoneTask[];
   /** Whether the commit a thought names is part of what is to be, itself or as a commit that does the same. */
   isAnchored(thought: TaskThought): Promise<boolean>;
 }
@@ -30,42 +81,12 @@ export interface TaskCase {
 /** SPEC §10.5: what is said to be done has its writeback, and its proof where one is asked for. */
 export async function judgeTasks(input: TaskCase): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const change of doneChanges(input.added)) {
-    const id = change.record.fields.task_id as string;
-    const trail = await trailFor(input, id);
-    const state = stateOf(trail);
-    if (state?.delta_id !== change.record.id) continue; // it was changed again since
-    const thought = writebackOf(trail);
-    if (state.status !== 'done' || !thought || !(await input.isAnchored(thought))) findings.push(notDone(change, id));
+  for (const { id, change, thought, isDone } of input.done) {
+    if (!isDone || !thought || !(await input.isAnchored(thought))) findings.push(notDone(change, id));
     else if ((await proofOf(input, id)) === 'seal' && !(await isSealed(input.source, folderOf(thought.path))))
       findings.push(notSealed(change, id));
   }
   return findings;
-}
-
-/** SPEC §6.6: a number of a task's lock is one session's. */
-export async function judgeTokens({ history, before }: Pick<TaskCase, 'history' | 'before'>): Promise<Finding[]> {
-  const held = Object.entries(history.tasks).filter(([, { tokens }]) => tokens.length > 0);
-  if (held.length === 0) return [];
-  const known = await before();
-  return held.flatMap(([task, { tokens }]) => {
-    const others = [...tokens, ...(taskTrail(known, task)?.tokens ?? [])];
-    return tokens
-      .filter((one) => others.some((other) => other.token === one.token && other.session_id !== one.session_id))
-      .map(({ token, session_id }) => heldTwice(task, token, session_id));
-  });
-}
-
-function doneChanges(added: readonly PlacedRecord[]): PlacedRecord[] {
-  return added.filter(({ record }) => record.kind === 'task' && record.fields.status === 'done');
-}
-
-/** What arrives is enough where it holds a thought; else that of an earlier change may do. */
-async function trailFor({ history, before }: TaskCase, id: string): Promise<TaskTrail> {
-  const own = history.tasks[id]!;
-  if (stateOf(own)?.status === 'done') return own;
-  const known = taskTrail(await before(), id);
-  return known ? mergeTrails(known, own) : own;
 }
 
 async function proofOf({ source, trust }: TaskCase, id: string): Promise<unknown> {
@@ -90,7 +111,7 @@ function notDone({ path, record }: PlacedRecord, id: string): Finding {
     path,
     record: record.id,
     message: `${id} is said to be done, and no thought record that counts says what was done.`,
-    hint: `git handoff thought ${id} on the commit that did it, then git handoff task update ${id} --status done`,
+    hint: `git handoff thought ${quoteWord(id)} on the commit that did it, then git handoff task update ${quoteWord(id)} --status done`,
   };
 }
 
@@ -105,22 +126,13 @@ function notSealed({ path, record }: PlacedRecord, id: string): Finding {
   };
 }
 
-function heldTwice(task: string, token: number, session: string): Finding {
-  return {
-    code: 'stale_token',
-    severity: 'error',
-    message: `Session ${session} wrote with number ${token} of the lock of ${task}, which another session holds.`,
-    hint: 'Two sessions wrote with the same fencing token: one of them never held the lock. Claim the task anew and record the work again.',
-  };
-}
-
 /**
  * SPEC §10.6: where the policy asks for it, every commit is covered by a thought that somebody other than its author has approved,
  * and so is what makes a task done. A thought that a later one makes up for needs no approval of its own.
  */
 export function judgeReviews(
-  covers: ReadonlyMap<Account, ReadonlySet<Oid>>,
-  done: readonly Account[],
+  covers: ReadonlyMap<Account, CommitSet>,
+  done: readonly DoneTask[],
   reviews: readonly Verdict[],
 ): Finding[] {
   const approved = new Set<Oid>();
@@ -130,14 +142,22 @@ export function judgeReviews(
     else others.push(account);
   }
   const open = others.filter((account) => [...covers.get(account)!].some((oid) => !approved.has(oid)));
-  const unseen = done.filter((account) => !isApproved(account, reviews));
-  return [...new Set([...open, ...unseen])].map(notReviewed);
+  const unseen = done
+    .flatMap(({ id, thought }) => (thought ? [{ ...thought, task_id: id }] : []))
+    .filter((thought) => !isApproved(thought, reviews));
+  return [...new Map([...open, ...unseen].map((thought) => [thought.delta_id, thought])).values()].map(notReviewed);
 }
 
-/** The thoughts that make tasks of this change done. */
-export function doneAccounts(added: readonly PlacedRecord[], accounts: readonly Account[]): Account[] {
-  const tasks = new Set(doneChanges(added).map(({ record }) => record.fields.task_id));
-  return newestOfEach(accounts.filter(({ task_id }) => tasks.has(task_id)));
+/** All that was said of these thoughts, here or on the protected branch. That of a bot, which is whoever names nobody, does not count. */
+export async function verdictsOn(
+  thoughts: ReadonlySet<string>,
+  { evidence, sessions, trust }: { evidence: Evidence; sessions: readonly ChangedSession[]; trust: Trust },
+): Promise<Verdict[]> {
+  const arrived = sessions
+    .flatMap(({ records }) => records)
+    .filter(({ record }) => record.kind === 'review' && thoughts.has(record.fields.thought as string));
+  const verdicts = [...arrived, ...(await evidence.reviewsOf(thoughts))].map(toVerdict);
+  return verdicts.filter(({ identity }) => trust.identities.get(identity)?.role !== 'bot');
 }
 
 function newestOfEach(accounts: readonly Account[]): Account[] {
@@ -149,8 +169,11 @@ function newestOfEach(accounts: readonly Account[]): Account[] {
   return [...newest.values()];
 }
 
+/** What is reviewed. */
+type Said = Pick<Account, 'delta_id' | 'identity' | 'task_id' | 'path'>;
+
 /** Each reviewer's last word counts, and one refusal is enough. */
-function isApproved({ delta_id, identity }: Account, reviews: readonly Verdict[]): boolean {
+function isApproved({ delta_id, identity }: Said, reviews: readonly Verdict[]): boolean {
   const words = new Map<string, Verdict>();
   for (const review of reviews.filter((each) => each.thought === delta_id && each.identity !== identity)) {
     const last = words.get(review.identity);
@@ -160,14 +183,14 @@ function isApproved({ delta_id, identity }: Account, reviews: readonly Verdict[]
   return verdicts.includes('approve') && !verdicts.includes('reject');
 }
 
-function notReviewed({ task_id, delta_id, path, identity }: Account): Finding {
+function notReviewed({ task_id, delta_id, path, identity }: Said): Finding {
   return {
     code: 'review_missing',
     severity: 'error',
     path,
     record: delta_id,
     message: `Nobody but ${identity} has approved the thought record of ${task_id}, and the policy asks for a review.`,
-    hint: `Somebody else looks at it: git handoff review ${task_id} --verdict approve --checked ITEM, committed here or on the protected branch.`,
+    hint: `Somebody else looks at it: git handoff review ${quoteWord(task_id)} --verdict approve --checked ITEM, committed here or on the protected branch.`,
   };
 }
 
@@ -180,7 +203,7 @@ export function failedRuns(accounts: readonly Account[]): Finding[] {
       path,
       record: delta_id,
       message: `What was run for ${task_id} did not pass: ${run}.`,
-      hint: `Mend it, then run it again for a new record: git handoff thought ${task_id} --run -- COMMAND`,
+      hint: `Mend it, then run it again for a new record: git handoff thought ${quoteWord(task_id)} --run -- COMMAND`,
     })),
   );
 }

@@ -1,26 +1,38 @@
-import { type Account, exemption } from '../core/coverage.ts';
+import type { Account } from '../core/coverage.ts';
 import type { Finding } from '../core/error.ts';
+import { exemption } from '../core/exemption.ts';
+import { byNewest } from '../core/newest.ts';
 import { listSome } from '../core/some.ts';
-import type { Change, Changes, Comparison } from '../git/changes.ts';
-import type { Range, RangeCommit } from '../git/range.ts';
-import { remergeAll } from '../git/remerge.ts';
+import type { Comparison } from '../git/changes.ts';
+import type { Change } from '../git/patch-reader.ts';
+import type { Range } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
-import { type Covers, coverByAncestry, coverByPatch, isCovered } from './gate-coverage.ts';
+import { type Covers, coverByAncestry, union } from './coverage/ancestry.ts';
+import { isAlong, openAnchoring, patchIdsOf } from './coverage/anchors.ts';
+import { type BaseRecords, coverByBase } from './coverage/base-accounts.ts';
+import type { Comparer } from './coverage/comparer.ts';
+import { type CodeOf, type OwnChanges, readOwn } from './coverage/own-changes.ts';
+import { openRepeats } from './coverage/repeats.ts';
+import { notBehind, openSteps } from './coverage/step.ts';
 import type { Repository } from './repository.ts';
 
 export interface WritebackCase {
+  base: Oid;
+  head: Oid;
   range: Range;
-  changes: Changes;
+  comparer: Comparer;
   /** What the whole change is read from, tree by tree; null: from its commits, as what else differs was judged elsewhere. */
   whole: Comparison[] | null;
   /** What base has and head has not, where head takes its place all the same. */
   dropped: Range;
+  /** The thoughts that arrive. */
   accounts: readonly Account[];
-  /** Commits that a maintainer has waived. */
+  /** Commits that a maintainer waives with what arrives. */
   waived: ReadonlySet<Oid>;
-  exempt: readonly string[];
+  /** What asks for no writeback, and which of it are files on the protected branch. */
+  exempt: { patterns: readonly string[]; files: ReadonlySet<string> };
   /** What was there before: asked for only where that which arrives does not do. */
-  older(): Promise<{ accounts: Account[]; waived: Oid[] }>;
+  older(commits: readonly Oid[], patchIds: readonly string[]): Promise<BaseRecords>;
   /** Whether a path is the same on the protected branch: then it does not change, whoever changed it too. */
   isThere(path: string): Promise<boolean>;
 }
@@ -28,98 +40,107 @@ export interface WritebackCase {
 export interface Writeback {
   findings: Finding[];
   /** The thoughts that cover something, and which commits. */
-  covers: Covers;
+  covers: Covers<Account>;
+  /** Whether all that a thought is about is in the change. */
+  isAnchored(account: Account): Promise<boolean>;
 }
 
 /** SPEC §10.4: every commit that changes code is accounted for, and so is every path. */
 export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
-  const { range, accounts } = input;
-  const waived = new Set(input.waived);
-  const covers = coverByAncestry(range, accounts);
-  const code = await readCode(repository, input, covers);
-  coverByPatch(range, code.byCommit, accounts, covers);
-  const open = (): Oid[] =>
-    [...code.byCommit]
-      .filter(([oid, { paths }]) => paths.length > 0 && !waived.has(oid) && !isCovered(covers, oid))
-      .map(([oid]) => oid);
-  if (open().length > 0) {
-    // by ancestry alone: what an old thought says of a patch was true once, and does not answer for its coming back
-    const older = await input.older();
-    for (const oid of older.waived) waived.add(oid);
-    for (const [account, commits] of coverByAncestry(range, older.accounts)) covers.set(account, commits);
-  }
-  const missing = await Promise.all(open().map((oid) => missingFor(repository, oid, code.byCommit.get(oid)!.paths)));
+  const codeOf = codeBy(input.exempt);
+  const byAncestry = coverByAncestry(input.range, input.accounts);
+  const own = await readChanges(input, union(byAncestry.values())); // step 1, as far as it is asked
+  const coverage = await cover(repository, { ...input, own, codeOf, byAncestry });
+  const missing = await Promise.all(coverage.open.map((oid) => missingFor(repository, oid, codeOf(own.get(oid)!))));
   // what a commit that nobody accounts for changes is said once
-  const unclaimed = missing.length > 0 ? [] : await unclaimedPaths({ ...input, waived }, code, [...covers.keys()]);
-  return { findings: [...missing, ...uncovered(unclaimed), ...undone(input.dropped, code)], covers };
+  const unclaimed = missing.length > 0 ? [] : await unclaimedPaths(input, own, codeOf, coverage);
+  const findings = [...missing, ...uncovered(unclaimed), ...(await undone(input, own, codeOf))];
+  return { findings, covers: coverage.covers, isAnchored: coverage.isAnchored };
 }
 
-interface Code {
-  /** The change as a whole, from each of its beginnings. */
-  wholes: Change[];
-  /** The commits that were read, without what is exempt. */
-  byCommit: Map<Oid, Change>;
-  /** The same of those that are dropped. */
-  dropped: Map<Oid, Change>;
-  isExempt(path: string): boolean;
+/** Exempt are files: a link or a submodule under such a name is code. */
+function codeBy({ patterns, files }: WritebackCase['exempt']): CodeOf {
+  const isExempt = exemption(patterns, files);
+  return ({ paths, unlikeFiles }) => paths.filter((path) => unlikeFiles.has(path) || !isExempt(path));
 }
 
 /** What a thought covers need not be read, unless something else is dropped for it. */
-async function readCode(repository: Repository, input: WritebackCase, covers: Covers): Promise<Code> {
-  const { range, whole, waived, dropped, exempt, changes } = input;
+async function readChanges(input: WritebackCase, covered: ReadonlySet<Oid>): Promise<OwnChanges> {
+  const { range, whole, waived, dropped, comparer } = input;
   const isWanted = (oid: Oid): boolean =>
-    whole === null || dropped.commits.length > 0 || waived.has(oid) || !isCovered(covers, oid);
+    whole === null || dropped.commits.length > 0 || waived.has(oid) || !covered.has(oid);
   const asked = range.commits.filter(({ oid }) => isWanted(oid));
-  const lost = dropped.commits.filter(({ parents }) => parents.length < 2); // what a merge brought is among them
-  const isExempt = exemption(exempt);
-  const [wholes, own, others] = await Promise.all([
-    changes.read(whole ?? []),
-    readOwn(repository, changes, asked),
-    changes.read(lost.map(({ oid }) => ({ commit: oid }))),
-  ]);
-  const codeOf = ({ paths, patchId }: Change): Change => ({ paths: paths.filter((path) => !isExempt(path)), patchId });
-  return {
-    wholes,
-    byCommit: new Map(asked.map(({ oid }, at) => [oid, codeOf(own[at]!)])),
-    dropped: new Map(lost.map(({ oid }, at) => [oid, codeOf(others[at]!)])),
-    isExempt,
+  const read = await readOwn(comparer, asked);
+  return new Map(asked.map(({ oid }, at) => [oid, read[at]!]));
+}
+
+interface CoverCase extends WritebackCase {
+  own: OwnChanges;
+  codeOf: CodeOf;
+  byAncestry: Covers<Account>;
+}
+
+interface Coverage extends Omit<Writeback, 'findings'> {
+  /** Commits that change code, and that nobody accounts for. */
+  open: Oid[];
+  waived: ReadonlySet<Oid>;
+  /** The thoughts that list paths. */
+  claiming: Account[];
+  /** Commits that git has put elsewhere: their paths are git's choice. */
+  moved: ReadonlySet<Oid>;
+}
+
+/** Steps 2 to 5. */
+async function cover(repository: Repository, input: CoverCase): Promise<Coverage> {
+  const { range, base, head, accounts, own, codeOf, byAncestry, comparer } = input;
+  const repeats = openRepeats(comparer, codeOf);
+  const behind = union(byAncestry.values());
+  const free = new Map([...own].filter(([oid]) => !behind.has(oid)));
+  const changing = [...free.keys()].filter((oid) => codeOf(own.get(oid)!).length > 0);
+  const waived = new Set(input.waived);
+  const stepOf = openSteps(repository, comparer, [base]);
+  const anchoring = openAnchoring({ range, head, own: free, repeats, stepOf });
+  const { found } = anchoring;
+  const older: Covers<Account> = new Map();
+  const open = (): Oid[] => {
+    const covered = union([...found.covers.values(), ...older.values()]);
+    return changing.filter((oid) => !waived.has(oid) && !covered.has(oid));
   };
-}
-
-/** More of them than this that nobody accounts for are not merged again, and count for all that they bring. */
-const MOST_MERGES = 256;
-
-/**
- * What each commit does by itself. Of a merge that is what git would not have made of its parents alone: a conflict that was
- * resolved, and anything that was slipped in or left out.
- */
-export async function readOwn(
-  repository: Repository,
-  changes: Changes,
-  commits: readonly RangeCommit[],
-): Promise<Change[]> {
-  const merges = commits.filter(({ parents }) => parents.length > 1);
-  const compared = new Map<Oid, Comparison>();
-  const parents = merges.length > MOST_MERGES ? [] : merges.map((merge) => merge.parents);
-  const trees = await remergeAll(repository.git, repository.store, parents);
-  for (const [at, merge] of merges.entries()) {
-    const tree = trees[at] ?? null;
-    const after = (await repository.store.readCommit(merge.oid)).tree;
-    compared.set(merge.oid, tree ? { before: tree, after } : { commit: merge.oid, parent: merge.parents[0]! });
+  const elsewhere = await movedAccounts(repository, input);
+  await anchoring.byPatch(elsewhere);
+  for (const account of [...elsewhere].sort(byNewest)) if (open().length > 0) await anchoring.byTree(account);
+  if (open().length > 0) {
+    const patchIds = open().flatMap((oid) => own.get(oid)!.patchId ?? []);
+    const commits = range.commits.map(({ oid }) => oid);
+    const known = await input.older(commits, patchIds);
+    const still = await coverByBase(repository, { range, base, own, repeats, open: open() }, known);
+    for (const oid of still.waived) waived.add(oid);
+    for (const [account, covered] of still.covers) older.set(account, covered);
   }
-  const read = await changes.read(commits.map(({ oid }) => compared.get(oid) ?? { commit: oid }));
-  return read.map((change, at) => (compared.has(commits[at]!.oid) ? { ...change, patchId: null } : change));
+  const covers: Covers<Account> = new Map([...byAncestry, ...found.covers, ...older]);
+  const idsHere = (): Set<string> => patchIdsOf([...byAncestry.keys(), ...found.anchored]);
+  const isAnchored = async (account: Account): Promise<boolean> => {
+    if (elsewhere.includes(account)) await anchoring.byTree(account);
+    if (byAncestry.has(account) || found.anchored.has(account)) return true;
+    for (const other of elsewhere) await anchoring.byTree(other); // the answer is not whom one asks first
+    return isAlong(account, idsHere());
+  };
+  const ids = idsHere();
+  const along = accounts.filter((account) => isAlong(account, ids));
+  return { covers, isAnchored, open: open(), waived, claiming: [...covers.keys(), ...along], moved: found.moved };
 }
 
-function pathsOf(changes: readonly Change[]): Set<string> {
-  return new Set(changes.flatMap(({ paths }) => paths));
-}
-
-/** What differs from every one of several beginnings. */
-function inAll([first, ...rest]: readonly Change[], isExempt: (path: string) => boolean): Set<string> {
-  const sets = rest.map(({ paths }) => new Set(paths));
-  const paths = (first?.paths ?? []).filter((path) => sets.every((set) => set.has(path)));
-  return new Set(paths.filter((path) => !isExempt(path)));
+/** The thoughts whose commit is neither in the change nor behind it: where it is, it covers what it names, and nothing that is alike. */
+async function movedAccounts(repository: Repository, input: CoverCase): Promise<Account[]> {
+  const { base, accounts, byAncestry } = input;
+  const others = accounts.filter((account) => !byAncestry.has(account) && account.files.length > 0);
+  const here = await notBehind(
+    repository,
+    base,
+    others.map(({ commit }) => commit),
+  );
+  const isHere = await Promise.all(others.map(({ commit }) => repository.store.has(`${commit}^{commit}`)));
+  return others.filter(({ commit }, at) => here.has(commit) || !isHere[at]);
 }
 
 async function missingFor({ store }: Repository, oid: Oid, paths: readonly string[]): Promise<Finding> {
@@ -130,26 +151,45 @@ async function missingFor({ store }: Repository, oid: Oid, paths: readonly strin
     commit: oid,
     path: paths[0]!,
     message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${listSome(paths, 1)}, and no thought record accounts for it.`,
-    hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)} (in an open session: git handoff start), commit the record too (git commit -- .handoff) and push again. A maintainer may waive it: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
+    hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)} (in an open session: git handoff start), commit the record too (git commit -- .handoff) and push again. If a thought is about the branch that this comes from, push that branch along, whole. A maintainer may waive it: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
   };
 }
 
 const MOST_PATHS = 100;
 
-/** The paths that change and that none of these thoughts lists. */
+/** Step 6: the paths that change and that none of the thoughts that cover lists. */
 async function unclaimedPaths(
-  { whole, waived, isThere }: WritebackCase,
-  { wholes, byCommit, isExempt }: Code,
-  claiming: readonly Account[],
+  input: WritebackCase,
+  own: OwnChanges,
+  codeOf: CodeOf,
+  { claiming, waived, moved }: Coverage,
 ): Promise<string[]> {
-  const wanted = whole === null ? pathsOf([...byCommit.values()]) : inAll(wholes, isExempt);
-  const excused = pathsOf([...waived].map((oid) => byCommit.get(oid)).filter((change) => change !== undefined));
+  const { whole, isThere, comparer, range, dropped } = input;
+  const wanted =
+    whole === null ? pathsOf([...own.values()], codeOf) : inAll(await comparer.changes.read(whole), codeOf);
+  const excused = pathsOf(
+    [...waived, ...moved].flatMap((oid) => own.get(oid) ?? []),
+    codeOf,
+  );
   const claimed = new Set(claiming.flatMap(({ files }) => files));
   const unclaimed: string[] = [];
   for (const path of wanted) {
     if (!claimed.has(path) && !excused.has(path) && !(await isThere(path))) unclaimed.push(path);
   }
-  return unclaimed;
+  if (unclaimed.length === 0 || dropped.commits.length > 0) return unclaimed;
+  // what no commit changes by itself, git has put there: it follows a file that another side renamed
+  const changed = pathsOf(await readOwn(comparer, range.commits), codeOf);
+  return unclaimed.filter((path) => changed.has(path));
+}
+
+function pathsOf(changes: readonly Change[], codeOf: CodeOf): Set<string> {
+  return new Set(changes.flatMap(codeOf));
+}
+
+/** What differs from every one of several beginnings. */
+function inAll([first, ...rest]: readonly Change[], codeOf: CodeOf): Set<string> {
+  const sets = rest.map((change) => new Set(codeOf(change)));
+  return new Set(first ? codeOf(first).filter((path) => sets.every((set) => set.has(path))) : []);
 }
 
 function uncovered(missing: readonly string[]): Finding[] {
@@ -167,18 +207,34 @@ function uncovered(missing: readonly string[]): Finding[] {
 }
 
 /** Code that is on the protected branch is taken back by a commit that says so, and not by leaving it out. */
-function undone({ commits }: Range, { byCommit, dropped }: Code): Finding[] {
-  const again = new Set([...byCommit.values()].map(({ patchId }) => patchId));
-  const lost = commits.filter(({ oid }) => {
-    const change = dropped.get(oid);
-    return change && change.paths.length > 0 && !again.has(change.patchId);
-  });
-  return lost.slice(0, MOST_PATHS).map(({ oid }) => ({
+async function undone(input: WritebackCase, own: OwnChanges, codeOf: CodeOf): Promise<Finding[]> {
+  const { dropped, comparer, base, head } = input;
+  if (dropped.commits.length === 0) return [];
+  const single = dropped.commits.filter(({ parents }) => parents.length < 2); // what a merge brought is among them
+  const changes = await comparer.changes.read(single.map(({ oid }) => ({ commit: oid })));
+  const again = new Set([...own.values()].map(({ patchId }) => patchId));
+  const lost = single
+    .map(({ oid }, at) => ({ oid, paths: codeOf(changes[at]!), patchId: changes[at]!.patchId }))
+    .filter(({ paths, patchId }) => paths.length > 0 && !again.has(patchId));
+  // what a merge did, and how often a patch was applied and taken back, no list of patches tells: git does
+  const isKept = (await openRepeats(comparer, codeOf).mergedAt(head, [base])).length > 0;
+  if (lost.length === 0 && !isKept) return [droppedOf(base)];
+  return lost.slice(0, MOST_PATHS).map(({ oid, paths }) => ({
     code: 'writeback_missing',
     severity: 'error',
     commit: oid,
-    path: dropped.get(oid)!.paths[0]!,
+    path: paths[0]!,
     message: `Commit ${oid.slice(0, 12)} is on the protected branch, and is dropped: nothing here does what it did.`,
     hint: 'Bring the protected branch in (git merge or git rebase) and push without force. What should go is reverted by a commit of its own.',
   }));
+}
+
+function droppedOf(base: Oid): Finding {
+  return {
+    code: 'writeback_missing',
+    severity: 'error',
+    commit: base,
+    message: `The protected branch is dropped at ${base.slice(0, 12)}, and merging it in would change what is here: something that it does is left out.`,
+    hint: 'Bring the protected branch in (git merge or git rebase) and push without force. What should go is reverted by a commit of its own.',
+  };
 }

@@ -1,13 +1,16 @@
+import { metered } from '../audit/metered-source.ts';
 import type { Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { hasPolicy, loadTrust } from '../audit/trust.ts';
+import type { Budget } from '../core/budget.ts';
 import { type Finding, hinting } from '../core/error.ts';
-import { ROOT } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import { type Changes, openChanges } from '../git/changes.ts';
-import { type Range, readNearRange, readRange } from '../git/range.ts';
+import { assertReadAlike, type Range, readNearRange, readRange } from '../git/range.ts';
 import { isNullOid, noSuchRevision, type Oid } from '../git/store.ts';
+import { type Comparer, openComparer } from './coverage/comparer.ts';
+import { budgetOf, hurried, stoppable, withinBudget } from './gate-budget.ts';
 import { judge } from './gate-judge.ts';
 import { answer, type GateResult } from './gate-result.ts';
 import { checkRollbacks, seenTrust, tryPinRoot } from './pins.ts';
@@ -22,37 +25,62 @@ export interface GateOptions {
   replaces?: boolean;
   /** What these commits have was judged elsewhere and is not judged again. */
   known?: readonly string[];
+  /** What is left of it, where several are judged at once; else what the configuration allows for one. */
+  budget?: Budget;
+  /** Whether what base trusts is remembered, as it is unless this says no: it was accepted, and nobody has chosen it for this. */
+  remembers?: boolean;
 }
 
 /** May head replace base on a protected branch? SPEC §10 */
 export async function gate(repository: Repository, options: GateOptions): Promise<GateResult> {
   if (options.root !== undefined) assertRoot(options.root);
-  const changes = openChanges(repository.git, ROOT); // it gets ready while the records are read
+  const { git, stop } = stoppable(repository.git);
+  let spend = (_merges: number): void => {};
+  const comparer = openComparer({ ...repository, git }, (merges) => spend(merges));
   try {
-    return await judgeEnds(repository, options, changes);
+    const [ends, budget] = await Promise.all([
+      resolveEnds(repository, options),
+      options.budget ?? budgetOf(repository),
+    ]);
+    spend = (merges) => budget.spend('merges', merges);
+    const judging = () => judgeEnds(hurried({ ...repository, git }, budget), options, { ends, comparer, budget });
+    return await withinBudget(budget, stop, judging, (finding) => answer(ends, 0, null, [finding]));
   } finally {
-    await changes.close();
+    await comparer.close();
   }
 }
 
-async function judgeEnds(repository: Repository, options: GateOptions, changes: Changes): Promise<GateResult> {
-  const [ends] = await Promise.all([resolveEnds(repository, options), repository.config()]);
+/** What a judgement works with. */
+interface Means {
+  ends: Ends;
+  comparer: Comparer;
+  budget: Budget;
+}
+
+async function judgeEnds(repository: Repository, options: GateOptions, means: Means): Promise<GateResult> {
+  const { ends, budget } = means;
   if (await repository.store.isShallow()) return answer(ends, 0, null, [shallow()]);
-  const [range, ground] = await Promise.all([rangeOf(repository, ends), readGround(repository, ends.base)]);
-  if (!ground) return judgeFirst(repository, ends, range, options.root);
+  const [near, ground] = await Promise.all([nearRange(repository, ends), readGround(repository, ends.base)]);
+  const range = near ?? (await wholeRange(repository, ends));
+  if (!ground) return judgeFirst(repository, means, range, options.root);
+  budget.spend('commits', range.commits.length);
+  if (!near) await assertReadAlike(repository.store, range.commits);
   const { before, trust, findings } = ground;
   if (!trust) return answer(ends, range.commits.length, null, findings);
   await assertPinned(repository, trust.repoId, options.root);
-  if (options.root === undefined) await tryPinRoot(repository, trust.repoId, false);
+  const { replaces = false, remembers = true } = options;
+  if (options.root === undefined && remembers) await tryPinRoot(repository, trust.repoId, false);
   const base = ends.base!; // a policy was there
-  const rollbacks = await checkRollbacks(repository, seenTrust(trust), base, false);
-  const { replaces = false } = options;
-  return judge(repository, { ...ends, base, before, trust, range, changes, replaces }, rollbacks);
+  const rollbacks = await checkRollbacks(repository, seenTrust(trust), base, !remembers);
+  return judge(repository, { ...means, ...ends, base, before, trust, range, replaces }, rollbacks);
 }
 
-async function rangeOf({ git, store }: Repository, { base, head, known }: Ends): Promise<Range> {
-  const near = base === null || known.length > 0 ? null : await readNearRange(store, head, base);
-  return near ?? readRange(git, head, base === null ? [] : [base, ...known]);
+async function nearRange({ store }: Repository, { base, head, known }: Ends): Promise<Range | null> {
+  return base === null || known.length > 0 ? null : readNearRange(store, head, base);
+}
+
+function wholeRange({ git }: Repository, { base, head, known }: Ends): Promise<Range> {
+  return readRange(git, head, base === null ? [] : [base, ...known]);
 }
 
 interface Ends {
@@ -80,7 +108,7 @@ const OF_REMOTE = /^(?:refs\/remotes\/)?[\w.-]+\/([\w./-]+)$/;
 function otherBase(rev: string): string {
   const branch = OF_REMOTE.exec(rev)?.[1];
   if (branch === undefined) return 'git branch --all lists what there is.';
-  return `git fetch brings what the remote has. Without a remote: --base ${branch}`;
+  return `git fetch brings what the remote has. Without a remote: --base ${quoteWord(branch)}`;
 }
 
 interface Ground {
@@ -100,11 +128,11 @@ async function readGround({ store }: Repository, base: Oid | null): Promise<Grou
 /** SPEC §10.1: where there is no policy anything may come, but what brings one must bring one that holds. */
 async function judgeFirst(
   repository: Repository,
-  ends: Ends,
+  { ends, budget }: Means,
   range: Range,
   root: string | undefined,
 ): Promise<GateResult> {
-  const source = await openTree(repository.store, ends.head);
+  const source = metered(await openTree(repository.store, ends.head), budget);
   if (!(await hasPolicy(source))) return answer(ends, range.commits.length, null, []);
   const { auditTree } = await import('../audit/tree.ts');
   const { trust, checked, findings } = await auditTree(source, {

@@ -1,8 +1,16 @@
-import type { Remote } from '../git/remote.ts';
-import type { Holder } from '../journal/lock-commit.ts';
-import { type Hold, type LockName, readHold, releaseHold, takeHold } from '../journal/locks.ts';
+import type { Trust } from '../core/trust.ts';
+import type { Holder } from '../journal/holder.ts';
+import { type Hold, type LockName, readHold, releaseHold, takeHold, wasHeldBy } from '../journal/locks.ts';
 import { stateDirs } from '../journal/registry.ts';
-import { type RemoteHold, readRemoteHold, releaseRemoteHold, takeRemoteHold } from '../journal/remote-locks.ts';
+import {
+  type LockRemote,
+  type RemoteHold,
+  readRemoteHold,
+  releaseRemoteHold,
+  takeRemoteHold,
+} from '../journal/remote-locks.ts';
+import { requireSigner } from './acting.ts';
+import { lockKeys } from './lock-keys.ts';
 import type { Repository } from './repository.ts';
 
 /** A lock as it stands, on this machine and on the remote: each counts by itself. */
@@ -11,13 +19,20 @@ export interface Held {
   released: boolean;
   local: Hold | null;
   remote: RemoteHold | null;
+  /** The holder took it, by this number or an earlier one, on this machine. */
+  isFromHere: boolean;
 }
 
 /** Locks as verbs see them: on this machine, and on the remote where one is configured. */
 export interface Holds {
+  /** Null where locks are only on this machine. */
+  remote: LockRemote | null;
   read(name: LockName): Promise<Held | null>;
   /** Takes the number after `prior`, which was read before. False when somebody else was faster. */
   take(name: LockName, prior: Held | null, holder: Holder): Promise<boolean>;
+  /** Takes the half on the remote that a crash, or a verb with `--local`, left out. False when somebody else has it. */
+  complete(name: LockName, held: Held): Promise<boolean>;
+  /** Ends both halves; what has ended already stays as it is. */
   release(name: LockName, held: Held, by: Holder): Promise<void>;
 }
 
@@ -26,55 +41,80 @@ export interface HoldOptions {
   local?: boolean;
 }
 
-export async function openHolds(repository: Repository, { local }: HoldOptions): Promise<Holds> {
+export async function openHolds(repository: Repository, trust: Trust, { local }: HoldOptions): Promise<Holds> {
   const { locks } = stateDirs(repository.stateDir);
   const name = (await repository.config()).get('handoff.remote');
   if (name !== undefined && local)
     repository.warn(`Going on without ${name}: what is locked there is not looked at, and nobody there sees this.`);
-  return createHolds(locks, name === undefined || local ? null : { git: repository.git, name });
+  return createHolds(locks, name === undefined || local ? null : lockRemote(repository, trust, name));
 }
 
-function createHolds(locks: string, remote: Remote | null): Holds {
+function lockRemote(repository: Repository, trust: Trust, name: string): LockRemote {
   return {
+    git: repository.git,
+    name,
+    repo: trust.repoId,
+    keysOf: lockKeys(repository, trust),
+    signerOf: (identity) => requireSigner(repository, trust, identity),
+  };
+}
+
+function createHolds(locks: string, remote: LockRemote | null): Holds {
+  const takeRemote = async (name: LockName, prior: Held | null, holder: Holder): Promise<boolean> =>
+    remote === null || (await takeRemoteHold(remote, name, prior?.remote ?? null, holder)) === 'taken';
+  return {
+    remote,
     async read(name) {
-      return combine(readHold(locks, name), remote && (await readRemoteHold(remote, name)));
+      const held = combine(readHold(locks, name), remote && (await readRemoteHold(remote, name)));
+      return held && { ...held, isFromHere: wasHeldBy(locks, name, held.holder.session_id) };
     },
     async take(name, prior, holder) {
       const number = (prior?.local?.number ?? 0) + 1;
       if (!takeHold(locks, name, number, holder)) return false;
-      if (!remote) return true;
-      const taken = await takeRemote(remote, name, (prior?.remote?.number ?? 0) + 1, holder);
+      // both halves or none: what cannot be taken there is not kept here, whatever the reason
+      const taken = await takeRemote(name, prior, holder).catch((error: Error) => error);
       if (taken === true) return true;
       releaseHold(locks, name, number, holder);
       if (taken === false) return false;
       throw taken;
     },
+    async complete(name, held) {
+      return !lacksRemote(held) || takeRemote(name, held, held.holder);
+    },
     async release(name, held, by) {
       if (held.local) releaseHold(locks, name, held.local.number, by);
-      if (remote && held.remote) await releaseRemoteHold(remote, name, held.remote.number, by);
+      if (remote && held.remote) await releaseRemoteHold(remote, name, held.remote, by);
     },
   };
 }
 
-async function takeRemote(remote: Remote, name: LockName, number: number, holder: Holder): Promise<boolean | Error> {
-  try {
-    return (await takeRemoteHold(remote, name, number, holder)) === 'taken';
-  } catch (error) {
-    return error as Error;
-  }
+/** It is held on this machine, and there is nobody whom the remote would show in its place. */
+function lacksRemote({ holder, released, local, remote }: Held): boolean {
+  if (released || local?.holder.session_id !== holder.session_id) return false;
+  return remote === null || remote.holder.session_id !== holder.session_id;
 }
 
 /** Another machine's hold counts, unless it has ended; the same session's hold has ended when either has. */
-function combine(local: Hold | null, remote: RemoteHold | null): Held | null {
+function combine(local: Hold | null, remote: RemoteHold | null): Omit<Held, 'isFromHere'> | null {
   const isSame = local && remote && local.holder.session_id === remote.holder.session_id;
   if (isSame) return { holder: local.holder, released: local.released || !!remote.released, local, remote };
   const chosen = remote && (!local || !remote.released) ? remote : local;
   return chosen && { holder: chosen.holder, released: !!chosen.released, local, remote };
 }
 
+export function isHeldBy(held: Held | null, { session_id }: { session_id: string }): held is Held {
+  return held !== null && !held.released && held.holder.session_id === session_id;
+}
+
+/** Whether a session has a half of it left to release: whoever was cut off while releasing has ended only the other. */
+export function hasHalf({ local, remote }: Held, session_id: string): boolean {
+  const isOpen = (half: Hold | RemoteHold | null) => half?.holder.session_id === session_id && !half.released;
+  return isOpen(local) || isOpen(remote);
+}
+
 /** Held, and not by a session of this clone: two clones on one machine are as good as two machines. */
-export function isElsewhere({ holder, released, local }: Held): boolean {
-  return !released && local?.holder.session_id !== holder.session_id;
+export function isElsewhere({ released, isFromHere }: Held): boolean {
+  return !released && !isFromHere;
 }
 
 export function holderOf(

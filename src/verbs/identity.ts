@@ -1,9 +1,9 @@
 import { readFile, rename } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { equalBytes } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
 import { assertIdentityName } from '../core/names.ts';
 import { identityPath } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
 import { formatPublicKey } from '../core/sshsig.ts';
 import { type Identity, type IdentityKey, type Role, readPublicKey, rootSigners, type Trust } from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
@@ -11,12 +11,11 @@ import { nodeSuite } from '../crypto.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import { generateKey, keyDirectory, keyPath, readKey, readKeys, toSigner, writeKey } from '../journal/keys.ts';
 import { type NamedSigner, signDocument } from '../journal/sign.ts';
-import { currentSource, requireTrust } from './current.ts';
+import { requireTrust } from './current.ts';
 import { type IdentityFields, identityFields, nextVersion } from './identity-document.ts';
 import { planRootKey } from './policy-change.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
-import { resignDocuments } from './resign.ts';
 import { type Actor, keyRing, maintainerSigner, requireIdentity, rootSigner } from './signing.ts';
 
 export interface IdentityOptions extends PublishOptions, Actor {
@@ -123,66 +122,29 @@ async function rotateRootKey(repository: Repository, trust: Trust, rotation: Roo
   return { identity: name, role: 'maintainer', fingerprint: key.fingerprint, path, commit, pending };
 }
 
-export interface RevokeResult extends IdentityResult {
-  revoked: string[];
-  /** Documents that the revoked key had signed, now signed by whoever revoked it: look at them. */
-  signed_again: string[];
-}
-
-/** Keys that nobody should trust any more; by default all active ones. SPEC §5.5 */
-export async function identityRevoke(repository: Repository, options: IdentityOptions): Promise<RevokeResult> {
-  const trust = await requireTrust(repository);
-  const identity = requireIdentity(trust, options.name);
-  assertNotRoot(identity, trust);
-  const hit = identity.keys.filter((key) => (options.key ? key.fingerprint === options.key : key.state === 'active'));
-  if (hit.length === 0) throw noSuchKey(identity, options.key);
-  const sealed = await sealedSoFar(repository, trust, hit);
-  const revoked = { state: 'revoked', ...(sealed > 0 ? { cutoff: sealed } : {}) } as const;
-  const keys = identity.keys.map((key): IdentityKey => (hit.includes(key) ? { ...key, ...revoked } : key));
-  const fields = nextVersion(identity, keys, repository.now().toISOString(), nodeSuite);
-  const prints = new Set(hit.map(({ fingerprint }) => fingerprint));
-  // the keys that fall must not be the ones that vouch
-  const after = { ...trust, identities: new Map([...trust.identities, [identity.name, { ...identity, keys }]]) };
-  const resigned =
-    identity.role === 'maintainer' ? await resignDocuments(repository, after, identity.name, prints, options) : [];
-  const message = `handoff: revoke a key of ${identity.name}`;
-  const result = await publishIdentity(repository, trust, fields, hit[0]!.fingerprint, message, options, resigned);
-  return { ...result, revoked: [...prints], signed_again: resigned.map(({ path }) => path) };
-}
-
-/** How many seals the ledger has: what they cover stands. Nothing keeps a key from being revoked, not even a ledger that does not hold. */
-async function sealedSoFar(repository: Repository, trust: Trust, hit: readonly IdentityKey[]): Promise<number> {
-  const { openCheckpoint, readLedger } = await import('../audit/ledger.ts');
-  try {
-    const ledger = await readLedger(await currentSource(repository));
-    if (!ledger) return 0;
-    const { verified } = await openCheckpoint(ledger, trust, nodeSuite);
-    const signers = verified.map(({ verifier }) => verifier.publicKey);
-    if (hit.some(({ bytes }) => signers.some((key) => equalBytes(key, bytes))))
-      repository.warn('The ledger is signed by that key. Once this is merged, sign it anew: git handoff ledger append');
-    return ledger.checkpoint.size;
-  } catch (error) {
-    if (!(error instanceof HandoffError) || error.code !== 'ledger_inconsistent') throw error;
-    repository.warn(`Nothing that the key signed will stand, since the ledger does not hold: ${error.message}`);
-    return 0;
-  }
+/** What goes with an identity that is published. */
+interface Along {
+  others?: FileToWrite[];
+  /** Who lays down the keys of it, and needs nobody else. */
+  own?: NamedSigner | undefined;
 }
 
 /** Maintainers need the root's threshold; until enough have signed, the file waits beside. */
-async function publishIdentity(
+export async function publishIdentity(
   repository: Repository,
   trust: Trust,
   fields: IdentityFields,
   fingerprint: string,
   message: string,
   options: IdentityOptions,
-  others: FileToWrite[] = [],
+  { others = [], own }: Along = {},
 ): Promise<IdentityResult> {
   const { name, role } = fields as unknown as { name: string; role: Role };
   const { root } = trust.policy;
-  const signer = await signerOf(role, repository, trust, options);
+  const signer = own ?? (await signerOf(role, repository, trust, options));
   const { bytes, document } = await signDocument(fields, [signer]);
-  const pending = role === 'maintainer' && (await rootSigners(document, root, nodeSuite)).size < root.threshold;
+  const isShort = role === 'maintainer' && (await rootSigners(document, root, nodeSuite)).size < root.threshold;
+  const pending = isShort && !own;
   const path = identityPath(name, pending);
   const files = [{ path, bytes, replaces: true }, ...others];
   const commit = await publish(repository, { files, message, identity: signer.identity }, options);
@@ -212,7 +174,7 @@ async function requireOwnKey(repository: Repository, trust: Trust, identity: Ide
     'no_key',
     `The key of ${identity.name} is not on this machine, so a new one does not belong here.`,
     {
-      hint: `Let ${identity.name} run git handoff identity keygen, then: git handoff identity rotate ${identity.name} --key FILE.pub`,
+      hint: `Let ${identity.name} run git handoff identity keygen, then: git handoff identity rotate ${quoteWord(identity.name)} --key FILE.pub`,
     },
   );
 }
@@ -270,27 +232,13 @@ function assertUnused(key: PublicKey, trust: Trust): void {
   });
 }
 
-function isRootKey(identity: Identity, { policy }: Trust): boolean {
+export function isRootKey(identity: Identity, { policy }: Trust): boolean {
   const root = policy.root.principals.get(identity.name);
   return identity.keys.some(({ fingerprint, state }) => state === 'active' && fingerprint === root?.fingerprint);
 }
 
-/** A root key is in the policy; taking it out is a new policy version, signed by the threshold. */
-function assertNotRoot(identity: Identity, trust: Trust): void {
-  if (!isRootKey(identity, trust)) return;
-  throw new HandoffError('usage', `The key of ${identity.name} is a root key of policy ${trust.policy.version}.`, {
-    hint: `Replace it (git handoff identity rotate ${identity.name}), or name other root keys first: git handoff policy set root.keys A,B`,
-  });
-}
-
 function taken(name: string): HandoffError {
   return new HandoffError('usage', `There is an identity called ${name} already.`, {
-    hint: `To change its key: git handoff identity rotate ${name}`,
-  });
-}
-
-function noSuchKey(identity: Identity, print: string | undefined): HandoffError {
-  return new HandoffError('usage', `${identity.name} has no ${print ? `key ${print}` : 'active key'}.`, {
-    hint: `Its keys: ${identity.keys.map(({ fingerprint, state }) => `${fingerprint} (${state})`).join(', ')}`,
+    hint: `To change its key: git handoff identity rotate ${quoteWord(name)}`,
   });
 }

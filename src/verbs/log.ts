@@ -2,6 +2,8 @@ import { openIndex } from '../audit/index-source.ts';
 import type { Source } from '../audit/source.ts';
 import { auditTree } from '../audit/tree.ts';
 import { openTree } from '../audit/tree-source.ts';
+import type { FindingCode } from '../core/error.ts';
+import { detached } from '../core/excerpt.ts';
 import { ROOT } from '../core/paths.ts';
 import type { ParsedRecord } from '../core/record.ts';
 import { summarise } from '../core/summary.ts';
@@ -27,33 +29,47 @@ export interface LogEntry {
   at: string;
   path: string;
   valid: boolean;
+  /** Of what is not valid: the code of what was found. */
+  reason?: FindingCode;
   /** Empty for a record that is not valid: what it says was said by nobody we know. */
   summary: string;
 }
 
 /** The records that are committed or staged, newest first. Order is (clock, id): no clock on a wall decides. SPEC §2.4 */
 export async function log(repository: Repository, options: LogOptions = {}): Promise<{ records: LogEntry[] }> {
-  const records: LogEntry[] = [];
-  await eachRecord(repository, (path, record, verified) => {
-    if (matches(record, options)) records.push(toEntry(path, record, verified));
-  });
+  const found = await findRecords(repository, (path, record, verified) =>
+    matches(record, options) ? detached(toEntry(path, record, verified)) : null,
+  );
+  const records = found.map(({ item, isValid, reason }) =>
+    isValid ? item : { ...item, valid: false, summary: '', ...(reason && { reason }) },
+  );
   records.sort((a, b) => b.clock - a.clock || (a.id < b.id ? 1 : -1));
   return { records: records.slice(0, options.limit) };
 }
 
-type Visit = (path: string, record: ParsedRecord, verified: VerifiedRecord | null) => void;
+/** What is to be kept of a record, or null: all that is kept has to fit in memory. */
+type Choice<T> = (path: string, record: ParsedRecord, verified: VerifiedRecord | null) => T | null;
 
-/** Every session record there is, valid or not, each audited with its chain. */
-export async function eachRecord(repository: Repository, visit: Visit): Promise<void> {
-  const seen: Parameters<Visit>[] = [];
+/** Looks at every session record there is, valid or not. Whether one is valid is known when its chain was audited. */
+export async function findRecords<T>(
+  repository: Repository,
+  pick: Choice<T>,
+): Promise<{ item: T; isValid: boolean; reason?: FindingCode }[]> {
+  const seen: { path: string; item: T; isVerified: boolean }[] = [];
   const { findings } = await auditTree(await openRecords(repository), {
     suite: nodeSuite,
     onProgress: repository.progress,
     onTrust: (trust) => assertPinned(repository, trust.repoId),
-    onRecord: (path, record, verified) => record && seen.push([path, record, verified]),
+    onRecord(path, record, verified) {
+      const item = record && pick(path, record, verified);
+      if (item !== null) seen.push({ path, item, isVerified: verified !== null });
+    },
   });
-  const faulty = new Set(findings.map(({ path }) => path));
-  for (const [path, record, verified] of seen) visit(path, record, faulty.has(path) ? null : verified);
+  const faults = new Map(findings.map(({ path, code }) => [path, code]));
+  return seen.map(({ path, item, isVerified }) => {
+    const reason = faults.get(path);
+    return { item, isValid: isVerified && reason === undefined, ...(reason && { reason }) };
+  });
 }
 
 /** The index holds what is committed and what is staged; a bare repository has only the former. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { finding } from '../audit/finding.ts';
 import type { Finding } from '../core/error.ts';
 import { parseRecordName, ROOT } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
 import { type Git, readGit, runGit } from '../git/run.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 
@@ -43,5 +44,5 @@ export function lostFromHead(path: string): Finding {
 
 /** Brings back what HEAD has, whether or not the index still has it. */
 export function restoreHint(path: string): string {
-  return `git restore --source=HEAD --staged --worktree -- ${path}`;
+  return `git restore --source=HEAD --staged --worktree -- ${quoteWord(path)}`;
 }

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { HandoffError } from '../core/error.ts';
+import { asHandoffError, HandoffError } from '../core/error.ts';
 import { ROOT, sessionFolder } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { Trust } from '../core/trust.ts';
+import type { Holder } from '../journal/holder.ts';
 import { toEnd } from '../journal/liveness.ts';
-import type { Holder } from '../journal/lock-commit.ts';
 import { endSession, isWrapped } from '../journal/records.ts';
 import { createSession, readSession, removeSession, type Session } from '../journal/registry.ts';
 import { BOT } from './acting.ts';
-import { type Held, type Holds, holderOf, isElsewhere } from './holds.ts';
+import { type HolderState, readHolderState } from './at-work.ts';
+import { type Held, type Holds, hasHalf, holderOf } from './holds.ts';
+import type { Known } from './known.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf, type LiveSession, momentOf, withLiveness } from './session.ts';
+import { dirsOf, momentOf } from './session.ts';
 import { removeTrailers } from './trailers.ts';
 
 /**
@@ -29,7 +32,8 @@ export async function openSession(
     await takePlaces(session);
     return session;
   } catch (error) {
-    await giveBack(holds, session, opening.prior);
+    // where that fails too, what went wrong first tells more; the next session of the identity here takes the next number
+    await giveBack(holds, session, opening.prior).catch(asHandoffError);
     removeSession(dirsOf(repository), session.session_id);
     throw error;
   }
@@ -39,7 +43,7 @@ export async function openSession(
 async function giveBack(holds: Holds, session: Session, prior: Held | null): Promise<void> {
   const name = `identity/${session.identity}` as const;
   const held = session.identity === BOT ? null : await holds.read(name);
-  if (held?.holder.session_id !== session.session_id || held.released) return;
+  if (!held || !hasHalf(held, session.session_id)) return;
   if (prior && !prior.released) await holds.take(name, held, prior.holder);
   else await holds.release(name, held, own(session));
 }
@@ -62,27 +66,20 @@ function register(repository: Repository, identity: string, inherited_from: stri
 }
 
 /** The last session of an identity. */
-export interface Prior {
+export interface Prior extends HolderState {
   held: Held | null;
-  /** Null when it is not of this machine. */
-  live: LiveSession | null;
-  active: boolean;
 }
 
 /** Who stands in the way of a new session of this identity. SPEC §8.2: one active session, except for the bot. */
 export async function identityHolder(
   repository: Repository,
   trust: Trust,
+  known: Known,
   holds: Holds,
   identity: string,
 ): Promise<Prior> {
   const held = identity === BOT ? null : await holds.read(`identity/${identity}`);
-  if (!held || held.released) return { held, live: null, active: false };
-  const session = readSession(dirsOf(repository), held.holder.session_id);
-  const live = session && withLiveness(repository, trust, session);
-  // a holder on another machine cannot be asked for a heartbeat
-  const active = live ? live.liveness.state === 'active' : isElsewhere(held);
-  return { held, live, active };
+  return { held, ...(await readHolderState(repository, trust, known, holds, held)) };
 }
 
 /** Takes the identity for a session, or says who was faster. */
@@ -96,7 +93,7 @@ async function takeIdentity(holds: Holds, session: Session, prior: Held | null):
 export function identityConflict(identity: string, holder: Holder | null): HandoffError {
   const who = holder ? `session ${holder.session_id} on ${holder.host}, since ${holder.at}` : 'another session';
   return new HandoffError('identity_conflict', `${identity} is active in ${who}.`, {
-    hint: `Let it wrap, act as somebody else (--as NAME), or take it over: git handoff pickup --as ${identity}${holder ? ` --from-session ${holder.session_id.slice(0, 8)}` : ''} --force --reason TEXT`,
+    hint: `Let it wrap, act as somebody else (--as NAME), or take it over: git handoff pickup --as ${quoteWord(identity)}${holder ? ` --from-session ${quoteWord(holder.session_id.slice(0, 8))}` : ''} --force --reason TEXT`,
     data: { identity, session_id: holder?.session_id ?? null },
   });
 }
@@ -128,8 +125,7 @@ async function takeOwn(holds: Holds, session: Session): Promise<void> {
 export async function releaseIdentity(holds: Holds, session: Session): Promise<void> {
   const name = `identity/${session.identity}` as const;
   const held = session.identity === BOT ? null : await holds.read(name);
-  if (held?.holder.session_id !== session.session_id || held.released) return;
-  await holds.release(name, held, own(session));
+  if (held && hasHalf(held, session.session_id)) await holds.release(name, held, own(session));
 }
 
 function own(session: Session): Holder {

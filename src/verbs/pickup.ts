@@ -11,9 +11,11 @@ import { append, assertDraft, type Writer } from './append.ts';
 import { type Bundle, readBundle, type Warning } from './bundle.ts';
 import { committedSource, requireTrust } from './current.ts';
 import { findPredecessor, type Predecessor, predecessorActive, requireKnown } from './custody.ts';
+import { distrustWarnings, refuseDistrusted } from './distrust-warning.ts';
 import { type Entered, enterCustody } from './enter-custody.ts';
 import { type HoldOptions, type Holds, openHolds } from './holds.ts';
-import { readKnown } from './known.ts';
+import { type Known, readKnown } from './known.ts';
+import { leftOutOf, leftOutWarnings, sharedPartOf } from './left-out.ts';
 import { identityConflict, identityHolder, type Prior } from './open-session.ts';
 import { type PendingSignal, toPendingSignal } from './pending.ts';
 import { type Position, positionFields, readPosition } from './position.ts';
@@ -53,15 +55,17 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   const trust = await requireTrust(repository);
   const identity = (await namedIdentity(repository, options.as)) ?? BOT;
   const signer = await requireSigner(repository, trust, identity);
-  const holds = await openHolds(repository, options);
-  const prior = await identityHolder(repository, trust, holds, identity);
+  const holds = await openHolds(repository, trust, options);
+  const known = await readKnown(repository, trust);
+  const prior = await identityHolder(repository, trust, known, holds, identity);
   if (prior.active && !options.force) throw identityConflict(identity, prior.held!.holder);
-  return takeUp(repository, options, { trust, identity, signer, holds, prior });
+  return takeUp(repository, options, { trust, known, identity, signer, holds, prior });
 }
 
 /** Who picks up, and what stands in the way. */
 interface Heir {
   trust: Trust;
+  known: Known;
   identity: string;
   signer: Signer;
   holds: Holds;
@@ -69,17 +73,23 @@ interface Heir {
 }
 
 async function takeUp(repository: Repository, options: PickupOptions, heir: Heir): Promise<PickupResult> {
-  const { trust, identity, signer, holds, prior } = heir;
-  const known = await readKnown(repository, trust);
+  const { trust, known, identity, signer, holds, prior } = heir;
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);
-  const readOld = (prefix: string) => readOldSession(source, trust, nodeSuite, prefix);
-  const named = options.fromSession === undefined ? null : await requireKnown(known, options.fromSession, readOld);
+  const readOld = async (prefix: string) => {
+    const old = await readOldSession(source, trust, nodeSuite, prefix);
+    if (!old) await refuseDistrusted(source, known.distrusted, prefix);
+    return old;
+  };
+  const named =
+    options.fromSession === undefined ? null : await requireKnown(known, options.fromSession, holds, readOld);
   const predecessor = await findPredecessor(known, named, holds);
-  if (predecessor?.active && !options.force) throw predecessorActive(predecessor);
+  if (predecessor?.active && !options.force) throw predecessorActive(predecessor, identity);
   const baton = predecessor?.baton ? await receiveBaton(repository, source, predecessor.baton) : null;
 
-  const signals = pendingSignals(known.history, identity);
+  // what is not shown stays pending: nobody receives what was not handed over
+  const waiting = sharedPartOf('pending_signals', pendingSignals(known.history, identity), ({ from }) => from);
+  const signals = waiting.shown;
   const draft = (released: Entered['released']) => planPickup(options, predecessor, position, signals, released);
   assertDraft(trust, identity, draft([]));
 
@@ -93,6 +103,7 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
   const focus = predecessor?.baton?.focus ?? [];
   const bundle = await readBundle(repository, source, trust, known, entered.session, focus, position);
   const published = await publishing;
+  const left_out = { ...bundle.left_out, ...leftOutOf({ pending_signals: waiting }) };
   return {
     session_id: entered.session.session_id,
     predecessor_session_id: predecessor?.session.session_id ?? null,
@@ -100,9 +111,15 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
     baton,
     pickup_delta_id: delta_id,
     ...bundle,
+    left_out,
     pending_signals: signals.map(toPendingSignal),
     instruction: baton ? WITH_BATON : WITHOUT_BATON,
-    warnings: [...warningsOf(predecessor, baton, entered.released), ...published.warnings],
+    warnings: [
+      ...warningsOf(predecessor, baton, entered.released),
+      ...leftOutWarnings(left_out),
+      ...distrustWarnings(known.distrusted),
+      ...published.warnings,
+    ],
     commit: published.commit,
   };
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { find, type Source } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
@@ -9,7 +8,7 @@ import { identityPath, parsePolicyName, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Oid } from '../git/store.ts';
 import { replaceFile } from '../journal/durable.ts';
-import { ifThere } from '../journal/if-there.ts';
+import { readStateText } from '../journal/state-file.ts';
 import type { Repository } from './repository.ts';
 import { protectedRefs } from './tracking.ts';
 
@@ -18,26 +17,29 @@ interface Version {
   id: string;
 }
 
+interface NamedVersion extends Version {
+  name: string;
+}
+
 /** What a tree says about whom to trust: its newest policy, and each identity that holds. */
 export interface SeenTrust {
   root: string;
   policy: Version;
   /** Of all its policies, the first one first. */
   policyIds: readonly string[];
-  identities: Record<string, Version>;
+  identities: readonly NamedVersion[];
   /** The refs that its policy protects. */
   protectedRefs: readonly string[];
 }
 
 export function seenTrust(trust: Trust): SeenTrust {
   const { repoId, policy, policyIds, identities } = trust;
-  const entries = [...identities.values()].map(({ name, version, id }) => [name, { version, id }]);
   const { version, id } = policy;
   return {
     root: repoId,
     policy: { version, id },
     policyIds,
-    identities: Object.fromEntries(entries),
+    identities: [...identities.values()].map(({ name, version, id }) => ({ name, version, id })),
     protectedRefs: protectedRefs(trust),
   };
 }
@@ -47,10 +49,11 @@ interface Pin extends Version {
   commit: Oid | null;
 }
 
+/** By name in a Map: an identity may be called `constructor`, which every object has. */
 interface Pins {
   root: string;
   policy: Pin;
-  identities: Record<string, Pin>;
+  identities: ReadonlyMap<string, Pin>;
 }
 
 /**
@@ -96,8 +99,8 @@ export async function checkRollbacks(
       findings.push(rollback(place, pin, version));
     }
   }
-  const newest = merge(seen, pins, commit);
-  if (!staged && findings.length === 0 && JSON.stringify(newest) !== JSON.stringify(known))
+  const newest = formatPins(merge(seen, pins, commit));
+  if (!staged && findings.length === 0 && JSON.stringify(newest) !== JSON.stringify(known && formatPins(known)))
     tryRemember(repository, path, newest);
   return findings;
 }
@@ -111,10 +114,10 @@ interface Compared {
 const POLICY = `${ROOT}/policy`;
 
 function compared(seen: SeenTrust, pins: Pins | null): Compared[] {
-  const identities = Object.entries(seen.identities).map(([name, version]) => ({
+  const identities = seen.identities.map(({ name, ...version }) => ({
     place: identityPath(name),
     version,
-    pin: pins?.identities[name],
+    pin: pins?.identities.get(name),
   }));
   return [{ place: POLICY, version: seen.policy, pin: pins?.policy }, ...identities];
 }
@@ -127,8 +130,8 @@ function forks({ policy, policyIds }: SeenTrust, pin: Pin): boolean {
 function merge(seen: SeenTrust, pins: Pins | null, commit: Oid | null): Pins {
   const newer = (version: Version, pin: Pin | undefined): Pin =>
     pin && pin.version >= version.version ? pin : { ...version, commit };
-  const identities = { ...pins?.identities };
-  for (const [name, version] of Object.entries(seen.identities)) identities[name] = newer(version, identities[name]);
+  const identities = new Map(pins?.identities);
+  for (const { name, ...version } of seen.identities) identities.set(name, newer(version, identities.get(name)));
   return { root: seen.root, policy: newer(seen.policy, pins?.policy), identities };
 }
 
@@ -181,15 +184,23 @@ function rollback(place: string, pin: Pin, seen: Version): Finding {
   };
 }
 
+/** As it stands in the file. */
+type PinsFile = Omit<Pins, 'identities'> & { identities: Record<string, Pin> };
+
+function formatPins({ root, policy, identities }: Pins): PinsFile {
+  return { root, policy, identities: Object.fromEntries(identities) };
+}
+
 function readPins(path: string): Pins | null {
-  const text = ifThere(() => readFileSync(path, 'utf8'));
+  const text = readStateText(path);
   return text === null ? null : parsePins(path, text);
 }
 
 /** Without its pins a clone cannot notice a rollback, so a file that cannot be read is not taken for none. */
 function parsePins(path: string, text: string): Pins {
-  const pins = parseJson<Pins>(text);
-  if (typeof pins?.root === 'string' && pins.policy && pins.identities) return pins;
+  const pins = parseJson<PinsFile>(text);
+  if (typeof pins?.root === 'string' && pins.policy && pins.identities)
+    return { ...pins, identities: new Map(Object.entries(pins.identities)) };
   throw new HandoffError('io', `The pins in ${path} cannot be read.`, {
     hint: 'Make sure that the newest policy is the one you expect (git handoff policy show), then move the file away.',
     data: { path },

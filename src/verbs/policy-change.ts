@@ -1,5 +1,5 @@
 import { identityPath, policyPath } from '../core/paths.ts';
-import type { ParsedRecord } from '../core/record.ts';
+import { type ParsedRecord, parseRecord } from '../core/record.ts';
 import { assertFollows, type Policy, type RootKeys, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
 import type { PublicKey } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
@@ -8,14 +8,18 @@ import type { FileToWrite } from '../journal/files.ts';
 import { addSignature, type NamedSigner, type SignedDocument, signDocument } from '../journal/sign.ts';
 import type { Repository } from './repository.ts';
 import { keyLine, rootSigner } from './signing.ts';
+import { type ShownDocument, show } from './waiting.ts';
 
 /** A policy version on its way: complete, or waiting for more signatures. */
 export interface PolicyChange {
   policy: Policy;
   files: FileToWrite[];
+  removed: string[];
   signedBy: string[];
   pending: boolean;
   root: RootKeys;
+  /** Every document that gets a signature by it. */
+  signed: ShownDocument[];
 }
 
 /** The next version with some keys changed. SPEC §5.2 */
@@ -44,14 +48,17 @@ export async function planPolicy(
   const old = await rootSigners(signed.document, trust.policy.root, nodeSuite);
   const own = await rootSigners(signed.document, policy.root, nodeSuite);
   const pending = old.size < trust.policy.root.threshold || own.size < policy.root.threshold;
-  const files = [{ path: policyPath(policy.version, pending), bytes: signed.bytes, replaces: pending }];
+  const path = policyPath(policy.version, pending);
   const vouched = await vouchForMaintainers(trust, policy.root, signers);
+  const shown = vouched.map((file) => showVouched(file, trust));
   return {
     policy,
-    files: [...files, ...vouched],
+    files: [{ path, bytes: signed.bytes, replaces: pending }, ...vouched],
+    removed: [],
     signedBy: [...new Set([...old, ...own])],
     pending,
     root: policy.root,
+    signed: [show(signed.document, path, trust.policy.document), ...shown],
   };
 }
 
@@ -74,6 +81,12 @@ async function vouchForMaintainers(
     if (signed) files.push({ path: identityPath(name), bytes: signed.bytes, replaces: true });
   }
   return files;
+}
+
+/** It says what it said before: it has one more signature. */
+function showVouched({ path, bytes }: FileToWrite, { identities }: Trust): ShownDocument {
+  const document = parseRecord(bytes);
+  return show(document, path, identities.get(document.fields.name as string)!.document);
 }
 
 function isOfRoot({ identity, signer }: NamedSigner, root: RootKeys): boolean {

@@ -1,19 +1,16 @@
-import { FILE, find } from '../audit/source.ts';
-import { readDocument } from '../audit/trust.ts';
 import { HandoffError } from '../core/error.ts';
-import { identityPath, policyPath } from '../core/paths.ts';
-import type { ParsedRecord } from '../core/record.ts';
-import { type Identity, type Policy, readIdentity, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
-import { recordId } from '../core/verify.ts';
+import { policyPath } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
+import { rootSigners, type Trust } from '../core/trust.ts';
 import type { YamlMap, YamlValue } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { FileToWrite } from '../journal/files.ts';
-import { addSignature, type NamedSigner, signDocument } from '../journal/sign.ts';
-import { currentSource, requireTrust } from './current.ts';
+import { type NamedSigner, signDocument } from '../journal/sign.ts';
+import { requireTrust } from './current.ts';
 import { nextPolicy, type PolicyChange, planPolicy } from './policy-change.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
 import { type Actor, keyLine, requireIdentity, rootSigner } from './signing.ts';
+import { readWaiting, type ShownDocument, type Waiting } from './waiting.ts';
 
 export interface PolicyResult {
   version: number;
@@ -21,15 +18,25 @@ export interface PolicyResult {
   signed_by: string[];
   /** True while a change waits for more signatures. */
   pending: boolean;
+  /** Of `show`: every document that waits for root principals. */
+  waiting?: ShownDocument[];
+  /** Every document that was signed just now. */
+  signed?: ShownDocument[];
   commit?: string | null;
+}
+
+function isOfPolicy({ identity }: Waiting): boolean {
+  return identity === null;
 }
 
 export async function policyShow(repository: Repository): Promise<PolicyResult> {
   const trust = await requireTrust(repository);
   const { policy } = trust;
   const signers = await rootSigners(policy.document, policy.root, nodeSuite);
-  const pending = (await readPendingPolicy(repository, trust)) !== null;
-  return { version: policy.version, policy: policy.document.fields, signed_by: [...signers], pending };
+  const waiting = await readWaiting(repository, trust);
+  const pending = waiting.some(isOfPolicy);
+  const shown = waiting.map((each) => each.shown);
+  return { version: policy.version, policy: policy.document.fields, signed_by: [...signers], pending, waiting: shown };
 }
 
 export interface PolicySetOptions extends PublishOptions, Actor {
@@ -41,124 +48,28 @@ export interface PolicySetOptions extends PublishOptions, Actor {
 export async function policySet(repository: Repository, options: PolicySetOptions): Promise<PolicyResult> {
   enterWorkTree(repository);
   const trust = await requireTrust(repository);
-  if (await readPendingPolicy(repository, trust)) throw stillPending(trust.policy.version + 1);
+  if ((await readWaiting(repository, trust)).some(isOfPolicy)) throw stillPending(trust.policy.version + 1);
   const changes = parseChange(options.key, options.value, trust);
   const signer = await rootSigner(repository, trust.repoId, trust.policy.root, options);
   const signed = await signDocument(nextPolicy(trust, changes, repository.now().toISOString()), [signer]).catch(
     badValue(options),
   );
   const change = await planPolicy(trust, signed, [signer]).catch(badValue(options));
-  return publishChange(repository, change, change.files, [], signer, options);
+  return publishChange(repository, change, signer, options);
 }
 
-/** Signs what waits for root principals: the next policy, and maintainers. SPEC §5.2, §5.4 */
-export async function policySign(repository: Repository, options: PublishOptions & Actor): Promise<PolicyResult> {
-  enterWorkTree(repository);
-  const trust = await requireTrust(repository);
-  const waiting = await readPendingPolicy(repository, trust);
-  const identities = await readPendingIdentities(repository, trust);
-  if (!waiting && identities.length === 0) throw nothingPending();
-  const next = waiting && readPolicy(waiting, nodeSuite);
-  const root = mergedRoot(trust.policy, next);
-  if (waiting) await assertProposed(waiting, trust.policy.root);
-  for (const { document } of identities) await assertProposed(document, root);
-  const documents = [...(waiting ? [waiting] : []), ...identities.map(({ document }) => document)];
-  const signer = await rootSigner(repository, trust.repoId, yetToSign(root, documents, options), options);
-  const change = waiting && (await planPolicy(trust, await addSignature(waiting, signer), [signer]));
-  const judges = change && !change.pending ? change.root : trust.policy.root;
-  const files = [...(change?.files ?? [])];
-  const removed = change && !change.pending ? [policyPath(change.policy.version, true)] : [];
-  for (const { name, document } of identities) {
-    const signed = await addSignature(document, signer);
-    const complete = (await rootSigners(signed.document, judges, nodeSuite)).size >= judges.threshold;
-    const path = identityPath(name, !complete);
-    files.splice(0, files.length, ...files.filter((file) => file.path !== path), {
-      path,
-      bytes: signed.bytes,
-      replaces: true,
-    });
-    if (complete) removed.push(identityPath(name, true));
-  }
-  return publishChange(repository, change ?? unchanged(trust), files, removed, signer, options);
-}
-
-async function publishChange(
+export async function publishChange(
   repository: Repository,
-  change: Pick<PolicyChange, 'policy' | 'signedBy' | 'pending'>,
-  files: FileToWrite[],
-  removed: string[],
+  change: PolicyChange,
   { identity }: NamedSigner,
   options: PublishOptions,
 ): Promise<PolicyResult> {
-  const { policy, signedBy, pending } = change;
-  const message = `handoff: policy ${policy.version}${pending ? ', waiting for signatures' : ''}`;
+  const { policy, signedBy, pending, files, removed, signed } = change;
+  const isPolicy = signed.some(({ kind }) => kind === 'policy');
+  const what = isPolicy ? `policy ${policy.version}` : `sign ${signed.map(({ document }) => document).join(', ')}`;
+  const message = `handoff: ${what}${pending ? ', waiting for signatures' : ''}`;
   const commit = await publish(repository, { files, removed, message, identity }, options);
-  return { version: policy.version, policy: policy.document.fields, signed_by: signedBy, pending, commit };
-}
-
-function unchanged({ policy }: Trust): Pick<PolicyChange, 'policy' | 'signedBy' | 'pending'> {
-  return { policy, signedBy: [...policy.root.principals.keys()], pending: false };
-}
-
-/** Anyone whose key is in the old root or the new one may sign a change. */
-function mergedRoot(current: Policy, next: Policy | null): Policy['root'] {
-  const principals = new Map([...current.root.principals, ...(next?.root.principals ?? [])]);
-  return { threshold: current.root.threshold, principals };
-}
-
-/** Whoever has not signed all of it. */
-function yetToSign(root: Policy['root'], documents: readonly ParsedRecord[], { as }: Actor): Policy['root'] {
-  const open = [...root.principals].filter(([name, { fingerprint }]) =>
-    documents.some(
-      ({ signatures }) => !signatures.some((line) => line.identity === name && line.fingerprint === fingerprint),
-    ),
-  );
-  if (as === undefined || !root.principals.has(as) || open.some(([name]) => name === as)) {
-    return { ...root, principals: new Map(open) };
-  }
-  throw new HandoffError('usage', `${as} has signed all that waits.`, {
-    hint: `Yet to sign: ${open.map(([name]) => name).join(', ')}`,
-  });
-}
-
-/** Anyone can put a file where waiting ones are; only what a root principal has proposed is signed along. */
-async function assertProposed(document: ParsedRecord, root: Policy['root']): Promise<void> {
-  if ((await rootSigners(document, root, nodeSuite)).size > 0) return;
-  const what = document.kind === 'policy' ? 'policy' : `identity ${document.fields.name}`;
-  throw new HandoffError('signer_unknown', `No root principal has signed the ${what} that waits for signatures.`, {
-    hint: 'Somebody else put it there: look at it, and remove the pending file.',
-  });
-}
-
-async function readPendingPolicy(repository: Repository, trust: Trust): Promise<ParsedRecord | null> {
-  const source = await currentSource(repository);
-  const entry = await find(source, policyPath(trust.policy.version + 1, true));
-  return entry?.mode === FILE ? readDocument(source, entry, 'policy', trust.repoId) : null;
-}
-
-async function readPendingIdentities(
-  repository: Repository,
-  trust: Trust,
-): Promise<{ name: string; document: ParsedRecord }[]> {
-  const source = await currentSource(repository);
-  const folder = await find(source, '.handoff/identities');
-  const found: { name: string; document: ParsedRecord }[] = [];
-  for (const { name } of folder ? await source.list(folder) : []) {
-    const entry = await find(source, identityPath(name, true));
-    if (entry?.mode !== FILE) continue;
-    const document = await readDocument(source, entry, 'identity', trust.repoId);
-    const identity = readIdentity(document, nodeSuite);
-    if (identity.name === name && followsIdentity(identity, trust)) found.push({ name, document });
-  }
-  return found;
-}
-
-/** An older version that waits again would bring back a key that was revoked since. */
-function followsIdentity({ name, document }: Identity, { identities }: Trust): boolean {
-  const current = identities.get(name)?.document;
-  const { version, prev } = document.fields;
-  if (!current) return version === 1 && prev === null;
-  return version === (current.fields.version as number) + 1 && prev === recordId(current.signedBytes, nodeSuite);
+  return { version: policy.version, policy: policy.document.fields, signed_by: signedBy, pending, signed, commit };
 }
 
 /** `root.threshold 2`, `root.keys a,b`, `stale_after 900`, `writeback.review true`, `exempt docs/**,*.md` */
@@ -167,7 +78,9 @@ function parseChange(key: string, value: string, trust: Trust): YamlMap {
   const [section = '', leaf] = key.split('.');
   if (key === 'root.keys') return { root: { ...(fields.root as YamlMap), keys: rootKeys(value, trust) } };
   const target = leaf === undefined ? fields : (fields[section] as YamlMap | undefined);
-  const current = SETTABLE.has(section) && key.split('.').length <= 2 ? target?.[leaf ?? section] : undefined;
+  const name = leaf ?? section;
+  const isSettable = SETTABLE.has(section) && key.split('.').length <= 2 && target && Object.hasOwn(target, name);
+  const current = isSettable ? target[name] : undefined;
   if (current === undefined || isMap(current)) throw unknownKey(key, fields);
   const parsed = parseLike(current, value);
   return leaf === undefined ? { [section]: parsed } : { [section]: { ...(target as YamlMap), [leaf]: parsed } };
@@ -190,7 +103,7 @@ function rootKeys(value: string, trust: Trust): string[] {
     const key = identity.keys.find(({ state }) => state === 'active');
     if (identity.role === 'maintainer' && key) return `${name} ${keyLine(key)}`;
     throw new HandoffError('usage', `${name} cannot hold a root key: expected a maintainer with an active key.`, {
-      hint: `git handoff identity add ${name} --role maintainer`,
+      hint: `git handoff identity add ${quoteWord(name)} --role maintainer`,
     });
   });
 }
@@ -237,8 +150,4 @@ function stillPending(version: number): HandoffError {
   return new HandoffError('usage', `Policy ${version} still waits for signatures.`, {
     hint: `Sign it (git handoff policy sign --as NAME), or withdraw it: git rm ${policyPath(version, true)}`,
   });
-}
-
-function nothingPending(): HandoffError {
-  return new HandoffError('usage', 'Nothing waits for a signature.', { hint: 'git handoff policy show' });
 }

@@ -3,7 +3,7 @@ import { markCommitted } from '../journal/committed.ts';
 import { isOver } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { writtenRecords } from '../journal/restore.ts';
-import { commitSessions } from './commit-sessions.ts';
+import { changedAtHead, commitSessions } from './commit-sessions.ts';
 import { isDetached, isRebasing } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { isHere, leftBehind, recoverRecords } from './recover-records.ts';
@@ -38,6 +38,7 @@ export async function publishRecords(
     // somebody may have checked out or reset what was restored
     if (isAgain) for (const path of await restore(repository, topLevel, session, written)) paths.add(path);
     const sessions = [session, ...(await leftBehind(repository, session))];
+    for (const each of sessions) for (const path of await noteChanged(repository, each, paths)) paths.add(path);
     await stage(repository, topLevel, sessions, paths).catch((error) => {
       throw writtenAllTheSame(error, written, 'staged');
     });
@@ -47,6 +48,17 @@ export async function publishRecords(
   const dirs = dirsOf(repository);
   for (const { session_id } of sessions) if (isOver(dirs, session_id)) markCommitted(dirs, session_id, { branch });
   return commit;
+}
+
+/** What HEAD has with other bytes is staged as it was signed, and goes in with this commit. Said once. */
+async function noteChanged(
+  repository: Repository,
+  session: Session,
+  known: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const changed = (await changedAtHead(repository, session)).filter((path) => !known.has(path));
+  if (changed.length > 0) repository.warn(putBack(changed));
+  return changed;
 }
 
 /** Some may have been written with --no-stage, or taken out of the index since. */
@@ -103,6 +115,13 @@ export function warnIfOnNoBranch(repository: Repository, commit: string | null):
 }
 
 function restored(paths: readonly string[]): string {
-  const what = paths.length === 1 ? paths[0] : `${paths.length} records, ${paths[0]} and more`;
-  return `Restored from the journal what the work tree did not have: ${what}`;
+  return `Restored from the journal what the work tree did not have, or had with other bytes: ${some(paths)}`;
+}
+
+function putBack(paths: readonly string[]): string {
+  return `HEAD had other bytes than were signed, and they are put back: ${some(paths)}. A hook or a filter of this repository changes them: let it leave .handoff/ alone.`;
+}
+
+function some(paths: readonly string[]): string {
+  return paths.length === 1 ? paths[0]! : `${paths.length} records, ${paths[0]} and more`;
 }

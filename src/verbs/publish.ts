@@ -4,6 +4,7 @@ import { commit } from '../journal/commit.ts';
 import { type FileToWrite, removeFile, writeFiles } from '../journal/files.ts';
 import { withoutOwnHooks } from '../journal/own-hooks.ts';
 import { stateDirs } from '../journal/registry.ts';
+import { assertHeld } from './held-bytes.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 
 /** Flags of every verb that writes. */
@@ -37,7 +38,10 @@ export async function publish(repository: Repository, plan: Plan, options: Publi
   if (options.stage === false) return null;
   if (options.commit !== false) {
     const config = await repository.config();
-    return commit(repository.git, config, { ...plan, written, settings: withoutOwnHooks(repository.dirs, config) });
+    const settings = withoutOwnHooks(repository.dirs, config);
+    const oid = await commit(repository.git, config, { ...plan, written, settings, scratch });
+    await assertHeld(repository, oid, files);
+    return oid;
   }
   await repository.index.add(removed);
   return null;

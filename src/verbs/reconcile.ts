@@ -1,10 +1,12 @@
 import { posix } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { groupBy } from '../core/group-by.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseRecordName } from '../core/paths.ts';
 import { parseRecord } from '../core/record.ts';
 import { listSome } from '../core/some.ts';
-import { stateOf, type TaskThought, writebackOf } from '../core/task-state.ts';
+import { stateOf, type TaskRecord, type TaskThought, wholeTrail, writebackOf } from '../core/task-state.ts';
+import type { Trust } from '../core/trust.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -18,6 +20,7 @@ import { openWriter, type RecordOptions } from './record-verbs.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
 import { type DoneChange, findReverts } from './reverts.ts';
 import { dirsOf } from './session.ts';
+import { readKnownTasks } from './task-definitions.ts';
 import { protectedTip } from './tracking.ts';
 
 export interface ReconcileOptions extends RecordOptions {
@@ -38,7 +41,7 @@ export async function reconcile(repository: Repository, options: ReconcileOption
   const trust = await requireTrust(repository);
   const known = await readKnown(repository, trust);
   const tip = await protectedTip(repository, trust);
-  const found = tip ? await findReverts(repository, tip.oid, await doneChanges(repository, known)) : new Map();
+  const found = tip ? await findReverts(repository, tip.oid, await doneChanges(repository, trust, known)) : new Map();
   const reverts = [...found].map(([{ task_id, commit_sha }, by]): Revert => ({ task_id, commit_sha, by }));
   const reinstated = reverts.map(({ task_id }) => task_id);
   if (!options.dryRun && reverts.length > 0) await reinstate(repository, options, reverts, tip!.ref);
@@ -81,14 +84,23 @@ function reasonFor(commit: Oid, by: readonly Oid[], ref: string): string {
   return `reinstated: its change up to ${commit.slice(0, 12)} was reverted on ${branch} by ${listSome(names, MOST_NAMED)}`;
 }
 
-async function doneChanges(repository: Repository, { history, live }: Known): Promise<DoneChange[]> {
+/** Of tasks that somebody has defined: anybody can invent others, and no work waits for those. */
+async function doneChanges(repository: Repository, trust: Trust, known: Known): Promise<DoneChange[]> {
+  const ids = (await readKnownTasks(repository, trust)).map((task) => task.task_id);
+  const records = groupBy(await known.evidence.ofTasks(ids), taskOf);
   const changes: DoneChange[] = [];
-  for (const [task_id, trail] of Object.entries(history.tasks)) {
+  for (const task_id of ids.filter((id) => records.has(id))) {
+    const trail = wholeTrail(task_id, records.get(task_id)!);
     const thought = stateOf(trail)?.status === 'done' ? writebackOf(trail) : null;
-    const fields = thought && (await readThoughtRecord(repository, { history, live }, thought));
+    const fields = thought && (await readThoughtRecord(repository, known, thought));
     if (fields) changes.push(await toChange(repository, task_id, thought.path, fields));
   }
   return changes;
+}
+
+/** What was only written under its lock does not change a task. */
+function taskOf({ record }: TaskRecord): string {
+  return String(record.fields.task_id ?? '');
 }
 
 async function toChange(repository: Repository, task_id: string, path: string, fields: YamlMap): Promise<DoneChange> {

@@ -115,7 +115,7 @@ export async function openWriter(
   const { session } = await requireSession(repository, trust, options);
   if (addressee !== null) requireIdentity(trust, addressee);
   const signer = await requireSigner(repository, trust, session.identity);
-  return { repository, session, trust, signer, holds: await openHolds(repository, options) };
+  return { repository, session, trust, signer, holds: await openHolds(repository, trust, options) };
 }
 
 function assertText(text: string, what: string): void {

@@ -5,24 +5,33 @@ import { type Committed, markCommitted, readCommitted, unmarkCommitted } from '.
 import { writeFiles } from '../journal/files.ts';
 import { isOver, lastRecord } from '../journal/records.ts';
 import { listSessions, type Session, type StateDirs } from '../journal/registry.ts';
-import { missingRecords } from '../journal/restore.ts';
+import { changedInWorkTree, missingRecords } from '../journal/restore.ts';
 import { askRefs, type IsInRef } from './ask-refs.ts';
+import { changedAtHead } from './commit-sessions.ts';
 import { readBranch } from './position.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
 
 /**
- * Writes what the work tree lacks of its sessions, but for those that a commit is known to hold and whose commit was not
+ * Writes what the work tree lacks of its sessions, and what it has with other bytes than were signed, but for those that a commit is known to hold and whose commit was not
  * taken back. Returns the paths. SPEC §8.3
  */
 export async function recoverRecords(repository: Repository, topLevel: string, own: Session): Promise<string[]> {
   const dirs = dirsOf(repository);
   const isInRef = askRefs(repository);
   const paths: string[] = [];
+  const putBackChanged = (session: Session, committed: Committed | null): void => {
+    const isOwn = session.session_id === own.session_id;
+    if (!isOwn && (committed || !isOver(dirs, session.session_id))) return; // somebody else's, or all is well
+    const changed = changedInWorkTree(topLevel, dirs, session);
+    writeFiles(topLevel, changed, dirs.scratch);
+    paths.push(...changed.map(({ path }) => path));
+  };
   for (const session of listSessions(dirs).filter((each) => isHere(repository, each))) {
     const { session_id } = session;
     const committed = readCommitted(dirs, session_id);
     if (isOnOtherBranch(repository, committed)) continue;
+    putBackChanged(session, committed);
     const missing = missingRecords(topLevel, dirs, session);
     if (missing.length === 0) continue;
     const mayBeElsewhere = committed ? committed.branch === null : session_id !== own.session_id;
@@ -88,7 +97,9 @@ export async function isHeld(
   const committed = readCommitted(dirs, session.session_id);
   if (isOnOtherBranch(repository, committed)) return true;
   const last = lastPath(dirs, session);
-  if (last === null || (await repository.store.has(`HEAD:${last}`))) return true;
+  if (last === null) return true;
+  if (await repository.store.has(`HEAD:${last}`))
+    return committed !== null || (await changedAtHead(repository, session)).length === 0;
   if (committed?.branch === null && (await isInRef(last))) return true;
   unmarkCommitted(dirs, session.session_id);
   return false;

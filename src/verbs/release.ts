@@ -1,17 +1,20 @@
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust.ts';
+import { NO_SESSION } from '../journal/holder.ts';
 import { isOpen, type SessionState } from '../journal/liveness.ts';
 import type { Session } from '../journal/registry.ts';
 import { BOT, knownIdentity, requireSigner } from './acting.ts';
 import { append } from './append.ts';
+import { holdsItself } from './at-work.ts';
 import { requireTrust } from './current.ts';
+import { requireElsewhere } from './custody.ts';
 import { type Holds, holderOf, openHolds } from './holds.ts';
 import { takeOver } from './open-session.ts';
 import { publishRecords } from './publish-records.ts';
 import type { RecordOptions } from './record-verbs.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
-import { currentSession, requireSession, withLiveness } from './session.ts';
+import { currentSession, sessionsCalled, unknownSession, withLiveness } from './session.ts';
 
 export interface SessionStateResult {
   session_id: string;
@@ -32,17 +35,38 @@ export async function release(repository: Repository, options: ReleaseOptions): 
     throw new HandoffError('usage', 'A release needs a reason.', { hint: '--reason TEXT' });
   refuseSecrets({ kind: 'release', fields: { reason: options.reason } });
   const trust = await requireTrust(repository);
-  const { session: target, liveness } = await requireSession(repository, trust, { session: options.target });
   const identity = await knownIdentity(repository, trust, options.as);
-  if (!isOpen(liveness)) return { session_id: target.session_id, state: liveness.state };
-  const holds = await openHolds(repository, options);
-  const actor = await actingSession(repository, trust, options.as, target);
+  const holds = await openHolds(repository, trust, options);
+  const target = await findTarget(repository, trust, holds, options.target);
+  const { session_id } = target;
+  if (!target.isOpen) return { session_id, state: target.state };
+  const actor = await actingSession(repository, trust, options.as, session_id);
   if (actor) await recordRelease(repository, trust, holds, actor, target, options);
-  const by = { session_id: actor?.session_id ?? NOBODY, identity: identity ?? actor?.identity ?? BOT };
+  const by = { session_id: actor?.session_id ?? NO_SESSION, identity: identity ?? actor?.identity ?? BOT };
   const holder = holderOf(repository.host.name, by, repository.now().toISOString(), options.reason);
-  const held = await holds.read(`session/${target.session_id}`);
-  await takeOver(repository, holds, target.session_id, held, holder);
-  return { session_id: target.session_id, state: withLiveness(repository, trust, target).liveness.state };
+  await takeOver(repository, holds, session_id, await holds.read(`session/${session_id}`), holder);
+  return { session_id, state: (await findTarget(repository, trust, holds, session_id)).state };
+}
+
+/** A session that is to end. */
+interface Target {
+  session_id: string;
+  identity: string;
+  state: SessionState;
+  isOpen: boolean;
+}
+
+/** On this machine; else on the remote, where a machine that is gone may hold an identity and tasks for ever. */
+async function findTarget(repository: Repository, trust: Trust, holds: Holds, prefix: string): Promise<Target> {
+  const here = sessionsCalled(repository, prefix);
+  if (here.length > 1) throw unknownSession(prefix, here);
+  if (here[0]) {
+    const { liveness } = withLiveness(repository, trust, here[0]);
+    return { ...here[0], state: liveness.state, isOpen: isOpen(liveness) };
+  }
+  const session = await requireElsewhere(holds, prefix);
+  const isTaken = (await holdsItself(holds, session.session_id)) === false;
+  return { ...session, state: isTaken ? 'released' : 'active', isOpen: !isTaken };
 }
 
 /** The session of whoever releases, if it is open and another one. */
@@ -50,10 +74,10 @@ async function actingSession(
   repository: Repository,
   trust: Trust,
   as: string | undefined,
-  target: Session,
+  target: string,
 ): Promise<Session | null> {
   const actor = await currentSession(repository, trust, as);
-  if (!actor || actor.session_id === target.session_id) return null;
+  if (!actor || actor.session_id === target) return null;
   return isOpen(withLiveness(repository, trust, actor).liveness) ? actor : null;
 }
 
@@ -62,7 +86,7 @@ async function recordRelease(
   trust: Trust,
   holds: Holds,
   session: Session,
-  target: Session,
+  target: Target,
   options: ReleaseOptions,
 ): Promise<void> {
   const signer = await requireSigner(repository, trust, session.identity);
@@ -71,6 +95,3 @@ async function recordRelease(
   const { path } = await append({ repository, session, trust, signer, holds }, { kind: 'release', fields });
   await publishRecords(repository, session, [path], options.commit ? 'handoff: release' : null, options);
 }
-
-/** A person without a session of their own. */
-const NOBODY = '';

@@ -1,7 +1,7 @@
 import { HandoffError } from '../core/error.ts';
-import { taskTrail } from '../core/history-queries.ts';
+import { quoteWord } from '../core/quote.ts';
 import { type TaskThought, writebackOf } from '../core/task-state.ts';
-import { readKnown } from './known.ts';
+import { knownTrail, readKnown } from './known.ts';
 import { openWriter, type RecordOptions, type RecordResult, writeRecord } from './record-verbs.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
 import { readTask, type TaskDefinition } from './task-definitions.ts';
@@ -22,8 +22,7 @@ export async function review(repository: Repository, options: ReviewOptions): Pr
   const { session, trust } = writer;
   const task = await readTask(repository, trust, id);
   const checked = checkedItems(task, options.checked ?? []);
-  const trail = taskTrail((await readKnown(repository, trust)).history, id);
-  const thought = trail && writebackOf(trail);
+  const thought = writebackOf(await knownTrail(await readKnown(repository, trust), id));
   if (!thought) throw noThought(id);
   warnings(task, verdict, checked, thought, session.identity).forEach(repository.warn);
   const about = { task_id: id, verdict, thought: thought.delta_id, commit_sha: thought.commit, checked };
@@ -71,7 +70,7 @@ function unknownItem(id: string, item: string, acceptance: readonly string[]): H
 
 function noThought(id: string): HandoffError {
   return new HandoffError('unknown_record', `There is no thought about ${id} to review.`, {
-    hint: `Whoever did the work writes it: git handoff thought ${id}. If it is on another branch, check that out.`,
+    hint: `Whoever did the work writes it: git handoff thought ${quoteWord(id)}. If it is on another branch, check that out.`,
     data: { task_id: id },
   });
 }

@@ -1,15 +1,20 @@
-import { type Account, exemption, toAccount } from '../core/coverage.ts';
+import { type Account, toAccount } from '../core/coverage.ts';
 import { HandoffError } from '../core/error.ts';
+import { exemption } from '../core/exemption.ts';
 import { ROOT } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
-import { type Change, openChanges } from '../git/changes.ts';
 import { type Range, type RangeCommit, readNearRange, readRange } from '../git/range.ts';
 import type { Oid } from '../git/store.ts';
 import type { Session } from '../journal/registry.ts';
 import type { Writer } from './append.ts';
-import { type Covers, coverByAncestry, coverByPatch, isCovered } from './gate-coverage.ts';
-import { readOwn } from './gate-writeback.ts';
+import { coverByAncestry, union } from './coverage/ancestry.ts';
+import { openAnchoring } from './coverage/anchors.ts';
+import { openComparer } from './coverage/comparer.ts';
+import { type CodeOf, readOwn } from './coverage/own-changes.ts';
+import { openRepeats } from './coverage/repeats.ts';
+import { openSteps } from './coverage/step.ts';
+import { accountsFor, waivedAmong } from './gate-history.ts';
 import { readKnown } from './known.ts';
 import { isHere } from './recover-records.ts';
 import type { Repository } from './repository.ts';
@@ -38,12 +43,12 @@ async function firstUncounted(
 ): Promise<Oid | undefined> {
   const range = await workOf(repository, trust, end, (records[0]?.record.fields.head ?? null) as Oid | null);
   const accounts = records.filter(({ record }) => record.kind === 'thought').map(toAccount);
-  const covers = coverByAncestry(range, accounts);
-  const uncounted = range.commits.filter(({ oid }) => !isCovered(covers, oid));
+  const covered = union(coverByAncestry(range, accounts).values());
+  const uncounted = range.commits.filter(({ oid }) => !covered.has(oid));
   const isCode = await Promise.all(uncounted.map((commit) => mayBeCode(repository, commit)));
   const open = uncounted.filter((_, at) => isCode[at]);
   if (open.length === 0) return undefined;
-  const missing = await uncovered(repository, trust, { ...range, commits: open }, accounts, covers);
+  const missing = await uncovered(repository, trust, { ...range, commits: open }, accounts, end);
   const others = missing.length === 0 ? () => true : await coveredByOthers(repository, trust, range);
   return missing.find((oid) => !others(oid));
 }
@@ -106,36 +111,33 @@ async function uncovered(
   { policy }: Trust,
   range: Range,
   accounts: readonly Account[],
-  covers: Covers,
+  head: Oid,
 ): Promise<Oid[]> {
   const isExempt = exemption(policy.document.fields.exempt as string[]);
-  const changes = await readCommits(repository, range.commits);
-  const byCommit = new Map(range.commits.map(({ oid }, at) => [oid, changes[at]!]));
-  coverByPatch(range, byCommit, accounts, covers);
-  const code = range.commits.filter(({ oid }) => byCommit.get(oid)!.paths.some((path) => !isExempt(path)));
-  return code.map(({ oid }) => oid).filter((oid) => !isCovered(covers, oid));
-}
-
-async function readCommits(repository: Repository, commits: readonly RangeCommit[]): Promise<Change[]> {
-  const changes = openChanges(repository.git, ROOT);
+  const codeOf: CodeOf = ({ paths }) => paths.filter((path) => !isExempt(path));
+  const comparer = openComparer(repository);
   try {
-    return await readOwn(repository, changes, commits);
+    const changes = await readOwn(comparer, range.commits);
+    const own = new Map(range.commits.map(({ oid }, at) => [oid, changes[at]!]));
+    const elsewhere = accounts.filter(({ commit }) => !own.has(commit));
+    const stepOf = openSteps(repository, comparer, [...range.boundary]);
+    const anchoring = openAnchoring({ range, head, own, repeats: openRepeats(comparer, codeOf), stepOf });
+    await anchoring.byPatch(elsewhere);
+    for (const account of elsewhere) await anchoring.byTree(account);
+    const covered = union(anchoring.found.covers.values());
+    return [...own].filter(([oid, change]) => codeOf(change).length > 0 && !covered.has(oid)).map(([oid]) => oid);
   } finally {
-    await changes.close();
+    await comparer.close();
   }
 }
 
 /** A person may have written the thought or waived it, or somebody else's commits came with a pull. */
 async function coveredByOthers(repository: Repository, trust: Trust, range: Range): Promise<(oid: Oid) => boolean> {
-  const { history } = await readKnown(repository, trust);
-  const known = new Set(range.commits.map(({ oid }) => oid));
-  const thoughts = Object.values(history.tasks).flatMap((trail) => trail.thoughts);
-  const covers = coverByAncestry(
-    range,
-    thoughts.filter(({ commit }) => known.has(commit)),
-  );
-  const waived = new Set(history.waivers.map(({ commit }) => commit));
-  return (oid) => waived.has(oid) || isCovered(covers, oid);
+  const { evidence } = await readKnown(repository, trust);
+  const commits = range.commits.map(({ oid }) => oid);
+  const covered = union(coverByAncestry(range, await accountsFor(evidence, commits)).values());
+  const waived = new Set(await waivedAmong(evidence, commits));
+  return (oid) => waived.has(oid) || covered.has(oid);
 }
 
 function tooEarly({ session_id }: Session, commit: Oid): HandoffError {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { Trust } from '../core/trust.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { readCommitted, unmarkCommitted } from '../journal/committed.ts';
@@ -49,7 +50,7 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
     }
     await assertOnItsBranch(repository, session);
     const signer = await requireSigner(repository, trust, session.identity);
-    const writer = { repository, session, trust, signer, holds: await openHolds(repository, options) };
+    const writer = { repository, session, trust, signer, holds: await openHolds(repository, trust, options) };
     await assertSealable(writer);
     const sealed = await appendSeal(writer);
     return {
@@ -87,7 +88,7 @@ async function assertOnItsBranch(repository: Repository, { session_id, folder }:
   if (existsSync(join(requireWorkTree(repository), folder))) return;
   if (!(await repository.store.has(`refs/heads/${branch}:${folder}`))) return;
   throw new HandoffError('usage', `Session ${session_id} was committed on ${branch}, and is not here.`, {
-    hint: `git switch ${branch}, or merge it; then git handoff seal ${session_id.slice(0, 8)}`,
+    hint: `git switch ${quoteWord(branch)}, or merge it; then git handoff seal ${session_id.slice(0, 8)}`,
     data: { session_id, branch },
   });
 }

@@ -1,9 +1,10 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { equalBytes } from '../core/bytes.ts';
-import { chainFaults, toLink } from '../core/chain.ts';
+import { chainFaults, type Link, toLink } from '../core/chain.ts';
 import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import type { FileToWrite } from '../journal/files.ts';
 import type { Session } from '../journal/registry.ts';
@@ -37,8 +38,16 @@ export async function assertIntact(writer: Pick<Writer, 'repository' | 'trust' |
 
 function assertChain(records: readonly PlacedRecord[]): void {
   const links = records.map(({ record }) => toLink(record, record.id, record.fingerprint));
-  const [fault] = chainFaults(links, new Set());
-  if (fault) throw chainBroken(records[fault.seq - 1]?.path ?? '', fault.expected, fault.found, LOOK);
+  const [fault] = chainFaults(links, distrustedNumbers(links));
+  const path = records.find(({ record }) => record.fields.seq === fault?.seq)?.path ?? '';
+  if (fault) throw chainBroken(path, fault.expected, fault.found, LOOK);
+}
+
+/** What a key signed that was revoked since is left out of the journal's records, and is no gap. */
+function distrustedNumbers(links: readonly Link[]): Set<number> {
+  const known = new Set(links.map(({ seq }) => seq));
+  const numbers = Array.from({ length: links.at(-1)?.seq ?? 0 }, (_, at) => at + 1);
+  return new Set(numbers.filter((seq) => !known.has(seq)));
 }
 
 /** A record that it lacks is put back; one that it has otherwise is not ours to overwrite. */
@@ -70,7 +79,7 @@ async function assertInHead(
     const path = `${folder}/${name}`;
     const content = contents[at]!;
     if (content instanceof HandoffError || !equalBytes(content, signed.get(path)!))
-      throw otherBytes(path, 'others in HEAD', `git commit -- ${path} takes the signed ones.`);
+      throw otherBytes(path, 'others in HEAD', `git commit -- ${quoteWord(path)} takes the signed ones.`);
   }
 }
 

@@ -1,5 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { HandoffError } from '../core/error.ts';
+import { quoteWord } from '../core/quote.ts';
+import { isNamed, parseSessionName } from '../core/session-name.ts';
+import { listSome } from '../core/some.ts';
 import type { Trust } from '../core/trust.ts';
 import { type Moment, readMoment } from '../journal/heartbeat.ts';
 import { ifThere } from '../journal/if-there.ts';
@@ -67,20 +70,35 @@ export function momentOf(repository: Repository): Moment {
 
 /** By id or unique beginning, among the sessions of this machine. */
 function byId(repository: Repository, prefix: string): Session {
-  const dirs = stateDirs(repository.stateDir);
-  const ids = (ifThere(() => readdirSync(dirs.sessions)) ?? []).filter((id) => id.startsWith(prefix));
-  const session = ids.length === 1 ? readSession(dirs, ids[0]!) : null;
-  if (session && prefix !== '') return session;
-  throw unknownSession(prefix, ids.length);
+  const found = sessionsCalled(repository, prefix);
+  if (found.length === 1) return found[0]!;
+  throw unknownSession(prefix, found);
 }
 
-export function unknownSession(prefix: string, matches: number): HandoffError {
-  const message =
-    matches > 1
-      ? `${matches} sessions begin with ${JSON.stringify(prefix)}.`
-      : `There is no session ${JSON.stringify(prefix)} here.`;
-  return new HandoffError('unknown_session', message, { hint: 'git handoff sessions', data: { session: prefix } });
+/** Those of this machine that are named so. */
+export function sessionsCalled(repository: Repository, prefix: string): Session[] {
+  const dirs = dirsOf(repository);
+  const name = parseSessionName(prefix);
+  if (name.prefix === '') return [];
+  const ids = (ifThere(() => readdirSync(dirs.sessions)) ?? []).filter((id) => id.startsWith(name.prefix));
+  const found = ids.map((id) => readSession(dirs, id)).filter((session) => session !== null);
+  return found.filter((session) => isNamed(name, session));
 }
+
+export function unknownSession(prefix: string, matches: readonly Named[]): HandoffError {
+  const data = { session: prefix };
+  if (matches.length < 2) {
+    const message = `There is no session ${JSON.stringify(prefix)} here.`;
+    return new HandoffError('unknown_session', message, { hint: 'git handoff sessions', data });
+  }
+  const names = matches.map(({ identity, session_id }) => `${identity}/${session_id}`);
+  return new HandoffError('unknown_session', `${names.length} sessions begin with ${JSON.stringify(prefix)}.`, {
+    hint: `Name one of them: ${listSome(names, 5)}`,
+    data,
+  });
+}
+
+type Named = Pick<Session, 'session_id' | 'identity'>;
 
 /** The session of an identity in this work tree; of whoever came last when nobody is named. It may have ended. */
 export async function currentSession(
@@ -137,13 +155,13 @@ export function assertNotReleased({ session, liveness }: LiveSession): void {
   if (liveness.state === 'released') throw released(session, liveness.end!);
 }
 
-export function released(session: Pick<Session, 'session_id'>, end: End): HandoffError {
+export function released(session: Pick<Session, 'session_id' | 'identity'>, end: End): HandoffError {
   const by = end.session_id ? `${end.identity} (session ${end.session_id.slice(0, 8)})` : end.identity;
   return new HandoffError(
     'session_released',
     `Session ${session.session_id} was released by ${by}: ${end.reason.replace(/[.\s]+$/, '')}.`,
     {
-      hint: 'Stop here: somebody else has this work now. git handoff status shows who; git handoff start opens a new session.',
+      hint: `Stop here: somebody else has this work now. git handoff status shows who; git handoff start --as ${quoteWord(session.identity)} opens a new session.`,
       data: { session_id: session.session_id, reason: end.reason, released_by: end.session_id, identity: end.identity },
     },
   );
@@ -159,13 +177,13 @@ export function ended({ session_id }: Pick<Session, 'session_id'>): HandoffError
 function noSession(identity: string | null): HandoffError {
   const whose = identity === null ? 'No session is' : `${identity} has no session`;
   return new HandoffError('no_session', `${whose} open in this work tree.`, {
-    hint: `git handoff start${identity === null ? '' : ` --as ${identity}`} opens one, git handoff pickup continues another, --session ID names one.`,
+    hint: `git handoff start${identity === null ? '' : ` --as ${quoteWord(identity)}`} opens one, git handoff pickup continues another, --session ID names one.`,
   });
 }
 
 function notYours({ session_id, identity }: Session, as: string): HandoffError {
   return new HandoffError('no_session', `Session ${session_id} is ${identity}'s, not ${as}'s.`, {
-    hint: `Leave out --as, or open your own: git handoff start --as ${as}`,
+    hint: `Leave out --as, or open your own: git handoff start --as ${quoteWord(as)}`,
     data: { session_id, identity },
   });
 }

@@ -19,7 +19,7 @@ import { listSessions } from '../journal/registry.ts';
 import { requireTrust } from './current.ts';
 import { allowedSigner } from './identity-list.ts';
 import { journalled } from './known.ts';
-import { eachRecord, openRecords } from './log.ts';
+import { findRecords, openRecords } from './log.ts';
 import { onlyOne, parseRecordArgument } from './record-path.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -70,21 +70,15 @@ async function findRecord(repository: Repository, name: string): Promise<Found> 
   const parsed = parseRecordArgument(name);
   const [path, prefix] = 'path' in parsed ? [parsed.path, undefined] : [null, parsed.prefix];
   if (path?.startsWith(`${ROOT}/`) && !path.startsWith(`${ROOT}/sessions/`)) return findDocument(repository, path);
-  const found: Found[] = [];
-  await eachRecord(repository, (at, record, verified) => {
-    const hit = path
+  const hits = await findRecords(repository, (at, record, verified): Found | null => {
+    const isHit = path
       ? at === path || at === `${ROOT}/${path}`
       : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
-    if (hit)
-      found.push({
-        path: at,
-        record,
-        signer: record.fields.identity as string,
-        fingerprint: verified?.fingerprint ?? null,
-      });
+    const signer = record.fields.identity as string;
+    return isHit ? { path: at, record, signer, fingerprint: verified?.fingerprint ?? null } : null;
   });
-  if (found.length === 0) found.push(...(await findJournalled(repository, path, prefix)));
-  return onlyOne(found, name);
+  const found = hits.map(({ item, isValid }) => (isValid ? item : { ...item, fingerprint: null }));
+  return onlyOne(found.length > 0 ? found : await findJournalled(repository, path, prefix), name);
 }
 
 /** What another work tree of this clone has written and this branch does not have: a baton that was picked up here. */

@@ -2,6 +2,8 @@ import { resolve, sep } from 'node:path';
 import { finding } from '../audit/finding.ts';
 import type { Finding } from '../core/error.ts';
 import { parsePolicyName, ROOT } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
+import { decodeNames } from '../git/name-text.ts';
 import { type Git, readGit } from '../git/run.ts';
 import type { Oid } from '../git/store.ts';
 import type { Repository } from './repository.ts';
@@ -25,7 +27,7 @@ export async function stagedTree(repository: Repository): Promise<Oid> {
 export async function stagedChanges(repository: Repository): Promise<Finding[]> {
   if (!(await repository.store.resolve('HEAD'))) return [];
   const args = ['diff-index', '--cached', '--raw', '--no-renames', '-z', '--no-abbrev', 'HEAD', '--', ROOT];
-  const fields = (await readGit(stagedGit(repository), args)).toString('utf8').split('\0');
+  const fields = decodeNames(await readGit(stagedGit(repository), args));
   const findings: Finding[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const status = fields[i]!.at(-1);
@@ -47,7 +49,7 @@ function changed(path: string): Finding {
     path,
     'the bytes that are committed',
     'other bytes',
-    `git restore --staged --worktree -- ${path}`,
+    `git restore --staged --worktree -- ${quoteWord(path)}`,
   );
 }
 
@@ -57,6 +59,6 @@ function deleted(path: string): Finding {
     path,
     'the record that is committed',
     'nothing',
-    `git restore --staged --worktree -- ${path}`,
+    `git restore --staged --worktree -- ${quoteWord(path)}`,
   );
 }

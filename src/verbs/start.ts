@@ -5,20 +5,23 @@ import { recordId } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
 import { isOpen } from '../journal/liveness.ts';
 import { pointTo } from '../journal/pointers.ts';
-import { readEntry } from '../journal/records.ts';
+import { type End, readEntry } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import { BOT, namedIdentity, requireSigner } from './acting.ts';
 import { append, assertDraft, beat, type Writer } from './append.ts';
 import { type Bundle, type Delta, readBundle, toDelta, type Warning } from './bundle.ts';
 import { committedSource, requireTrust } from './current.ts';
+import { distrustWarnings } from './distrust-warning.ts';
 import { type HoldOptions, type Holds, holderOf, openHolds } from './holds.ts';
 import { type Known, readKnown } from './known.ts';
+import { leftOutWarnings } from './left-out.ts';
 import { identityConflict, identityHolder, openSession, takeOver } from './open-session.ts';
 import { positionFields, readPosition } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
 import { currentSession, dirsOf, withLiveness } from './session.ts';
+import { findSuccessor } from './superseded.ts';
 import { assertTask } from './task-name.ts';
 import { keepTrailers, writeTrailers } from './trailers.ts';
 
@@ -45,38 +48,53 @@ export async function start(repository: Repository, options: StartOptions = {}):
   const trust = await requireTrust(repository);
   const identity = (await namedIdentity(repository, options.as)) ?? BOT;
   const signer = await requireSigner(repository, trust, identity);
-  const resumed = await resume(repository, trust, identity);
+  const holds = await openHolds(repository, trust, options);
+  const before = await currentSession(repository, trust, identity);
+  const resumed = before && (await resume(repository, trust, holds, before)) ? before : null;
   const known = await readKnown(repository, trust);
   if (resumed) keepTrailers(repository, resumed, options.task ?? null);
   if (resumed) return answer(repository, trust, known, resumed, firstId(repository, resumed), true);
-  const holds = await openHolds(repository, options);
   const position = await readPosition(repository);
   const { intent, task } = options;
   const fields = { ...(intent ? { intent } : {}), ...(task ? { task } : {}), ...positionFields(position) };
   assertDraft(trust, identity, { kind: 'start', fields });
-  const session = await enter(repository, trust, holds, identity);
+  const session = await enter(repository, trust, known, holds, identity);
   const writer: Writer = { repository, session, trust, signer, holds };
   pointTo(dirsOf(repository), session);
   writeTrailers(repository, session, task ?? null);
   const { delta_id, path } = await append(writer, { kind: 'start', fields });
   await publishRecords(repository, session, [path], options.commit ? `handoff: ${identity} starts` : null, options);
-  return answer(repository, trust, known, session, delta_id, false);
+  const why = before ? endWarnings(withLiveness(repository, trust, before).liveness.end) : [];
+  const result = await answer(repository, trust, known, session, delta_id, false);
+  return { ...result, warnings: [...why, ...result.warnings] };
 }
 
-/** The session of this identity that is open in this work tree. */
-async function resume(repository: Repository, trust: Trust, identity: string): Promise<Session | null> {
-  const session = await currentSession(repository, trust, identity);
-  if (!session) return null;
+/** Whether the identity's session in this work tree is open, here and on the remote. */
+async function resume(repository: Repository, trust: Trust, holds: Holds, session: Session): Promise<boolean> {
   const { liveness } = withLiveness(repository, trust, session);
-  if (!liveness.opened || !isOpen(liveness)) return null;
+  if (!liveness.opened || !isOpen(liveness)) return false;
+  if (await findSuccessor(repository, holds, session)) return false;
   pointTo(dirsOf(repository), session);
   beat(repository, session);
-  return session;
+  return true;
+}
+
+/** Why this is not the session that was here before. */
+function endWarnings(end: End | null): Warning[] {
+  if (!end) return [];
+  const message = `The session before this one was released by ${end.identity}: ${end.reason}. This is a new one.`;
+  return [{ kind: 'session_released', message }];
 }
 
 /** One of its own that has gone stale elsewhere makes way. */
-async function enter(repository: Repository, trust: Trust, holds: Holds, identity: string): Promise<Session> {
-  const { held, live, active } = await identityHolder(repository, trust, holds, identity);
+async function enter(
+  repository: Repository,
+  trust: Trust,
+  known: Known,
+  holds: Holds,
+  identity: string,
+): Promise<Session> {
+  const { held, live, active } = await identityHolder(repository, trust, known, holds, identity);
   if (active) throw identityConflict(identity, held!.holder);
   return openSession(repository, holds, { identity, inherited_from: null, prior: held }, async (session) => {
     if (live?.liveness.state !== 'stale') return;
@@ -114,6 +132,6 @@ async function answer(
     instruction: resumed
       ? 'Show the status card and go on: this is the session you were in.'
       : 'Show the status card. To continue what somebody wrapped, use pickup: start does not hand you the baton.',
-    warnings: [],
+    warnings: [...leftOutWarnings(bundle.left_out), ...distrustWarnings(known.distrusted)],
   };
 }

@@ -1,12 +1,16 @@
-import { newestBaton, pendingSignals, reinstatedTasks } from '../core/history-queries.ts';
+import { newestBaton, pendingSignals, predecessorOf, reinstatedTasks } from '../core/history-queries.ts';
 import type { Baton } from '../core/record-summary.ts';
+import { findOwn, type SessionSummary } from '../core/session-summary.ts';
 import { readClaims } from '../journal/claims.ts';
 import type { SessionState } from '../journal/liveness.ts';
+import type { Session } from '../journal/registry.ts';
 import { BOT, knownIdentity } from './acting.ts';
 import { type Delta, reminders, toDelta, type Warning } from './bundle.ts';
 import { committedSource, requireTrust } from './current.ts';
 import { nearestBaton } from './custody.ts';
+import { distrustWarnings } from './distrust-warning.ts';
 import { type Known, readKnown } from './known.ts';
+import { type LeftOut, leftOutOf, leftOutWarnings, partOf } from './left-out.ts';
 import { readPosition } from './position.ts';
 import { readProject } from './project.ts';
 import type { Repository } from './repository.ts';
@@ -28,6 +32,7 @@ export interface StatusResult {
   pending_signals: number;
   active_sessions: { session_id: string; identity: string }[];
   rules_reminders: string[];
+  left_out: LeftOut;
   warnings: Warning[];
 }
 
@@ -41,10 +46,14 @@ export async function status(repository: Repository, options: SessionChoice = {}
   const live = known.live.find((each) => each.session.session_id === session?.session_id) ?? null;
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);
-  const summary = known.history.sessions.find(({ session_id }) => session_id === session?.session_id) ?? null;
-  const baton = session ? (summary?.baton ?? batonInHand(known, session.inherited_from)) : newestBaton(known.history);
+  const summary = session && findOwn(known.history.sessions, session);
+  const baton = session ? (summary?.baton ?? batonInHand(known, session, summary)) : newestBaton(known.history);
   const tasks = await readTodos(repository, source, trust, known.history, baton?.focus ?? []);
   const { project, phase } = await readProject(repository, source, trust);
+  const parts = {
+    focus: partOf('focus', tasks.focus),
+    active_sessions: partOf('active_sessions', activeSessions(known)),
+  };
   return {
     identity,
     session: session && {
@@ -57,22 +66,34 @@ export async function status(repository: Repository, options: SessionChoice = {}
     project,
     phase,
     ...position,
-    tasks,
+    tasks: { ...tasks, focus: parts.focus.shown },
     claimed: session ? readClaims(dirsOf(repository), session.session_id).map(({ task }) => task) : [],
     pending_signals: pendingSignals(known.history, identity).length,
-    active_sessions: known.live
-      .filter(({ liveness }) => liveness.state === 'active')
-      .map(({ session: each }) => ({ session_id: each.session_id, identity: each.identity })),
+    active_sessions: parts.active_sessions.shown,
     rules_reminders: summary?.baton ? [WRAPPED] : reminders(tasks, summary, reinstatedTasks(known.history)),
-    warnings: live ? endWarnings(live.liveness.end) : [],
+    left_out: leftOutOf(parts),
+    warnings: [
+      ...(live ? endWarnings(live.liveness.end) : []),
+      ...leftOutWarnings(leftOutOf(parts)),
+      ...distrustWarnings(known.distrusted),
+    ],
   };
+}
+
+function activeSessions({ live }: Known): StatusResult['active_sessions'] {
+  return live
+    .filter(({ liveness }) => liveness.state === 'active')
+    .map(({ session: { session_id, identity } }) => ({ session_id, identity }));
 }
 
 const WRAPPED = 'This session is wrapped. Whoever goes on from it: git handoff pickup --as NAME';
 
-function batonInHand(known: Known, predecessor: string | null): Baton | null {
-  const session = known.history.sessions.find((each) => each.session_id === predecessor);
-  return session ? nearestBaton(known, session) : null;
+function batonInHand(known: Known, { inherited_from }: Session, summary: SessionSummary | null): Baton | null {
+  const { history } = known;
+  const before = summary
+    ? predecessorOf(history, summary)
+    : history.sessions.find(({ session_id }) => session_id === inherited_from);
+  return before ? nearestBaton(known, before) : null;
 }
 
 function endWarnings(end: { identity: string; reason: string } | null): Warning[] {

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import { statusIn } from '../core/history-queries.ts';
+import { statusIn, taskTrail } from '../core/history-queries.ts';
 import { findCycle, isOpen, type LinkedTasks, type OrderedTask } from '../core/task-order.ts';
-import type { TaskStatus } from '../core/task-state.ts';
+import { stateOf, type TaskStatus, type TaskTrail, wholeTrail } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
+import type { Holder } from '../journal/holder.ts';
 import { ifThere } from '../journal/if-there.ts';
-import type { Holder } from '../journal/lock-commit.ts';
 import { type Hold, readHold } from '../journal/locks.ts';
 import { readSession } from '../journal/registry.ts';
 import { type Known, readKnown } from './known.ts';
@@ -18,6 +18,8 @@ import { readKnownTasks, type TaskDefinition } from './task-definitions.ts';
 export interface Board {
   tasks: TaskDefinition[];
   known: Known;
+  /** As far as it is shown; of those that `withTrails` was asked for, all of it. Null for a task that no record names. */
+  trailOf(id: string): TaskTrail | null;
   statusOf(id: string): TaskStatus;
   isDefined(id: string): boolean;
   /** Who works on it, as far as this machine knows. */
@@ -35,8 +37,21 @@ export async function readBoard(repository: Repository, trust: Trust): Promise<B
       ids ??= new Set(tasks.map(({ task_id }) => task_id));
       return ids.has(id);
     },
+    trailOf: (id) => taskTrail(known.history, id),
     statusOf: (id) => statusIn(known.history, id),
     holderOf: localHolders(repository, trust),
+  };
+}
+
+/** The same board, for a verdict about some tasks: of those everything is known that anybody has recorded. */
+export async function withTrails(board: Board, ids: readonly string[]): Promise<Board> {
+  const records = await board.known.evidence.ofTasks(ids);
+  const trails = new Map(ids.map((id) => [id, wholeTrail(id, records)]));
+  const statusOf = (trail: TaskTrail): TaskStatus => stateOf(trail)?.status ?? 'todo';
+  return {
+    ...board,
+    trailOf: (id) => trails.get(id) ?? board.trailOf(id),
+    statusOf: (id) => (trails.has(id) ? statusOf(trails.get(id)!) : board.statusOf(id)),
   };
 }
 

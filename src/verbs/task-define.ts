@@ -3,6 +3,7 @@ import { readSignedDocument } from '../audit/trust.ts';
 import { openWorkTree } from '../audit/work-tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import { taskPath } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { ParsedRecord } from '../core/record.ts';
 import { linkTasks } from '../core/task-order.ts';
 import type { Trust } from '../core/trust.ts';
@@ -151,7 +152,7 @@ async function readNewest(repository: Repository, id: string, trust: Trust): Pro
     if (entry) return readSignedDocument(source, entry, KIND, trust, nodeSuite);
   }
   throw new HandoffError('unknown_task', `${taskPath(id)} is not in this work tree.`, {
-    hint: `git restore ${taskPath(id)}`,
+    hint: `git restore ${quoteWord(taskPath(id))}`,
     data: { task_id: id },
   });
 }
@@ -161,7 +162,7 @@ function assertNew(tasks: readonly TaskDefinition[], id: string): void {
   const twin = tasks.find(({ task_id }) => task_id.toLowerCase() === id.toLowerCase());
   if (!twin) return;
   throw new HandoffError('task_exists', `There is a task ${twin.task_id} already: ${twin.title}`, {
-    hint: `git handoff task show ${twin.task_id}; git handoff task edit changes it.`,
+    hint: `git handoff task show ${quoteWord(twin.task_id)}; git handoff task edit changes it.`,
     data: { task_id: twin.task_id },
   });
 }

@@ -135,12 +135,9 @@ const STATES = 4;
 
 /** A file for each folder, without what says nothing: with many thousand tasks, reading it is what a verb waits for. */
 function keep(folder: string, name: string, tasks: readonly TaskDefinition[]): void {
-  const saysNothing = (value: unknown) =>
+  const withoutNothing = (_: string, value: unknown) =>
     value === null || value === 0 || (Array.isArray(value) && value.length === 0) ? undefined : value;
-  writeCached(
-    join(folder, name),
-    JSON.stringify(tasks, (_, value) => saysNothing(value)),
-  );
+  writeCached(join(folder, name), tasks, withoutNothing);
   for (const old of newestCached(folder).slice(STATES)) dropCached(join(folder, old));
 }
 

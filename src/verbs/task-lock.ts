@@ -1,8 +1,9 @@
 import { HandoffError } from '../core/error.ts';
+import { quoteWord } from '../core/quote.ts';
 import { type Claim, dropClaim, readClaims } from '../journal/claims.ts';
-import type { Holder } from '../journal/lock-commit.ts';
+import type { Holder } from '../journal/holder.ts';
 import type { Session } from '../journal/registry.ts';
-import { type Held, type Holds, holderOf } from './holds.ts';
+import { type Held, type Holds, hasHalf, holderOf, isHeldBy } from './holds.ts';
 import type { NextAction } from './next.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
@@ -28,17 +29,12 @@ export async function lockFor(
   const own = claims.filter(({ task }) => task === about);
   for (const { task, token } of own.length > 0 ? own : claims.reverse()) {
     const held = await holds.read(`task/${task}`);
-    const isOwn: boolean = isHeldBy(held, session); // no type guard: what is not ours may be another's
-    if (isOwn) return { task, token };
+    if (isHeldBy(held, session) && (await holds.complete(`task/${task}`, held))) return { task, token };
     if (task === about) throw taskClaimed(task, held?.holder ?? null);
     dropClaim(dirs, session.session_id, task);
     repository.warn(`${task} is no longer yours${held && !held.released ? `: ${held.holder.identity} has it` : ''}.`);
   }
   return null;
-}
-
-export function isHeldBy(held: Held | null, { session_id }: Pick<Session, 'session_id'>): held is Held {
-  return held !== null && !held.released && held.holder.session_id === session_id;
 }
 
 /** Local and remote numbers count separately: where there is a remote, its number is what everybody sees. */
@@ -61,7 +57,7 @@ export async function releaseClaim(
   const name = `task/${task}` as const;
   const held = await holds.read(name);
   const by = holderOf(repository.host.name, session, repository.now().toISOString());
-  if (isHeldBy(held, session)) await holds.release(name, held, by);
+  if (held && hasHalf(held, session.session_id)) await holds.release(name, held, by);
   dropClaim(dirsOf(repository), session.session_id, task);
 }
 
@@ -70,7 +66,7 @@ export function taskClaimed(task_id: string, holder: Holder | null, others: read
     ? `${holder.identity} holds ${task_id} since ${holder.at}, in session ${holder.session_id} on ${holder.host}.`
     : `Somebody else has taken ${task_id}.`;
   return new HandoffError('task_claimed', who, {
-    hint: instead(others),
+    hint: `To take it over all the same: git handoff claim ${quoteWord(task_id)} --force --reason TEXT. ${instead(others)}`,
     data: {
       task_id,
       holder: holder && { identity: holder.identity, session_id: holder.session_id, since: holder.at },
@@ -82,5 +78,5 @@ export function taskClaimed(task_id: string, holder: Holder | null, others: read
 export function instead(others: readonly NextAction[]): string {
   if (others.length === 0) return 'git handoff next shows what can be begun.';
   const names = others.map(({ task_id, title }) => `${task_id} (${title})`).join(', ');
-  return `Unblocked and free: ${names}. Take one: git handoff claim ${others[0]!.task_id}`;
+  return `Unblocked and free: ${names}. Take one: git handoff claim ${quoteWord(others[0]!.task_id)}`;
 }

@@ -1,29 +1,21 @@
 import { findCycle, linkTasks } from '../core/task-order.ts';
-import type { Holder } from '../journal/lock-commit.ts';
-import { readSession } from '../journal/registry.ts';
+import type { Holder } from '../journal/holder.ts';
 import type { Writer } from './append.ts';
-import { isOpenElsewhere } from './custody.ts';
-import { type Held, isElsewhere } from './holds.ts';
+import { readHolderState } from './at-work.ts';
+import type { Held } from './holds.ts';
 import type { Known } from './known.ts';
 import { type NextAction, nextActions } from './next.ts';
-import { dirsOf, withLiveness } from './session.ts';
 import type { Board } from './task-board.ts';
 
 /** Whoever else is at work on a task. Null when it is free, or its holder's session is over or shows no sign of life. */
 export async function otherHolder(
   { repository, session: own, trust, holds }: Writer,
-  { history }: Known,
+  known: Known,
   held: Held | null,
 ): Promise<Holder | null> {
-  if (!held || held.released || held.holder.session_id === own.session_id) return null;
-  const { holder } = held;
-  const session = readSession(dirsOf(repository), holder.session_id);
-  if (session) return withLiveness(repository, trust, session).liveness.state === 'active' ? holder : null;
-  const isWrapped = history.sessions.some(
-    ({ session_id, baton }) => session_id === holder.session_id && baton !== null,
-  );
-  if (!isElsewhere(held) || isWrapped) return null;
-  return (await isOpenElsewhere(holds, holder.session_id)) ? holder : null;
+  if (!held || held.holder.session_id === own.session_id) return null;
+  const { active } = await readHolderState(repository, trust, known, holds, held);
+  return active ? held.holder : null;
 }
 
 /** What else could be begun, for whoever is refused. */

@@ -1,10 +1,11 @@
 import { HandoffError } from '../core/error.ts';
-import { taskStatus, taskTrail } from '../core/history-queries.ts';
-import { type TaskStatus, writebackOf } from '../core/task-state.ts';
+import { quoteWord } from '../core/quote.ts';
+import { stateOf, type TaskStatus, type TaskTrail, writebackOf } from '../core/task-state.ts';
 import { runGit } from '../git/run.ts';
+import { knownTrail } from './known.ts';
 import { openWriter, type RecordOptions, writeRecord } from './record-verbs.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
-import { type Board, readBoard } from './task-board.ts';
+import { readBoard } from './task-board.ts';
 import { requireTask } from './task-definitions.ts';
 import { taskClaimed } from './task-lock.ts';
 import { assertTask } from './task-name.ts';
@@ -36,9 +37,10 @@ export async function taskUpdate(repository: Repository, options: TaskUpdateOpti
   const held = await writer.holds.read(`task/${id}`);
   const other = await otherHolder(writer, board.known, held);
   if (other) throw taskClaimed(id, other, alternatives(board, id));
-  const status = options.status ?? board.statusOf(id);
-  if (options.status === 'done') await assertWriteback(repository, board, id);
-  const progress = options.progress ?? progressOf(board, id, status);
+  const trail = await knownTrail(board.known, id);
+  const status = options.status ?? stateOf(trail)?.status ?? 'todo';
+  if (options.status === 'done') await assertWriteback(repository, trail, id);
+  const progress = options.progress ?? progressOf(trail, status);
   const fields = { task_id: id, status, ...(progress === null ? {} : { progress }), ...(notes ? { notes } : {}) };
   const message = `handoff: ${writer.session.identity}, ${id} is ${status}`;
   const { delta_id, path } = await writeRecord(writer, { kind: 'task', fields }, message, options);
@@ -54,22 +56,21 @@ function assertUpdate({ id, status, progress, notes }: TaskUpdateOptions): void 
 }
 
 /** What nobody says anything about stays as it was. */
-function progressOf({ known }: Board, id: string, status: TaskStatus): number | null {
-  const before = taskStatus(known.history, id);
+function progressOf(trail: TaskTrail, status: TaskStatus): number | null {
+  const before = stateOf(trail);
   if (status === 'done') return 100;
   return before?.status === status ? before.progress : null;
 }
 
 /** A thought since the task last entered in_progress, about a commit that is not lost. */
-async function assertWriteback(repository: Repository, { known }: Board, id: string): Promise<void> {
-  const trail = taskTrail(known.history, id);
-  const thought = trail && writebackOf(trail);
+async function assertWriteback(repository: Repository, trail: TaskTrail, id: string): Promise<void> {
+  const thought = writebackOf(trail);
   if (thought && (await isReachable(repository, thought.commit))) return;
   throw new HandoffError(
     'writeback_required',
     'Writeback required: thought_record must be recorded before task completion.',
     {
-      hint: `git handoff thought ${id} --summary TEXT, then the same command again.${thought ? ` The last one names ${thought.commit}, which no branch has.` : ''}`,
+      hint: `git handoff thought ${quoteWord(id)} --summary TEXT, then the same command again.${thought ? ` The last one names ${thought.commit}, which no branch has.` : ''}`,
       data: { task_id: id, thought: thought?.delta_id ?? null, commit_sha: thought?.commit ?? null },
     },
   );

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { find } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
 import { HandoffError } from '../core/error.ts';
+import { quoteWord } from '../core/quote.ts';
 import { discoverRepository } from '../git/discover.ts';
 import { gitFailure, runGit } from '../git/run.ts';
 import type { Claim } from '../journal/claims.ts';
@@ -180,7 +181,7 @@ function removeIfEmpty(folder: string): void {
 
 function branchExists(task_id: string | null, branch: string): HandoffError {
   return new HandoffError('branch_exists', `The branch ${branch} exists already: somebody has begun this before.`, {
-    hint: `Go on where it is checked out (git worktree list), with git handoff claim ${task_id ?? 'ID'} there. If that is over and merged: git worktree remove <its path>, git branch -d ${branch}, then the same command again. Or take another task: git handoff next`,
+    hint: `Go on where it is checked out (git worktree list), with git handoff claim ${quoteWord(task_id ?? 'ID')} there. If that is over and merged: git worktree remove <its path>, git branch -d ${quoteWord(branch)}, then the same command again. Or take another task: git handoff next`,
     data: { branch, ...(task_id === null ? {} : { task_id }) },
   });
 }

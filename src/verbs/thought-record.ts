@@ -3,6 +3,7 @@ import { HandoffError } from '../core/error.ts';
 import type { History } from '../core/history.ts';
 import { taskTrail } from '../core/history-queries.ts';
 import { byNewest } from '../core/newest.ts';
+import { quoteWord } from '../core/quote.ts';
 import { listSome } from '../core/some.ts';
 import type { TaskThought } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
@@ -105,7 +106,7 @@ function listed(paths: readonly string[]): string {
 
 function otherTask(id: string, found: string): HandoffError {
   return new HandoffError('usage', `The file is about task ${JSON.stringify(found)}, not ${id}.`, {
-    hint: `git handoff thought ${found} --file FILE`,
+    hint: `git handoff thought ${quoteWord(found)} --file FILE`,
     data: { task_id: id, found },
   });
 }

@@ -1,6 +1,7 @@
 import { commandLine } from '../core/command-line.ts';
 import { HandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
 import type { YamlMap } from '../core/yaml.ts';
 import { isClean } from '../git/status.ts';
 import type { Blocker, ThoughtFields } from '../journal/thought-file.ts';
@@ -114,9 +115,10 @@ function asWritebackFailure(thrown: unknown, id: string): unknown {
   const error = asIo(thrown);
   if (!(error instanceof HandoffError) || error.code !== 'io' || error.data?.written) return error;
   const draft = error.data?.draft;
-  const retry = draft === undefined ? '' : `git handoff thought ${id} --file ${draft} tries again; `;
+  const retry =
+    typeof draft !== 'string' ? '' : `git handoff thought ${quoteWord(id)} --file ${quoteWord(draft)} tries again; `;
   return new HandoffError('writeback_failed', `Writeback failed: unable to insert thought_record. ${error.message}`, {
-    hint: `The task stays in progress. ${retry}git handoff escalate ${id} prints it for a person to write.`,
+    hint: `The task stays in progress. ${retry}git handoff escalate ${quoteWord(id)} prints it for a person to write.`,
     data: { ...error.data, task_id: id },
     cause: error,
   });
@@ -132,6 +134,6 @@ async function warnIfNothing(repository: Repository, { commit_sha, files_changed
 
 function noSummary(id: string): HandoffError {
   return new HandoffError('usage', 'A thought needs a summary: what was done, in a few sentences.', {
-    hint: `git handoff thought ${id} --summary TEXT, the words themselves, or - for standard input.`,
+    hint: `git handoff thought ${quoteWord(id)} --summary TEXT, the words themselves, or - for standard input.`,
   });
 }

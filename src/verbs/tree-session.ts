@@ -5,6 +5,7 @@ import { type Entry, FOLDER, find, type Source } from '../audit/source.ts';
 import { HandoffError } from '../core/error.ts';
 import { isIdentityName } from '../core/names.ts';
 import { parseSessionFolder, ROOT } from '../core/paths.ts';
+import { isNamed, parseSessionName } from '../core/session-name.ts';
 import type { Trust } from '../core/trust.ts';
 import type { VerifiedRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -25,11 +26,14 @@ export interface TreeRecord {
 
 /** By id or unique beginning, among all the sessions of a tree. */
 export async function findTreeSession(source: Source, trust: Trust, prefix: string): Promise<TreeSession> {
-  const folders = await foldersOf(source, prefix.slice(0, 8));
+  const name = parseSessionName(prefix);
+  const folders = (await foldersOf(source, name.prefix.slice(0, 8))).filter(
+    ({ owner }) => (name.identity ?? owner) === owner,
+  );
   const sessions = await Promise.all(folders.map(({ owner, entry }) => readTreeSession(source, trust, owner, entry)));
-  const found = sessions.filter(({ session_id }) => session_id.startsWith(prefix));
-  if (found.length === 1 && prefix !== '') return found[0]!;
-  throw unknownSession(prefix, found.length);
+  const [found, ...others] = sessions.filter((session) => isNamed(name, session));
+  if (found && others.length === 0) return found;
+  throw unknownSession(prefix, found ? [found, ...others] : []);
 }
 
 /** The session that a record is in, by the record's path: no other folder is listed where that is not needed. */
@@ -52,12 +56,20 @@ async function folderAt(source: Source, path: string): Promise<Entry | null> {
 }
 
 /** What does not hold is not half read: the first thing that is wrong is thrown. */
-export async function readTreeSession(
+async function readTreeSession(source: Source, trust: Trust, owner: string, folder: Entry): Promise<TreeSession> {
+  const files = await readTreeFiles(source, trust, owner, folder, throwFinding);
+  const { session_id, identity } = files[0]!.record.fields as { session_id: string; identity: string };
+  return { session_id, identity, files };
+}
+
+/** The records of a session that count, in order. */
+export async function readTreeFiles(
   source: Source,
   trust: Trust,
   owner: string,
   folder: Entry,
-): Promise<TreeSession> {
+  report: Report,
+): Promise<TreeRecord[]> {
   const verified = new Map<string, VerifiedRecord>();
   const contents = new Map<string, Uint8Array>();
   await auditSession(
@@ -71,12 +83,10 @@ export async function readTreeSession(
       onFile: () => {},
       onRecord: (path, _, record) => record && verified.set(path, record),
     },
-    throwFinding,
+    report,
   );
   const files = [...verified].map(([path, record]) => ({ path, bytes: contents.get(path)!, record }));
-  files.sort((a, b) => (a.record.fields.seq as number) - (b.record.fields.seq as number));
-  const { session_id, identity } = files[0]!.record.fields as { session_id: string; identity: string };
-  return { session_id, identity, files };
+  return files.sort((a, b) => (a.record.fields.seq as number) - (b.record.fields.seq as number));
 }
 
 /** For whoever can go on only if nothing is found. */

@@ -13,6 +13,8 @@ export interface VerifyOptions {
   rev?: string;
   staged?: boolean;
   root?: string;
+  /** Warnings are errors too. */
+  strict?: boolean;
 }
 
 export interface VerifyResult {
@@ -45,16 +47,22 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
       findings.push(...(await rollback(repository, source, verdict.trust)));
   }
   if (options.staged) findings.push(...(await stagedChanges(repository)));
+  const judged = options.strict ? findings.map(strictly) : findings;
   return {
     checked: verdict.checked,
     records: verdict.records,
-    valid: !hasErrors(findings),
-    findings,
+    valid: !hasErrors(judged),
+    findings: judged,
     root: verdict.trust?.root ?? null,
     first_use: firstUse,
     given,
     policy_version: verdict.trust?.policy.version ?? null,
   };
+}
+
+/** For whoever wants nothing in a tree that a revoked key has signed. SPEC §5.5 */
+function strictly(found: Finding): Finding {
+  return { ...found, severity: 'error' };
 }
 
 /** Any other commit may be older, and so may its ledger. */
@@ -96,7 +104,7 @@ async function judge(repository: Repository, source: Source, root: string | unde
     return known;
   }
   const verdict = await audit(repository, source, root);
-  if (source.oid && verdict.trust && verdict.findings.length === 0) verdicts?.set(source.oid, verdict);
+  if (source.oid && verdict.trust && !hasErrors(verdict.findings)) verdicts?.set(source.oid, verdict);
   verdicts?.save();
   return verdict;
 }

@@ -248,7 +248,7 @@ describe('trust', () => {
     expect((await readBoth(place)).records).toBe(1);
   });
 
-  it('a state for another repository, or under a larger limit, is not used', async () => {
+  it('a state for another repository is not used', async () => {
     const place = fresh();
     writeSession(place, STORY);
     commitAll(place);
@@ -257,8 +257,6 @@ describe('trust', () => {
     const text = readFileSync(file, 'utf8');
     const mine = createHash('sha256').update(text).digest('hex');
     writeFileSync(file, text.replace(/"repoId":"[0-9a-f]{64}"/, `"repoId":"${mine}"`));
-    expect((await readBoth(place)).records).toBe(4);
-    writeFileSync(file, text.replace(/"recordBytes":\d+/, '"recordBytes":999999999'));
     expect((await readBoth(place)).records).toBe(4);
   });
 });
@@ -330,11 +328,24 @@ describe('what does not hold', () => {
     writeSession(place, STORY, { sessionId });
     commitAll(place);
     await readBoth(place);
+    writeSession(place, [...STORY.slice(0, 3), note], { sessionId, at: '2026-02-21T14:30:25.123Z', clock: 50 });
+    commitAll(place);
+    const { history, findings } = await readBoth(place);
+    expect(findings).toEqual(['chain_broken 20260220T143025-7c1f09aa', 'chain_broken 20260221T143025-7c1f09aa']);
+    expect(history.sessions).toEqual([]);
+  });
+
+  it('a session whose id somebody else has taken counts, and so does theirs', async () => {
+    const place = fresh();
+    const sessionId = '7c1f09aa-51cf-4c61-9a39-2b7fd2f9a1de';
+    writeSession(place, STORY, { sessionId });
+    commitAll(place);
+    await readBoth(place);
     writeSession(place, [...STORY.slice(0, 3), note], { sessionId, identity: 'erin', clock: 50 });
     commitAll(place);
     const { history, findings } = await readBoth(place);
-    expect(findings).toEqual(Array(2).fill('chain_broken 20260220T143025-7c1f09aa'));
-    expect(history.sessions).toEqual([]);
+    expect(findings).toEqual([]);
+    expect(history.sessions.map(({ identity }) => identity)).toEqual(['erin', 'donna']);
   });
 
   it('two sessions whose ids begin alike are two', async () => {

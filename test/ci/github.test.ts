@@ -72,6 +72,32 @@ describe('a pull request on GitHub', () => {
   });
 
   it.each([
+    ['a tag called like the base', 'origin/main', (dir: string) => git(dir, 'tag', 'origin/main', 'HEAD')],
+    [
+      'a tag by the full name of a base that is not there',
+      'refs/remotes/origin/gone',
+      (dir: string) => git(dir, 'update-ref', 'refs/tags/refs/remotes/origin/gone', 'HEAD'),
+    ],
+  ])('THREATS 53: is not judged against %s', async (_, base, prepare) => {
+    const place = fresh();
+    silentBranch(place);
+    const made = checkout(place);
+    prepare(made.workspace);
+    const run = await pullRequest(made, { inputs: { root: place.root, base } });
+    expect([run.failed, run.outputs.pass]).toEqual([true, 'false']);
+    expect(run.log).toContain('means more than one thing');
+  });
+
+  it('is judged against the target branch, beside a tag of its name', async () => {
+    const place = fresh();
+    await honestBranch(place);
+    const made = checkout(place);
+    for (const name of ['main', 'origin/main']) git(made.workspace, 'tag', name, 'HEAD');
+    const run = await pullRequest(made, { inputs: { root: place.root } });
+    expect([run.failed, run.outputs.pass], run.log).toEqual([false, 'true']);
+  });
+
+  it.each([
     ['echoes', '/bin/echo', null],
     ['says nothing', '/bin/true', null],
     ['judges another change', null, '{"pass":true,"base":"BASE","head":"BASE"}'],

@@ -18,10 +18,13 @@ describe('bash', () => {
     [['git-handoff', 've'], ['verify']],
     [
       ['git-handoff', 'identity', 'r'],
-      ['rotate', 'revoke'],
+      ['rotate', 'revoke', 'resign'],
     ],
     [['git-handoff', '-C', 'identity', 've'], ['verify']],
-    [['git-handoff', 'verify', '--s'], ['--staged']],
+    [
+      ['git-handoff', 'verify', '--s'],
+      ['--staged', '--strict'],
+    ],
     [['git-handoff', 'identity', 'add', 'x', '--role', 'm'], ['maintainer']],
     [
       ['git-handoff', 'completion', ''],

@@ -266,7 +266,7 @@ describe('Failure Mode 4: two agents finalize Merkle simultaneously', () => {
 
 /** The lock as a process of this machine writes it. */
 function readLock(here: Place, file: string): string {
-  const hook = join(here.dir, '.git/hooks/pre-commit');
+  const hook = join(here.dir, '.git/hooks/commit-msg');
   writeFileSync(hook, `#!/bin/sh\ncp '${file}' '${file}.copy'\n`);
   chmodSync(hook, 0o755);
   handoff(here, ['seal']);

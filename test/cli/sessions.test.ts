@@ -18,7 +18,7 @@ function json(place: Place, ...args: string[]): Record<string, unknown> {
   return JSON.parse(stdout);
 }
 
-const BUNDLE = ['context', 'recent_deltas', 'todos', 'adrs', 'wip', 'controller_status', 'rules_reminders'];
+const BUNDLE = ['left_out', 'context', 'recent_deltas', 'todos', 'adrs', 'wip', 'controller_status', 'rules_reminders'];
 
 describe('--json', () => {
   it('has the keys of the contract for every verb of a session', () => {

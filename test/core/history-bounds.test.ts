@@ -61,7 +61,7 @@ test('the newest 64 batons outlive any number of sessions without one', async ()
   expect(history.sessions.at(-1)!.session_id).toBe(sessionId(36));
 });
 
-describe('1024 keys of work in progress, open or closed', () => {
+describe('512 keys of work in progress, open or closed', () => {
   test('the newest', async () => {
     const sessions = await makeSessions(110, (number) => [
       START,
@@ -71,41 +71,42 @@ describe('1024 keys of work in progress, open or closed', () => {
       clock: 5,
     });
     const history = foldBothWays([...sessions, more]);
-    expect(history.wip).toHaveLength(1024);
+    expect(history.wip).toHaveLength(512);
     expect(openWip(history)[0]!.key).toBe('key-109-6');
   });
 
   test('work whose closing was forgotten does not open again', async () => {
     const opened = await makeSession(1, [START, wip('old', 'open'), { ...NOTE, clock: 9000 }]);
     const closed = await makeSession(2, [START, wip('old', 'closed')], { clock: 10 });
-    const later = await makeSession(3, [START, ...Array.from({ length: 1024 }, (_, at) => wip(`k${at}`, 'closed'))], {
+    const later = await makeSession(3, [START, ...Array.from({ length: 512 }, (_, at) => wip(`k${at}`, 'closed'))], {
       clock: 20,
     });
     expect(openWip(fold([opened, closed, later, opened]))).toEqual([]);
   });
 });
 
-test('1024 signals, received or not: the newest; one that was received does not come back', async () => {
+test('512 signals, received or not: the newest; one that was received does not come back', async () => {
   const sent = await makeSession(1, [START, ...Array.from({ length: 1100 }, () => signal('erin'))]);
   const ids = sent.records.slice(1).map(({ record }) => record.id);
   const drain = await makeSession(2, [pickupOf(1, { signals: ids.slice(0, 1090) })], { identity: 'erin', clock: 2000 });
   const history = foldBothWays([sent, drain]);
-  expect(history.signals.sent).toHaveLength(1024);
+  expect(history.signals.sent).toHaveLength(512);
   expect(pendingSignals(history, 'erin')).toHaveLength(10);
   addSession(history, sent.folder, sent.records);
   expect(pendingSignals(history, 'erin')).toHaveLength(10);
 });
 
-test('32,768 tasks: the newest', () => {
+test('32,768 tasks: those that are defined, then the newest', () => {
   const at = (clock: number): TaskTrail => {
     const change = { clock, delta_id: `sha256:${clock}`, status: 'in_progress' as const };
     return { by: null, changes: [change], thoughts: [], tokens: [] };
   };
   const tasks = Object.fromEntries(Array.from({ length: 32_772 }, (_, clock) => [`T${clock}`, at(clock)]));
-  dropOldTasks(tasks);
+  dropOldTasks(tasks, (id) => id === 'T1');
   expect(Object.keys(tasks)).toHaveLength(32_768);
-  expect(tasks.T3).toBeUndefined();
-  expect(tasks.T4).toBeDefined();
+  expect(tasks.T1).toBeDefined(); // the only one that somebody has defined
+  expect([tasks.T0, tasks.T4].map((trail) => trail === undefined)).toEqual([true, true]);
+  expect(tasks.T5).toBeDefined();
 });
 
 test('any number of steps of one task: the newest 16', async () => {

@@ -155,6 +155,7 @@ describe('signals', () => {
     expect(pendingSignals(fold(sent), 'erin')[0]).toEqual({
       ...{ delta_id: two, from: 'donna', to: 'erin', type: 'warning', text: 'to erin', at: AT, clock: 3 },
       session_id: sent.id,
+      path: sent.records[2]!.path,
     });
     const drain = await makeSession(2, [pickupOf(1, { signals: [one, three] })], { identity: 'erin', clock: 10 });
     expect(pending(fold(sent, drain))).toEqual([two]);

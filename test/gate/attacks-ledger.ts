@@ -593,7 +593,7 @@ export const LEDGERS: Scenario[] = [
   },
 ];
 
-async function proofOf(place: Place): Promise<{ path: string; text: string }> {
+export async function proofOf(place: Place): Promise<{ path: string; text: string }> {
   const records = sealedSession(place, {}, [STORY[0]!, STORY[1]!, seal()]);
   commitHandoff(place);
   await append(place);

@@ -13,6 +13,7 @@ import {
   code,
   commitRecords,
   document,
+  IN_PROGRESS,
   identityAfter,
   merge,
   policy,
@@ -177,7 +178,7 @@ export const REPLAYED: Scenario[] = [
       branch(place, 'feature');
       const lock = { task: 'P0.1', token: 3 };
       session(place, [START, { ...NOTE, lock }, BATON]);
-      session(place, [START, { ...NOTE, lock }, BATON], { identity: 'erin' });
+      session(place, [START, { ...NOTE, lock }, BATON], { clock: 20 });
     },
   },
   {
@@ -187,7 +188,7 @@ export const REPLAYED: Scenario[] = [
       const lock = { task: 'P0.1', token: 3 };
       session(place, [START, { ...NOTE, lock }, BATON]);
       branch(place, 'feature');
-      session(place, [START, { ...NOTE, lock }, BATON], { identity: 'erin' });
+      session(place, [START, { ...IN_PROGRESS, lock }, BATON], { identity: 'erin' });
     },
   },
   {

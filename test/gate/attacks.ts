@@ -1,23 +1,52 @@
+import { CLOCKS } from './attacks-clocks.ts';
 import { EVIL_MERGES, FALSE_THOUGHTS, NO_REVIEW, UNACCOUNTED } from './attacks-code.ts';
+import { LEFT_OUT } from './attacks-complete.ts';
+import { BACK_AGAIN, DRIVERS, ELSEWHERE, EXEMPT, HALVES, UNDECIDED } from './attacks-coverage.ts';
+import { LINES, ONE_OF_TWO, VERSIONS } from './attacks-documents.ts';
 import { SURROUNDINGS, TREES } from './attacks-git.ts';
 import { CUTOFFS, LEDGERS, PROOFS } from './attacks-ledger.ts';
+import { NAMED_LIKE } from './attacks-names.ts';
+import { OBJECTS } from './attacks-objects.ts';
 import { REPLAYED, TAKEN_BACK } from './attacks-records.ts';
+import { DEPENDENTS, RETIRED } from './attacks-revoked.ts';
+import { SQUATTERS } from './attacks-squatted.ts';
+import { PUSHED_OUT, SUPERSEDED, UNSEEN } from './attacks-tasks.ts';
 import { KEYS, POLICIES } from './attacks-trust.ts';
+import { UNSIGNED } from './attacks-unsigned.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Every adversarial pull request, by what it plays with. */
 export const ATTACKS: Readonly<Record<string, Scenario[]>> = {
   'code without its thought': UNACCOUNTED,
   'evil merges': EVIL_MERGES,
+  'conflicts that nobody decided': UNDECIDED,
+  'code that was taken back': BACK_AGAIN,
+  'half of a change': HALVES,
+  'a patch at another place': ELSEWHERE,
+  'what would merge otherwise': DRIVERS,
+  'what is exempt and no file': EXEMPT,
   'thoughts that do not count': FALSE_THOUGHTS,
   'a review that is missing': NO_REVIEW,
+  'evidence that junk pushes out': PUSHED_OUT,
+  'a review that comes too late to be asked for': UNSEEN,
+  'sessions that were superseded': SUPERSEDED,
   'keys and identities': KEYS,
   policies: POLICIES,
+  'one maintainer of two': ONE_OF_TWO,
+  'versions that nobody can follow': VERSIONS,
+  'signatures, and what waits for them': LINES,
+  'what falls with a key': DEPENDENTS,
+  'keys that were retired': RETIRED,
+  'what nobody signs': UNSIGNED,
   'records of something else': REPLAYED,
   'records taken back': TAKEN_BACK,
+  'clocks that run away': CLOCKS,
+  'ids that are another’s': SQUATTERS,
   'the ledger rewritten': LEDGERS,
+  'a ledger that is not complete': LEFT_OUT,
   'proofs that are none': PROOFS,
   'keys revoked too late': CUTOFFS,
   'trees nobody writes': TREES,
-  'what the judge was made to believe': SURROUNDINGS,
+  'objects that readers read differently': OBJECTS,
+  'what the judge was made to believe': [...SURROUNDINGS, ...NAMED_LIKE],
 };

@@ -268,13 +268,6 @@ describe('a merge that nobody wrote a thought about may merge, and nothing else'
   });
 });
 
-test('a clock that nobody could count on from is refused', async () => {
-  const here = place();
-  branch(here, 'feature');
-  session(here, [START, BATON], { clock: 2 ** 48 });
-  expect(await verdict(here)).toEqual(['chain_broken 0001-start.yaml', 'chain_broken 0002-baton.md']);
-});
-
 test('a review by the bot is that of nobody', async () => {
   const here = place();
   await reopen(here).handoff.policy.set({ key: 'writeback.review', value: 'true' });

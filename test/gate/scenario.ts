@@ -215,12 +215,17 @@ export function taskFields(place: Place, id: string, changes: YamlMap = {}): Yam
 }
 
 /** The next version of an identity as it stands, changed. */
-export function identityAfter(place: Place, name: string, changes: YamlMap): YamlMap & { kind: 'identity' } {
-  const path = join(place.dir, `.handoff/identities/${name}/identity.yaml`);
-  const { fields, signedBytes } = parseRecord(readFileSync(path));
+export function identityAfter(place: Place, name: string, changes: YamlMap): YamlMap & { kind: DocumentKind } {
+  return documentAfter(place, `identities/${name}/identity.yaml`, changes);
+}
+
+/** The same of any document. */
+export function documentAfter(place: Place, path: string, changes: YamlMap): YamlMap & { kind: DocumentKind } {
+  const { fields, signedBytes } = parseRecord(readFileSync(join(place.dir, '.handoff', path)));
+  const { nonce: _, handoff, kind, ...rest } = fields;
   const version = (fields.version as number) + 1;
-  const next = { ...fields, version, prev: recordId(signedBytes, nodeHashes), ...changes };
-  return next as unknown as YamlMap & { kind: 'identity' };
+  const common = { handoff: handoff!, kind: kind as DocumentKind, repo: place.root };
+  return { ...common, ...rest, version, prev: recordId(signedBytes, nodeHashes), ...changes };
 }
 
 /** A policy of the next version, signed and committed. */

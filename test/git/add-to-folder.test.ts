@@ -44,7 +44,7 @@ describe.each(['sha1', 'sha256'])('files added to a tree, in %s', (format) => {
           const { before, after } = byGit(paths(old), paths(added.map((base) => [at, base])));
           const seen: string[] = [];
           const tree = await store.addToFolder(before, at, (there) => {
-            seen.push(...there);
+            seen.push(...there.map(({ name }) => name));
             return added.map((base) => ({ name: base, bytes: BYTES }));
           });
           expect(tree).toBe(after);

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Change, readChanges } from '../../src/git/changes.ts';
+import { readChanges } from '../../src/git/changes.ts';
 import { openNativeStore } from '../../src/git/native-store.ts';
+import type { Change } from '../../src/git/patch-reader.ts';
 import { ancestorsIn, readNearRange, readRange } from '../../src/git/range.ts';
-import { remerge, remergeAll } from '../../src/git/remerge.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt } from './fixture.ts';
 
@@ -70,7 +70,7 @@ describe('a patch id', () => {
     commit(dir, { '.handoff/x.yaml': 'a: 1\n', 'docs/.handoff/y': 'y\n', '.handoffs': 'z\n' });
     expect((await changeOf(dir)).paths).toEqual(['.handoffs', 'docs/.handoff/y']);
     commit(dir, { '.handoff/x.yaml': 'a: 2\n' });
-    expect(await changeOf(dir)).toEqual({ paths: [], patchId: null });
+    expect(await changeOf(dir)).toEqual({ paths: [], unlikeFiles: new Set(), patchId: null });
   });
 
   test('does not depend on attributes or on configuration', async () => {
@@ -133,109 +133,6 @@ describe('paths', () => {
     const [whole] = await readChanges(gitAt(dir), [{ before: null, after }], '.handoff');
     expect(whole).toEqual(await changeOf(dir));
     expect(whole).toEqual(await changeOf(repository()));
-  });
-});
-
-describe('what git makes of a merge alone', () => {
-  function diverged(...flags: string[]): string {
-    const dir = repository();
-    git(dir, 'checkout', '--quiet', '-b', 'side');
-    commit(dir, { 'a.txt': edit(2, 'side\n') });
-    git(dir, 'checkout', '--quiet', 'main');
-    commit(dir, { 'a.txt': edit(4, 'main\n') });
-    git(dir, 'merge', '--quiet', '--no-ff', '--no-edit', ...flags, 'side');
-    return dir;
-  }
-
-  async function own(dir: string): Promise<string[] | null> {
-    const store = openNativeStore(gitAt(dir));
-    const { tree: after, parents } = await store.readCommit('HEAD');
-    const before = await remerge(gitAt(dir), store, parents);
-    await store.close();
-    return before === null ? null : (await readChanges(gitAt(dir), [{ before, after }], '.handoff'))[0]!.paths;
-  }
-
-  test('is that merge, even where both sides changed lines that are near', async () => {
-    expect(await own(diverged())).toEqual([]);
-  });
-
-  test('is not one that leaves a side out, or slips something in', async () => {
-    expect(await own(diverged('--strategy=ours'))).toEqual(['a.txt']);
-    const dir = diverged();
-    writeFileSync(join(dir, 'evil\n.txt'), 'evil\n');
-    git(dir, 'add', '--all');
-    git(dir, 'commit', '--quiet', '--amend', '--no-edit');
-    expect(await own(dir)).toEqual(['evil\n.txt']);
-  });
-
-  test('follows a file that one side has renamed', async () => {
-    const dir = repository();
-    git(dir, 'checkout', '--quiet', '-b', 'side');
-    git(dir, 'mv', 'a.txt', 'b.txt');
-    git(dir, 'commit', '--quiet', '--message', 'rename');
-    git(dir, 'checkout', '--quiet', 'main');
-    commit(dir, { 'a.txt': edit(4, 'main\n') });
-    git(dir, 'merge', '--quiet', '--no-ff', '--no-edit', 'side');
-    expect(await own(dir)).toEqual([]);
-  });
-
-  test('is the same for many merges at once, whatever is among them', async () => {
-    const dir = diverged();
-    const [main, side] = git(dir, 'rev-parse', 'HEAD^1', 'HEAD^2').split('\n') as [string, string];
-    git(dir, 'checkout', '--quiet', '-b', 'conflict', side);
-    commit(dir, { 'a.txt': edit(4, 'other\n'), '0\n1': 'a name like an answer\n' });
-    const other = git(dir, 'rev-parse', 'HEAD');
-    git(dir, 'checkout', '--quiet', '--orphan', 'alone');
-    commit(dir, { 'b.txt': 'another history\n' });
-    const alone = git(dir, 'rev-parse', 'HEAD');
-    const pairs = [
-      [main, side],
-      [main, other],
-      [side, other],
-      [main, side, other],
-    ];
-    const store = openNativeStore(gitAt(dir));
-    const one = async (parents: string[]) => remerge(gitAt(dir), store, parents);
-    const expected = await Promise.all(pairs.map(one));
-    expect(await remergeAll(gitAt(dir), store, pairs)).toEqual(expected);
-    expect(new Set(expected.slice(0, 3)).size).toBe(3);
-    // at histories that never met git gives up; what comes after them is asked for one by one
-    const mixed = [pairs[0]!, [main, alone], ...pairs.slice(1)];
-    expect(await remergeAll(gitAt(dir), store, mixed)).toEqual([expected[0], null, ...expected.slice(1)]);
-    await store.close();
-  });
-
-  test('can have more than two sides', async () => {
-    const dir = repository();
-    const first = git(dir, 'rev-parse', 'HEAD');
-    for (const name of ['x', 'y', 'z']) {
-      git(dir, 'checkout', '--quiet', '-b', name, first);
-      commit(dir, { [name]: '1' });
-    }
-    git(dir, 'merge', '--quiet', '--no-edit', 'x', 'y');
-    expect(await own(dir)).toEqual([]);
-    writeFileSync(join(dir, 'x'), 'evil\n');
-    git(dir, 'add', '--all');
-    git(dir, 'commit', '--quiet', '--amend', '--no-edit');
-    expect(await own(dir)).toEqual(['x']);
-  });
-
-  test('is nothing where the sides never met', async () => {
-    const dir = repository();
-    git(dir, 'checkout', '--quiet', '--orphan', 'other');
-    commit(dir, { c: '1' });
-    git(dir, 'merge', '--quiet', '--no-edit', '--allow-unrelated-histories', '--strategy=ours', 'main');
-    expect(await own(dir)).toBeNull();
-  });
-
-  test('has marks where it leaves the decision to a person', async () => {
-    const dir = repository();
-    git(dir, 'checkout', '--quiet', '-b', 'side');
-    commit(dir, { 'a.txt': edit(4, 'side\n'), c: '1' });
-    git(dir, 'checkout', '--quiet', 'main');
-    commit(dir, { 'a.txt': edit(4, 'main\n') });
-    git(dir, 'merge', '--quiet', '--no-ff', '--no-edit', '--strategy-option=ours', 'side');
-    expect(await own(dir)).toEqual(['a.txt']);
   });
 });
 

@@ -123,9 +123,9 @@ describe('the process', () => {
 
   test('is missing, too old, or outside a repository', async () => {
     const ask = (dir: string, env = {}) => openNativeStore(gitAt(dir, env)).resolve('HEAD');
-    await expect(ask('/', { PATH: temporaryDirectory() })).rejects.toThrow('git was not found');
+    await expect(ask(repository(), { PATH: temporaryDirectory() })).rejects.toThrow('git was not found');
     const old = fakeGit('echo "error: unknown option \'batch-command\'" >&2; exit 129');
-    await expect(ask('/', { PATH: old })).rejects.toMatchObject({ code: 'unsupported' });
+    await expect(ask(repository(), { PATH: old })).rejects.toMatchObject({ code: 'unsupported' });
     await expect(ask(temporaryDirectory())).rejects.toMatchObject({ code: 'not_a_repository' });
   });
 

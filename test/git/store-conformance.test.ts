@@ -206,7 +206,7 @@ describe.each(Object.keys(STORES))('the %s store', (name) => {
       '100644 a',
       '100755 a',
       '040000 .HANDOFF',
-      '100644 \uFFFD',
+      '100644 \uFFFDff',
     ]);
     await expect(store.writeTree(entries.slice(0, 2))).rejects.toMatchObject({ code: 'bad_name' });
     await expect(store.writeTree(entries.slice(3))).rejects.toMatchObject({ code: 'bad_name' });

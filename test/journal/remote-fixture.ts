@@ -1,23 +1,36 @@
 import { execFileSync, spawn } from 'node:child_process';
+import type { KeyObject } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Remote } from '../../src/git/remote.ts';
+import { generateKey, toSigner } from '../../src/journal/keys.ts';
+import type { LockWriters } from '../../src/journal/lock-signature.ts';
+import type { LockRemote } from '../../src/journal/remote-locks.ts';
 import { gitAt } from '../git/fixture.ts';
 import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 
+/** The key of whoever takes locks here, by whatever name. */
+export const KEY = generateKey();
+
+/** Everybody is trusted who has the key. */
+export function trusting(key: KeyObject = KEY): LockWriters {
+  const signer = toSigner(key);
+  return { repo: 'a'.repeat(64), keysOf: async () => [signer.publicKey], signerOf: async () => signer };
+}
+
 /** A bare repository, and as many fresh ones that call it `origin`. */
-export function remotes(count: number, ...init: string[]): { bare: string; clones: Remote[] } {
+export function remotes(count: number, ...init: string[]): { bare: string; clones: LockRemote[] } {
   const root = temporaryDirectory();
   const bare = join(root, 'origin.git');
   git(root, 'init', '--quiet', '--bare', '--initial-branch=main', ...init, bare);
+  const writers = trusting();
   const clones = Array.from({ length: count }, (_, i) => {
     const dir = join(root, `clone-${i}`);
     git(root, 'init', '--quiet', '--initial-branch=main', ...init, dir);
     git(dir, 'remote', 'add', 'origin', bare);
-    return { git: gitAt(dir), name: 'origin' };
+    return { git: gitAt(dir), name: 'origin', ...writers };
   });
   return { bare, clones };
 }

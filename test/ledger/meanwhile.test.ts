@@ -79,8 +79,8 @@ function sizeAt({ dir }: Place, commit: string): number {
 
 /** Where there is somebody else's hook, and an index that only git should write. */
 function leaveToGit({ dir }: Place): void {
-  writeBytes(dir, '.git/hooks/pre-commit', '#!/bin/sh\n');
-  chmodSync(join(dir, '.git/hooks/pre-commit'), 0o755);
+  writeBytes(dir, '.git/hooks/commit-msg', '#!/bin/sh\n');
+  chmodSync(join(dir, '.git/hooks/commit-msg'), 0o755);
   git(dir, 'config', 'index.version', '3');
 }
 

@@ -275,12 +275,18 @@ describe('THREATS 23: size bombs', () => {
     expect(new Set(found.map((line) => line.split(' ')[0]))).toEqual(new Set(['too_large']));
   });
 
-  it('the limit of the policy counts where it is lower', async () => {
+  it('the limit of the policy counts where it is lower, for what arrives', async () => {
     const place = fresh();
     const limits = { limits: { record_bytes: 1024, records_per_push: 10000 } };
     writePolicy(place, 2, policyAfter(place, 1, limits), [['maintainer', privateKey(place, 'maintainer')]]);
+    const base = commitAll(place);
     writeSession(place, [STORY[0]!, { kind: 'note', text: 'x'.repeat(1024) }]);
-    expect(await commitAndFind(place)).toEqual([expect.stringMatching(/^too_large .*0002-note.yaml$/)]);
+    expect(await commitAndFind(place)).toEqual([]);
+    const { findings } = await reopen(place).handoff.gate({ base, head: 'HEAD' });
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    expect(errors.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      expect.stringMatching(/^too_large .*0002-note.yaml$/),
+    ]);
   });
 
   it('a gibibyte on disk, where a verb reads the work tree, is not read', async () => {

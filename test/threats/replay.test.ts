@@ -162,7 +162,7 @@ describe('THREATS 12: a record proves nothing outside its place', () => {
     }
   });
 
-  it('a lock token that goes down, and one that two sessions hold', async () => {
+  it('a lock token that goes down, and one that two sessions of an identity hold', async () => {
     const place = fresh();
     const lock = (token: number) => ({ lock: { task: 'P0.1.1', token } });
     writeSession(place, [
@@ -172,6 +172,8 @@ describe('THREATS 12: a record proves nothing outside its place', () => {
     expect(await codesAfter(place)).toEqual(['stale_token 0002-note.yaml']);
     rmSync(join(place.dir, '.handoff/sessions'), { recursive: true });
     for (const identity of ['donna', 'erin']) writeSession(place, [{ ...STORY[0]!, ...lock(5) }], { identity });
+    expect(await codesAfter(place)).toEqual([]); // or a stranger could spoil what is theirs for others
+    writeSession(place, [{ ...STORY[0]!, ...lock(5) }]);
     expect((await codesAfter(place)).map((line) => line.split(' ')[0])).toEqual(['stale_token']);
   });
 });

@@ -22,8 +22,8 @@ describe('what an attacker, or an accident, may try', () => {
     await place.handoff.signal.send({ name: 'eve', text: 'urgent' });
     await place.handoff.wrap({ as: 'donna', message: 'over to you' });
     mkdirSync(join(place.dir, '.git/hooks'), { recursive: true });
-    writeFileSync(join(place.dir, '.git/hooks/pre-commit'), '#!/bin/sh\nexit 1\n');
-    chmodSync(join(place.dir, '.git/hooks/pre-commit'), 0o755);
+    writeFileSync(join(place.dir, '.git/hooks/commit-msg'), '#!/bin/sh\nexit 1\n');
+    chmodSync(join(place.dir, '.git/hooks/commit-msg'), 0o755);
     const { baton, pending_signals, commit, warnings } = await place.handoff.pickup({ as: 'eve' });
     expect([baton?.body, pending_signals[0]?.text, commit]).toEqual(['over to you', 'urgent', null]);
     expect(warnings.map(({ kind }) => kind)).toContain('not_committed');

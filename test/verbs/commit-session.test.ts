@@ -52,9 +52,10 @@ describe('the commit of a session', () => {
     expect(git(place.dir, 'log', '-1', '--format=%an|%cn')).toBe('Sammy Davis, Jr|Sammy');
   });
 
-  it('runs the hooks that are there', async () => {
+  it('runs the hooks that are there, but for those that change content', async () => {
     const place = await working();
-    hook(place, 'pre-commit', 'echo ran >> ran.log');
+    hook(place, 'pre-commit', 'exit 1');
+    hook(place, 'post-commit', 'echo ran >> ran.log');
     hook(place, 'commit-msg', 'echo "Reviewed-by: nobody" >> "$1"');
     await place.handoff.wrap({ message: 'done' });
     expect(readFileSync(join(place.dir, 'ran.log'), 'utf8')).toBe('ran\n');
@@ -90,9 +91,9 @@ describe('the commit of a session', () => {
 
   it('is refused by a hook that says no; nothing is lost, and the records go in later', async () => {
     const place = await working();
-    hook(place, 'pre-commit', 'exit 1');
+    hook(place, 'commit-msg', 'exit 1');
     await expect(place.handoff.wrap({ message: 'done' })).rejects.toMatchObject({ code: 'io' });
-    hook(place, 'pre-commit', 'exit 0');
+    hook(place, 'commit-msg', 'exit 0');
     git(place.dir, 'commit', '--quiet', '--message', 'by hand');
     expect((await place.handoff.verify()).records).toBe(2);
   });

@@ -227,7 +227,7 @@ describe('identity rotate', () => {
 
   it('that a hook stopped can be run again', async () => {
     const place = fresh();
-    const hook = join(place.dir, '.git/hooks/pre-commit');
+    const hook = join(place.dir, '.git/hooks/commit-msg');
     writeFileSync(hook, '#!/bin/sh\nexit 1\n');
     chmodSync(hook, 0o755);
     await expect(place.handoff.identity.rotate({ name: 'donna' })).rejects.toMatchObject({ code: 'io' });
@@ -249,7 +249,9 @@ describe('identity revoke', () => {
     expect(result).toMatchObject({
       identity: 'donna',
       revoked: [printOf(privateKey(place, 'donna'))],
-      signed_again: [],
+      resigned: [],
+      withdrawn: [],
+      distrusted: [],
     });
     const found = await findings(place);
     expect(found).toHaveLength(STORY.length);
@@ -273,19 +275,95 @@ describe('identity revoke', () => {
     expect((await states(place)).donna).toEqual(['active', 'revoked']);
   });
 
-  it.each(['ada', 'zoe'])('of %s, a maintainer who signed agents: they are signed again by another', async (name) => {
+  it('is a warning for what it signed, and an error for whoever wants it so', async () => {
     const place = fresh();
-    await place.handoff.identity.add({ name, role: 'maintainer' });
-    await reopen(place).handoff.identity.add({ name: 'frank', as: name });
+    writeSession(place, STORY);
+    commitAll(place);
+    await place.handoff.identity.revoke({ name: 'donna' });
+    const { valid, findings: found } = await reopen(place).handoff.verify();
+    expect(valid).toBe(true);
+    expect(found.map(({ code, severity }) => `${code} ${severity}`)).toEqual(STORY.map(() => 'key_revoked warning'));
+    expect((await reopen(place).handoff.verify({ strict: true })).valid).toBe(false);
+    const { records } = await reopen(place).handoff.log({});
+    expect(records.map(({ valid, reason, summary }) => ({ valid, reason, summary }))).toEqual(
+      STORY.map(() => ({ valid: false, reason: 'key_revoked', summary: '' })),
+    );
+  });
+
+  it('of a maintainer: an agent that nobody confirms counts for nothing, and comes back when somebody does', async () => {
+    const place = fresh();
+    await place.handoff.identity.add({ name: 'ada', role: 'maintainer' });
+    await reopen(place).handoff.identity.add({ name: 'frank', as: 'ada' });
     writeSession(place, STORY, { identity: 'frank', key: privateKey(place, 'frank') });
     expect(await commitAndFind(place)).toEqual([]);
-    const result = await reopen(place).handoff.identity.revoke({ name });
-    expect(result.signed_again).toEqual(['.handoff/identities/frank/identity.yaml']);
-    expect(await findings(place)).toEqual([]);
-    await expect(reopen(place).handoff.identity.add({ name: 'grace', as: name })).rejects.toMatchObject({
-      name: 'HandoffError',
+    const path = '.handoff/identities/frank/identity.yaml';
+    expect(await reopen(place).handoff.identity.revoke({ name: 'ada' })).toMatchObject({
+      resigned: [],
+      withdrawn: [],
+      distrusted: [path],
     });
+    const { valid, findings: found } = await reopen(place).handoff.verify();
+    expect(valid).toBe(true);
+    expect(found.map(({ code, path: at }) => `${code} ${at}`)).toContain(`key_revoked ${path}`);
+    expect(found).toHaveLength(1 + STORY.length);
+    expect((await reopen(place).handoff.status()).warnings).toMatchObject([{ kind: 'key_revoked' }]);
+    expect(await reopen(place).handoff.identity.resign()).toEqual({ resigned: [], distrusted: [path], commit: null });
+    expect(await reopen(place).handoff.identity.resign({ document: ['frank'] })).toMatchObject({ resigned: [path] });
+    expect(await findings(place)).toEqual([]);
+    expect((await reopen(place).handoff.status()).warnings).toEqual([]);
   });
+
+  it('of a maintainer, since a commit: what it had signed by then is signed anew, what it changed is set back', async () => {
+    const place = fresh();
+    await place.handoff.identity.add({ name: 'ada', role: 'maintainer' });
+    await reopen(place).handoff.identity.add({ name: 'frank', as: 'ada' });
+    await reopen(place).handoff.identity.add({ name: 'gina', as: 'ada' });
+    await reopen(place).handoff.task.add({ id: 'T1', title: 'One', proof: 'seal', as: 'ada' });
+    const since = git(place.dir, 'rev-parse', 'HEAD');
+    const stolen = newKey();
+    await reopen(place).handoff.identity.rotate({
+      name: 'gina',
+      key: publicKeyFile(place, publicLine(stolen)),
+      as: 'ada',
+    });
+    await reopen(place).handoff.identity.add({ name: 'mallory', as: 'ada' });
+    await reopen(place).handoff.task.edit({ id: 'T1', title: 'Two', as: 'ada' });
+    const base = git(place.dir, 'rev-parse', 'HEAD');
+    expect(await reopen(place).handoff.identity.revoke({ name: 'ada', since })).toMatchObject({
+      resigned: ['.handoff/identities/frank/identity.yaml'],
+      withdrawn: ['.handoff/identities/gina/identity.yaml', '.handoff/tasks/T1.yaml'],
+      distrusted: ['.handoff/identities/mallory/identity.yaml'],
+    });
+    expect((await states(place)).gina).toEqual(['revoked', 'retired']);
+    expect((await reopen(place).handoff.task.show({ id: 'T1' })).title).toBe('One');
+    expect((await reopen(place).handoff.verify()).valid).toBe(true);
+    expect((await reopen(place).handoff.gate({ base, head: 'HEAD' })).pass).toBe(true);
+  });
+
+  it('names what it does not know', async () => {
+    const place = fresh();
+    await place.handoff.identity.add({ name: 'ada', role: 'maintainer' });
+    const { handoff } = reopen(place);
+    for (const options of [{ since: 'nowhere' }, { resign: ['nobody'] }])
+      await expect(handoff.identity.revoke({ name: 'ada', ...options })).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it.each(['ada', 'zoe'])(
+    'of %s, a maintainer who signed agents: they are signed by another who looked',
+    async (name) => {
+      const place = fresh();
+      await place.handoff.identity.add({ name, role: 'maintainer' });
+      await reopen(place).handoff.identity.add({ name: 'frank', as: name });
+      writeSession(place, STORY, { identity: 'frank', key: privateKey(place, 'frank') });
+      expect(await commitAndFind(place)).toEqual([]);
+      const result = await reopen(place).handoff.identity.revoke({ name, resignAll: true });
+      expect(result.resigned).toEqual(['.handoff/identities/frank/identity.yaml']);
+      expect(await findings(place)).toEqual([]);
+      await expect(reopen(place).handoff.identity.add({ name: 'grace', as: name })).rejects.toMatchObject({
+        name: 'HandoffError',
+      });
+    },
+  );
 
   it('of a root key is refused: it takes a new policy', async () => {
     const place = fresh();

@@ -296,8 +296,8 @@ describe('what else is in the work tree and the index', () => {
 
   it('a hook that refuses the commit: io, the files staged, nothing lost', async () => {
     const here = place();
-    writeFileSync(join(here.dir, '.git/hooks/pre-commit'), '#!/bin/sh\necho no >&2\nexit 1\n');
-    chmodSync(join(here.dir, '.git/hooks/pre-commit'), 0o755);
+    writeFileSync(join(here.dir, '.git/hooks/commit-msg'), '#!/bin/sh\necho no >&2\nexit 1\n');
+    chmodSync(join(here.dir, '.git/hooks/commit-msg'), 0o755);
     await expect(here.handoff.init()).rejects.toMatchObject({
       code: 'io',
       exitCode: 4,

@@ -108,7 +108,7 @@ describe('what was recorded is not lost', () => {
   it('to a commit that a hook refuses: the session is wrapped, and the next commit has it', async () => {
     const place = fresh();
     const { session_id } = await place.handoff.start({ as: 'donna' });
-    const hook = join(place.dir, '.git/hooks/pre-commit');
+    const hook = join(place.dir, '.git/hooks/commit-msg');
     writeFileSync(hook, '#!/bin/sh\necho "not today" >&2\nexit 1\n', { mode: 0o755 });
     await expect(place.handoff.wrap({ message: 'the end' })).rejects.toMatchObject({
       code: 'io',
@@ -138,15 +138,16 @@ describe('what was recorded is not lost', () => {
     expect(changes(place)).toEqual(recordsOf(place, session_id).map(({ path }) => `A  ${path}`));
   });
 
-  it('and is not written a second time where it is', async () => {
+  it('and is put back where somebody has changed it, which is said', async () => {
     const place = fresh();
     const { session_id } = await place.handoff.start({ as: 'donna' });
     const { path } = await place.handoff.note({ text: 'mine' });
+    const signed = readFileSync(join(place.dir, path), 'utf8');
     writeFileSync(join(place.dir, path), 'somebody edited this\n');
     const { handoff, warnings } = open(place);
     await handoff.note({ text: 'next' });
-    expect(warnings).toEqual([]);
-    expect(readFileSync(join(place.dir, path), 'utf8')).toBe('somebody edited this\n');
+    expect(warnings).toEqual([expect.stringContaining(path)]);
+    expect(readFileSync(join(place.dir, path), 'utf8')).toBe(signed);
     git(place.dir, 'reset', '--quiet', '--hard');
     await handoff.note({ text: 'and one more' });
     expect(recordsOf(place, session_id).map(({ fields }) => fields.text)).toEqual([

@@ -112,7 +112,7 @@ describe('two who append in one clone', () => {
     'by git, for somebody else has a hook',
     ({ dir }) => {
       mkdirSync(join(dir, '.git/hooks'), { recursive: true });
-      writeFileSync(join(dir, '.git/hooks/pre-commit'), '#!/bin/sh\n', { mode: 0o755 });
+      writeFileSync(join(dir, '.git/hooks/commit-msg'), '#!/bin/sh\n', { mode: 0o755 });
     },
     {},
   ];

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import {
   identityOf,
   policyAfter,
   policyFile,
+  printOf,
   publicLine,
   reopen,
   signDocument,
@@ -260,7 +262,7 @@ describe('more root keys', () => {
     expect(await findings(place)).toEqual([]);
     expect(await reopen(place).handoff.policy.sign({ as: 'ada' })).toMatchObject({ pending: false });
     expect(await findings(place)).toEqual([]);
-    await reopen(place).handoff.identity.revoke({ name: 'maintainer', as: 'ada' });
+    await reopen(place).handoff.identity.revoke({ name: 'maintainer', as: 'ada', resignAll: true });
     expect(await findings(place)).toEqual([]);
     await reopen(place).handoff.identity.add({ name: 'frank' });
     expect(await findings(place)).toEqual([]);
@@ -337,6 +339,81 @@ describe('what waits and is not what it seems', () => {
       message: expect.stringContaining('mallory'),
     });
     expect(readFileSync(join(place.dir, '.handoff/identities/mallory/pending.yaml'))).toEqual(Buffer.from(mallory));
+  });
+
+  it('of several documents that wait, none is signed that was not named', async () => {
+    const place = await twoOfTwo();
+    await reopen(place).handoff.identity.add({ name: 'mallory', role: 'maintainer', as: 'maintainer' });
+    const { version } = await reopen(place).handoff.policy.set({ key: 'stale_after', value: '900', as: 'maintainer' });
+    const waiting = (await reopen(place).handoff.policy.show()).waiting!;
+    expect(waiting).toMatchObject([
+      { document: `policy/${version}`, kind: 'policy', version, changes: ['stale_after: 600 → 900'] },
+      { document: 'identity/mallory', kind: 'identity', version: 1, signed_by: ['maintainer'] },
+    ]);
+    const key = printOf(privateKey(place, 'mallory'));
+    expect(waiting[1]!.changes).toEqual(['name: mallory', 'role: maintainer', `key ${key}: active`]);
+    await expect(reopen(place).handoff.policy.sign({ as: 'ada' })).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining(
+        `git handoff policy sign policy/${version} --as ada or git handoff policy sign identity/mallory --as ada`,
+      ),
+    });
+    const signed = await reopen(place).handoff.policy.sign({ what: [`policy/${version}`], as: 'ada' });
+    expect(signed).toMatchObject({ pending: false, version, signed: [{ document: `policy/${version}` }] });
+    const { identities } = await reopen(place).handoff.identity.list();
+    expect(identities.map(({ identity }) => identity)).not.toContain('mallory');
+    expect(await findings(place)).toEqual([]);
+    // only one is left, and it is shown
+    const last = await reopen(place).handoff.policy.sign({ as: 'ada' });
+    expect(last.signed).toMatchObject([{ document: 'identity/mallory', signed_by: ['maintainer', 'ada'] }]);
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('a document that was replaced since it was looked at is not signed by its id', async () => {
+    const place = await twoOfTwo();
+    await reopen(place).handoff.identity.add({ name: 'grace', role: 'maintainer', as: 'maintainer' });
+    const [seen] = (await reopen(place).handoff.policy.show()).waiting!;
+    const path = '.handoff/identities/grace/pending.yaml';
+    const other = identityOf(place, 'grace', newKey(), { role: 'maintainer' });
+    writeBytes(place.dir, path, signDocument(other, [['maintainer', privateKey(place, 'maintainer')]]));
+    commitAll(place);
+    await expect(reopen(place).handoff.policy.sign({ what: [seen!.id], as: 'ada' })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('does not wait'),
+    });
+    const [now] = (await reopen(place).handoff.policy.show()).waiting!;
+    expect(now!.id).not.toBe(seen!.id);
+    const signed = await reopen(place).handoff.policy.sign({ what: [now!.id], as: 'ada' });
+    expect(signed.signed).toMatchObject([{ id: now!.id, path: path.replace('pending', 'identity') }]);
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('what waits in the folder of another, or is no identity, is not signed and stops nobody', async () => {
+    const place = await twoOfTwo();
+    const signer: [string, KeyObject] = ['maintainer', privateKey(place, 'maintainer')];
+    const mallory = identityOf(place, 'mallory', newKey(), { role: 'maintainer' });
+    writeBytes(place.dir, '.handoff/identities/grace/pending.yaml', signDocument(mallory, [signer]));
+    writeBytes(place.dir, '.handoff/identities/hedy/pending.yaml', 'garbage\n');
+    commitAll(place);
+    await reopen(place).handoff.policy.set({ key: 'stale_after', value: '900', as: 'maintainer' });
+    const signed = await reopen(place).handoff.policy.sign({ as: 'ada' });
+    expect(signed).toMatchObject({ pending: false, signed: [{ kind: 'policy' }] });
+  });
+
+  it('one half of a rotation would leave a maintainer out, and says how to sign both', async () => {
+    const place = await twoOfTwo();
+    await reopen(place).handoff.identity.rotate({ name: 'maintainer' });
+    const { version } = await reopen(place).handoff.policy.show();
+    const command = `git handoff policy sign policy/${version + 1} identity/maintainer --as ada`;
+    await expect(
+      reopen(place).handoff.policy.sign({ what: [`policy/${version + 1}`], as: 'ada' }),
+    ).rejects.toMatchObject({ code: 'usage', hint: expect.stringContaining(command) });
+    // the other half first: then the policy takes it along, with the signatures that it has
+    await reopen(place).handoff.policy.sign({ what: ['identity/maintainer'], as: 'ada' });
+    expect(await findings(place)).toEqual([]);
+    await reopen(place).handoff.policy.sign({ what: [`policy/${version + 1}`], as: 'ada' });
+    expect(await findings(place)).toEqual([]);
+    expect((await reopen(place).handoff.policy.show()).waiting).toEqual([]);
   });
 
   it('donna cannot sign what waits', async () => {

@@ -190,14 +190,12 @@ describe('which session', () => {
     expect(await findings(place)).toEqual([]);
   });
 
-  test('none, unknown, or one of several', async () => {
+  test('none, or unknown', async () => {
     const place = fresh();
     await expect(place.handoff.seal()).rejects.toMatchObject({ code: 'no_session', exitCode: 2 });
     await expect(place.handoff.seal({ as: 'donna' })).rejects.toMatchObject({ code: 'no_session', exitCode: 2 });
-    const { session_id } = await place.handoff.start({ as: 'donna' });
-    const prefix = session_id.slice(0, 8);
-    mkdirSync(join(place.dir, '.git/handoff/sessions', `${prefix}-another`));
-    for (const session of ['', 'none', '../../..', prefix])
+    await place.handoff.start({ as: 'donna' });
+    for (const session of ['', 'none', '../../..', '0000000'])
       await expect(place.handoff.seal({ session }), session).rejects.toMatchObject({
         code: 'unknown_session',
         exitCode: 2,
@@ -541,7 +539,7 @@ describe('two at once', () => {
 
 /** No commit is made until what this returns is called. */
 function refuseCommits({ dir }: Place): () => void {
-  const hook = join(dir, '.git/hooks/pre-commit');
+  const hook = join(dir, '.git/hooks/commit-msg');
   writeFileSync(hook, '#!/bin/sh\nexit 1\n');
   chmodSync(hook, 0o755);
   return () => rmSync(hook);

@@ -135,7 +135,7 @@ describe('start', () => {
     const { dir, env } = place;
     const repository = openRepositoryAt(dir, { env, host: nodeHost });
     const trust = await requireTrust(repository);
-    const holds = await openHolds(repository, {});
+    const holds = await openHolds(repository, trust, {});
     const opening = { identity: 'donna', inherited_from: null, prior: null };
     const session = await openSession(repository, holds, opening, async () => {});
     const signer = await requireSigner(repository, trust, 'donna');
@@ -653,6 +653,7 @@ describe('pickup', () => {
         text: 'which port?',
         at: expect.any(String),
         session_id: expect.any(String),
+        path: expect.stringMatching(/-signal\.yaml$/),
       },
     ]);
     expect(recordsOf(place, picked.session_id)[0]!.fields.signals).toEqual([one.delta_id]);
@@ -802,6 +803,7 @@ describe('sessions and status', () => {
       pending_signals: 0,
       active_sessions: [],
       rules_reminders: [expect.stringContaining('git handoff wrap')],
+      left_out: {},
       warnings: [],
     });
     await place.handoff.start({ as: 'donna' });

@@ -168,7 +168,7 @@ describe('what went back', () => {
     writeSession(place, STORY);
     commitAll(place);
     await place.handoff.identity.revoke({ name: 'donna' });
-    expect((await place.handoff.verify()).valid).toBe(false);
+    expect((await place.handoff.verify()).findings).toHaveLength(STORY.length);
     git(place.dir, 'checkout', 'HEAD~1', '--', '.handoff/identities/donna');
     git(place.dir, 'commit', '--quiet', '--message', 'donna is back');
     const { findings } = await place.handoff.verify();

@@ -292,7 +292,7 @@ describe('the cache', () => {
     expect(await same(place)).toHaveLength(1);
   });
 
-  it('does not outlive a revocation, a role, a policy or a pin', async () => {
+  it('does not outlive a revocation, a role or a pin; a smaller limit is for what arrives', async () => {
     const place = fresh();
     writeSession(place, [STORY[0]!, { kind: 'waiver', reason: 'because', commit_sha: 'a'.repeat(40) }], {
       identity: 'maintainer',
@@ -304,9 +304,9 @@ describe('the cache', () => {
     const limits = { limits: { record_bytes: 1500, records_per_push: 10000 } };
     writePolicy(place, 2, policyAfter(place, 1, limits), [['maintainer', privateKey(place, 'maintainer')]]);
     commitAll(place);
-    expect(await same(place)).toEqual(['too_large']);
+    expect(await same(place)).toEqual([]);
     await reopen(place).handoff.identity.revoke({ name: 'donna' });
-    expect(await same(place)).toEqual(expect.arrayContaining(['key_revoked', 'too_large']));
+    expect(await same(place)).toContain('key_revoked');
     await expect(verify(place, { root: '0'.repeat(64) })).rejects.toMatchObject({ code: 'root_mismatch' });
   });
 

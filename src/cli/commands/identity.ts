@@ -1,6 +1,8 @@
 import type { Role } from '../../core/trust.ts';
-import type { IdentityOptions, IdentityResult, KeygenResult, RevokeResult } from '../../verbs/identity.ts';
+import type { IdentityOptions, IdentityResult, KeygenResult } from '../../verbs/identity.ts';
 import type { IdentityListing } from '../../verbs/identity-list.ts';
+import type { IdentityResignOptions, IdentityResignResult } from '../../verbs/identity-resign.ts';
+import type { ResignOptions, RevokeResult } from '../../verbs/identity-revoke.ts';
 import { type Argument, defineVerb, type Family, type Flag, PUBLISH_FLAGS } from '../command.ts';
 
 const verbs = () => import('../../verbs/identity.ts');
@@ -63,17 +65,49 @@ const rotate = defineVerb<IdentityOptions, IdentityResult>({
   text: async (result, paint) => (await text()).formatRotated(result, paint),
 });
 
-const revoke = defineVerb<IdentityOptions, RevokeResult>({
+const revoke = defineVerb<IdentityOptions & ResignOptions, RevokeResult>({
   name: 'revoke',
   summary: 'a key nobody should trust any more',
   purpose:
     'Revokes a key that was lost or stolen; without --key, every active key of the identity. What only a revoked key ' +
-    'signed is no longer valid, but for what the ledger had sealed by then: that stays valid.',
+    'signed counts for nothing from then on, but for what the ledger had sealed: that stays valid. Of a maintainer, ' +
+    'you sign in its place the tasks that only it had signed, and of the agents those that you confirm. A maintainer ' +
+    'who names itself with --as lays down all of its own keys at once; those of another one need the threshold.',
   args: [NAME],
-  flags: [{ flags: '--key <fingerprint>', about: 'only this key: SHA256:…' }, ...PUBLISH_FLAGS],
-  examples: [{ run: 'git handoff identity revoke developer-1', does: 'its machine was stolen' }],
-  run: async (context, options) => (await verbs()).identityRevoke(await context.repository(), options),
+  flags: [
+    { flags: '--key <fingerprint>', about: 'only this key: SHA256:…' },
+    {
+      flags: '--since <rev>',
+      about: 'a commit or date at which the key was in good hands: what it signed since is set back or left distrusted',
+    },
+    { flags: '--resign <document>', about: 'sign this one in its place: an agent, a task or a path', repeats: true },
+    { flags: '--resign-all', about: 'sign all of them in its place; look at each' },
+    ...PUBLISH_FLAGS,
+  ],
+  examples: [
+    { run: 'git handoff identity revoke developer-1', does: 'its machine was stolen' },
+    { run: 'git handoff identity revoke grace --since 2026-03-01', does: 'a maintainer, whose key was stolen then' },
+  ],
+  run: async (context, options) =>
+    (await import('../../verbs/identity-revoke.ts')).identityRevoke(await context.repository(), options),
   text: async (result, paint) => (await text()).formatRevoked(result, paint),
+});
+
+const resign = defineVerb<IdentityResignOptions, IdentityResignResult>({
+  name: 'resign',
+  summary: 'sign what somebody whose key counts no more had signed',
+  purpose:
+    'A maintainer signs agents, tasks or the project in the place of a key that was revoked or retired, so that they ' +
+    'count again. Without a name it lists those that only revoked keys have signed.',
+  args: [{ name: 'DOCUMENT', about: 'an agent, a task or a path', optional: true, variadic: true }],
+  flags: [{ flags: '--all', about: 'every one that only revoked keys have signed; look at each' }, ...PUBLISH_FLAGS],
+  examples: [
+    { run: 'git handoff identity resign', does: 'what waits for a signature' },
+    { run: 'git handoff identity resign developer-1 P0.1.1', does: 'an agent and a task' },
+  ],
+  run: async (context, options) =>
+    (await import('../../verbs/identity-resign.ts')).identityResign(await context.repository(), options),
+  text: async (result, paint) => (await text()).formatResigned(result, paint),
 });
 
 const exportSigners = defineVerb<object, { allowed_signers: string }>({
@@ -87,7 +121,7 @@ const exportSigners = defineVerb<object, { allowed_signers: string }>({
 
 export const identity: Family = {
   name: 'identity',
-  summary: 'who may sign: add, keygen, list, rotate, revoke, export',
+  summary: 'who may sign: add, keygen, list, rotate, revoke, resign, export',
   purpose:
     'An identity is a named holder of keys: a person, an agent, the bot. A maintainer signs identities in; each then ' +
     'signs its own records.',
@@ -95,5 +129,5 @@ export const identity: Family = {
     { run: 'git handoff identity keygen developer-1', does: 'the agent makes its key' },
     { run: 'git handoff identity add developer-1 --key developer-1.pub', does: 'a maintainer signs it in' },
   ],
-  verbs: [add, keygen, list, rotate, revoke, exportSigners],
+  verbs: [add, keygen, list, rotate, revoke, resign, exportSigners],
 };

@@ -1,9 +1,9 @@
 import type { PolicyResult, PolicySetOptions } from '../../verbs/policy.ts';
-import type { PublishOptions } from '../../verbs/publish.ts';
-import type { Actor } from '../../verbs/signing.ts';
+import type { PolicySignOptions } from '../../verbs/policy-sign.ts';
 import { defineVerb, type Family, PUBLISH_FLAGS } from '../command.ts';
 
 const verbs = () => import('../../verbs/policy.ts');
+const signing = () => import('../../verbs/policy-sign.ts');
 const text = () => import('../text/policy.ts');
 
 const show = defineVerb<object, PolicyResult>({
@@ -34,14 +34,28 @@ const set = defineVerb<PolicySetOptions, PolicyResult>({
   text: async (result, paint) => (await text()).formatChange(result, paint),
 });
 
-const sign = defineVerb<PublishOptions & Actor, PolicyResult>({
+const sign = defineVerb<PolicySignOptions, PolicyResult>({
   name: 'sign',
   summary: 'sign what waits for root principals',
-  purpose: 'Adds your signature to what waits for root principals: the next policy, and new maintainers.',
+  purpose:
+    'Adds your signature to what waits for root principals: the next policy, and maintainers. It signs what you name, and ' +
+    'nothing else; where one document waits, no name is needed. "policy show" lists what waits and what it changes. Named ' +
+    'by its id, a document is signed only if it still says what you have seen.',
+  args: [
+    {
+      name: 'WHAT',
+      about: 'policy/VERSION, identity/NAME, or the id of the document',
+      optional: true,
+      variadic: true,
+    },
+  ],
   flags: PUBLISH_FLAGS,
-  examples: [{ run: 'git handoff policy sign --as grace', does: 'the second of two signatures' }],
-  run: async (context, options) => (await verbs()).policySign(await context.repository(), options),
-  text: async (result, paint) => (await text()).formatChange(result, paint),
+  examples: [
+    { run: 'git handoff policy sign --as grace', does: 'the second of two signatures' },
+    { run: 'git handoff policy sign policy/3 identity/ada', does: 'a root key that ada rotates' },
+  ],
+  run: async (context, options) => (await signing()).policySign(await context.repository(), options),
+  text: async (result, paint) => (await text()).formatSigned(result, paint),
 });
 
 export const policy: Family = {

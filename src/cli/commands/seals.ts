@@ -123,6 +123,7 @@ export const ledger: Family = {
         'Where somebody else appended first, what was done here in vain is done again on top of theirs.',
       flags: [
         { flags: '--push', about: 'push the branch, with everything on it; begin again if somebody was faster' },
+        { flags: '--all', about: 'look at all sessions again, also where the checkpoint says it has their seals' },
         { flags: '--resign <root>', about: 'its signer was revoked, and you have compared this root: sign it anew' },
         ...PUBLISH_FLAGS,
       ],

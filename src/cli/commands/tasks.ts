@@ -149,10 +149,13 @@ export const claim = defineVerb<ClaimOptions, ClaimResult>({
   summary: 'take a task',
   purpose:
     'Takes a task for your session, so that nobody else begins it; it is given back by unclaim, and when the session ends. With ' +
-    '--worktree your session goes on in a work tree of its own, on a branch of its own.',
+    '--worktree your session goes on in a work tree of its own, on a branch of its own. --force takes it from whoever is at ' +
+    'work on it, such as a machine that is gone, and your record says why.',
   args: [ID],
   flags: [
     { flags: '--worktree', about: 'in .worktrees/<identity>/<slug>, on branch feature/<slug>' },
+    { flags: '--force', about: 'take it over; needs --reason' },
+    { flags: '--reason <text>', about: 'why, for the record' },
     ...RECORD_FLAGS.filter(({ flags }) => flags !== '--allow-secret'),
   ],
   examples: [{ run: 'git handoff claim P0.1.1 --worktree', does: 'begin, apart from others' }],
@@ -160,7 +163,7 @@ export const claim = defineVerb<ClaimOptions, ClaimResult>({
   text: async (result, paint) => (await text()).formatClaim(result, paint),
 });
 
-export const unclaim = defineVerb<Omit<ClaimOptions, 'worktree'>, ClaimResult>({
+export const unclaim = defineVerb<Omit<ClaimOptions, 'worktree' | 'force' | 'reason'>, ClaimResult>({
   name: 'unclaim',
   summary: 'give a task back',
   purpose: 'Gives a task back that you do not go on with: it is todo again. Its branch and work tree stay as they are.',

@@ -6,11 +6,12 @@ export const verify = defineVerb<VerifyOptions, VerifyResult>({
   summary: 'check every record and document of a commit or the index',
   purpose:
     'Checks every signed file under .handoff: bytes, schema, signature, who may sign, chains, and that nothing was ' +
-    'changed or rolled back. Prints every problem it finds and exits with 1 if there is one. It changes nothing ' +
-    'in the tree.',
+    'changed or rolled back. Prints every problem it finds and exits with 1 if there is one. What a revoked key had ' +
+    'signed counts for nothing and is a warning. It changes nothing in the tree.',
   args: [{ name: 'REV', about: 'a commit, branch or tag (default: HEAD)', optional: true }],
   flags: [
     { flags: '--staged', about: 'check what is staged, as a commit would contain it' },
+    { flags: '--strict', about: 'warnings are errors: what a revoked key signed, too' },
     { flags: '--root <root>', about: 'the root of trust to insist on, as in CI' },
   ],
   examples: [

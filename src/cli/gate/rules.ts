@@ -3,7 +3,9 @@ import type { FindingCode } from '../../core/error.ts';
 /** What a finding of each code means: the heading that tools show for it. */
 export const RULES: Readonly<Record<FindingCode, string>> = {
   bytes_invalid: 'A record is UTF-8 text without hidden characters',
-  too_large: 'A record has a largest size',
+  too_large: 'A record, and what is pushed at once, has a largest size',
+  too_many_merges: 'What is pushed at once has a largest number of merges',
+  over_budget: 'A push is judged within a time that the server sets',
   yaml_invalid: 'A record is YAML that has one reading only',
   schema_invalid: 'A record has the keys of its kind',
   signature_invalid: 'A record bears a signature that holds',

@@ -1,6 +1,7 @@
 import type { Finding } from '../../core/error.ts';
 import type { Judgement } from '../../hooks/judgement.ts';
 import type { HookResult } from '../../hooks/run.ts';
+import type { HookName } from '../../journal/hook-section.ts';
 import type { HooksResult } from '../../verbs/hooks.ts';
 import { placeOf } from '../gate/facts.ts';
 import type { Paint } from '../terminal.ts';
@@ -20,7 +21,7 @@ export function formatHookResult({ hook, judged }: HookResult, paint: Paint): st
   const isSpoken = ({ pass, reason, findings }: Judgement) =>
     !pass || findings.length > 0 || (hook === 'pre-receive' && reason === null);
   return lines(
-    judged.filter(isSpoken).flatMap((judgement) => formatJudgement(judgement, paint)),
+    judged.filter(isSpoken).flatMap((judgement) => formatJudgement(hook, judgement, paint)),
     hook === 'reference-transaction' && judged.some(({ pass }) => !pass) ? AFTERWARDS : [],
   );
 }
@@ -30,11 +31,12 @@ const AFTERWARDS = [
   'git-handoff: the branch stays where it was. If git changed files before it asked, git stash puts them aside.',
 ];
 
-function formatJudgement({ ref, pass, reason, findings }: Judgement, paint: Paint): string[] {
+function formatJudgement(hook: HookName, { ref, pass, reason, findings }: Judgement, paint: Paint): string[] {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const why = reason ?? count(errors, 'problem');
   const verdict = pass ? paint('green', 'accepted') : `${paint('red', 'refused')}: ${why}`;
-  return [...findings.map(formatFinding), `git-handoff: ${ref ?? 'what is staged'}: ${verdict}`];
+  const whole = hook === 'pre-receive' ? 'this push' : 'what is staged';
+  return [...findings.map(formatFinding), `git-handoff: ${ref ?? whole}: ${verdict}`];
 }
 
 function formatFinding(finding: Finding): string {

@@ -1,5 +1,7 @@
-import type { IdentityResult, KeygenResult, RevokeResult } from '../../verbs/identity.ts';
+import type { IdentityResult, KeygenResult } from '../../verbs/identity.ts';
 import type { IdentityListing } from '../../verbs/identity-list.ts';
+import type { IdentityResignResult } from '../../verbs/identity-resign.ts';
+import type { RevokeResult } from '../../verbs/identity-revoke.ts';
 import type { Paint } from '../terminal.ts';
 import { committed, headedTable, lines } from './layout.ts';
 
@@ -12,20 +14,37 @@ export function formatRotated(result: IdentityResult, paint: Paint): string {
 }
 
 export function formatRevoked(result: RevokeResult, paint: Paint): string {
-  const { revoked, signed_again, identity } = result;
-  const again =
-    signed_again.length === 0
-      ? []
-      : [
-          '  Its documents were signed again by you; look at each of them:',
-          ...signed_again.map((path) => `    ${path}`),
-        ];
+  const { revoked, resigned, withdrawn, distrusted, identity } = result;
   const head = formatSigned(
     result,
     `Revoked ${revoked.length === 1 ? 'a key' : `${revoked.length} keys`} of ${identity}`,
     paint,
   );
-  return head + lines(...again);
+  return (
+    head +
+    lines(
+      ...listed('Documents that it had signed are signed by you now; look at each of them:', resigned),
+      ...listed('Set back to what they said before, and signed by you:', withdrawn),
+      ...listed('Left as they are, and count for nothing, since nobody has confirmed them:', distrusted),
+      ...(distrusted.length === 0 ? [] : [`  ${CONFIRM}`]),
+    )
+  );
+}
+
+const CONFIRM = 'If one is right, sign it: git handoff identity resign NAME';
+
+function listed(head: string, paths: readonly string[]): string[] {
+  return paths.length === 0 ? [] : [`  ${head}`, ...paths.map((path) => `    ${path}`)];
+}
+
+export function formatResigned({ resigned, distrusted, commit }: IdentityResignResult, paint: Paint): string {
+  const done = `${paint('green', '✓')} Signed by you (${committed(commit)}):`;
+  const none = distrusted.length === 0 ? ['Every document is signed by a key that counts.'] : [];
+  return lines(
+    ...(resigned.length === 0 ? none : [done, ...resigned.map((path) => `    ${path}`)]),
+    ...listed('Signed by revoked keys only, and count for nothing:', distrusted),
+    ...(distrusted.length === 0 ? [] : [`  ${CONFIRM}`]),
+  );
 }
 
 function formatSigned({ fingerprint, path, commit, pending }: IdentityResult, done: string, paint: Paint): string {

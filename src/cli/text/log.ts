@@ -14,7 +14,7 @@ export function formatLog({ records }: { records: LogEntry[] }, paint: Paint): s
     entry.identity,
     String(entry.seq),
     entry.at.slice(0, 16).replace('T', ' '),
-    entry.valid ? entry.summary : '✗ does not hold; see git handoff verify',
+    entry.valid ? entry.summary : invalid(entry),
   ]);
   const rest = roomFor(SUMMARY, [HEADS, ...rows], paint.columns);
   const cut = rows.map((row) => row.with(SUMMARY, clip(row[SUMMARY]!, rest)));
@@ -24,4 +24,9 @@ export function formatLog({ records }: { records: LogEntry[] }, paint: Paint): s
       return column === SUMMARY && !records[row]!.valid ? paint('red', cell) : cell;
     }),
   );
+}
+
+function invalid({ reason }: LogEntry): string {
+  if (reason === 'key_revoked') return '✗ distrusted: its key was revoked';
+  return '✗ does not hold; see git handoff verify';
 }

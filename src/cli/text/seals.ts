@@ -1,4 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path';
+import { quoteWord } from '../../core/quote.ts';
 import type { CheckProofResult } from '../../verbs/check-proof.ts';
 import type { LedgerAppendResult } from '../../verbs/ledger/append.ts';
 import type { LedgerVerifyResult } from '../../verbs/ledger/verify.ts';
@@ -42,7 +43,7 @@ export function formatProve(result: ProveResult, paint: Paint, cwd: string): str
       [
         ['session root', session_root],
         ['ledger', count(ledger_size, 'seal')],
-        ['check it', `git handoff check-proof ${shellWord(file ?? 'FILE')} --vkey ${shellWord(vkey)}`],
+        ['check it', `git handoff check-proof ${quoteWord(file ?? 'FILE')} --vkey ${quoteWord(vkey)}`],
         ['the key', 'give it by another way than the proof: whoever sends both could have made both'],
       ],
       paint,
@@ -56,11 +57,6 @@ function seenFrom(cwd: string, file: string): string {
   const near = isAbsolute(file) ? relative(cwd, file) : file;
   if (near.split(sep, 1)[0] === '..' || isAbsolute(near)) return file;
   return near.startsWith('-') ? `.${sep}${near}` : near;
-}
-
-/** As a shell reads it back. */
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const STEPS: Record<string, string> = {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Excerpt } from '../../core/excerpt.ts';
 import { fenceText, makeFence } from '../../core/fence.ts';
 import type { Bundle, Warning } from '../../verbs/bundle.ts';
 import type { PendingResult } from '../../verbs/pending.ts';
@@ -48,7 +49,7 @@ export function formatPickup(result: PickupResult, paint: Paint): string {
     openThings(result, paint),
     section(
       'Messages for you',
-      result.pending_signals.map(({ from: sender, text }) => `${sender}: ${text}`),
+      result.pending_signals.map((signal) => `${signal.from}: ${excerpt(signal)}`),
       paint,
     ),
     warnings(result.warnings, paint),
@@ -133,7 +134,7 @@ export function formatSessions({ sessions }: { sessions: SessionEntry[] }, paint
 
 export function formatSignals({ pending_signals }: PendingResult, paint: Paint): string {
   if (pending_signals.length === 0) return 'No messages wait. git handoff signal send NAME TEXT leaves one.\n';
-  const rows = pending_signals.map(({ from, type, at, text }) => [from, type ?? '-', time(at), text]);
+  const rows = pending_signals.map((signal) => [signal.from, signal.type ?? '-', time(signal.at), excerpt(signal)]);
   return lines(headedTable(['FROM', 'TYPE', 'SENT', 'TEXT'], rows, paint));
 }
 
@@ -155,7 +156,7 @@ function openThings({ todos, wip, adrs, recent_deltas, rules_reminders }: Bundle
     ),
     ...section(
       'Under way',
-      wip.map(({ key, identity, text }) => `${key} (${identity}): ${text}`),
+      wip.map((each) => `${each.key} (${each.identity}): ${excerpt(each)}`),
       paint,
     ),
     ...section(
@@ -170,6 +171,11 @@ function openThings({ todos, wip, adrs, recent_deltas, rules_reminders }: Bundle
     ),
     ...section('Remember', rules_reminders, paint),
   ];
+}
+
+/** The record has the rest. */
+function excerpt({ text, cut, delta_id }: Excerpt & { delta_id: string }): string {
+  return cut ? `${text} (git handoff show ${shortId(delta_id)})` : text;
 }
 
 function section(title: string, items: readonly string[], paint: Paint): string[] {

@@ -1,3 +1,4 @@
+import { quoteWord } from '../../core/quote.ts';
 import { formatMermaid, formatTaskTree, STATUS_MARKS } from '../../core/task-graph.ts';
 import type { TaskStatus } from '../../core/task-state.ts';
 import type { ClaimResult } from '../../verbs/claim.ts';
@@ -83,7 +84,7 @@ export function formatNext({ actions, put_down }: NextResult, paint: Paint): str
   return lines(
     headedTable(heads, cut, paint, (cell, column) => (column === 0 ? paint('cyan', cell) : cell)),
     more,
-    paint('dim', `Take one: git handoff claim ${actions[0]!.task_id}`),
+    paint('dim', `Take one: git handoff claim ${quoteWord(actions[0]!.task_id)}`),
   );
 }
 

@@ -6,11 +6,19 @@ import { count, fields, lines, shortId } from './layout.ts';
 
 /** Each finding as a compiler would print it, then the verdict. */
 export function formatVerify(result: VerifyResult, paint: Paint): string {
+  const { findings } = result;
+  const warnings = findings.filter(({ severity }) => severity === 'warning');
+  const hidden = new Set(warnings.slice(MOST_WARNINGS));
+  const shown = findings.filter((finding) => !hidden.has(finding));
   return lines(
-    result.findings.flatMap((finding) => formatFinding(finding, paint)),
+    shown.flatMap((finding) => formatFinding(finding, paint)),
+    ...(hidden.size === 0 ? [] : [`… and ${count(hidden.size, 'more warning')}: git handoff verify --json`, '']),
     formatVerdict(result, paint),
   );
 }
+
+/** An agent whose key was revoked may have left thousands: what is wrong must not scroll away. */
+const MOST_WARNINGS = 10;
 
 export function formatFinding(finding: Finding, paint: Paint): string[] {
   const { severity, code, path, record, commit, message, expected, found, hint } = finding;

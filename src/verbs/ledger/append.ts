@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { readLedger } from '../../audit/ledger.ts';
+import { sessionsLine } from '../../audit/ledger-complete.ts';
 import { openTree } from '../../audit/tree-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
@@ -18,7 +19,7 @@ import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
 import { type Actor, ledgerSigner } from '../signing.ts';
 import { ledgerRef, protectedRefs, remoteNames, remoteOf } from '../tracking.ts';
-import { type Arrival, arrivedSeals, type Candidates, SESSIONS_LINE } from './arrivals.ts';
+import { type Arrival, allCandidates, arrivedSeals, type Candidates } from './arrivals.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { checkLedgerPin, EMPTY_LOG, forgetRefused, homeOf, rememberOwn, rememberPushed } from './pin.ts';
 import { assertRemote, catchUp, pushLedger } from './race.ts';
@@ -31,6 +32,8 @@ export interface LedgerAppendOptions extends Actor, PublishOptions {
   push?: boolean;
   /** The root of a ledger whose signer was revoked, and that a person has compared: it is signed anew. */
   resign?: string;
+  /** Look at all sessions, also at those of which the checkpoint says that it has their seals. */
+  all?: boolean;
 }
 
 export interface LedgerAppendResult {
@@ -139,7 +142,8 @@ async function appendHere(
   const pin = await checkLedgerPin(repository, ledger, homeOf(trust), isSigned);
   if (ledger && !isSigned) assertSeenBefore(ledger, pin, options.resign);
   const signing = later(ledgerSigner(repository, trust, options)); // nobody need sign where nothing has arrived
-  const candidates = await (await state.candidates).answer;
+  const asked = await (await state.candidates).answer;
+  const candidates = options.all ? await allCandidates(repository, source) : asked;
   const seals = await arrivedSeals(repository, trust, { source, ledger }, candidates);
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) {
@@ -179,7 +183,7 @@ async function commitGrowth(
   const growth = await planGrowth(before, entries, state.read, nodeSuite.sha256);
   // of the same size only the signatures differ
   const isSame = sessions === null || seals.length === 0;
-  const extensions = isSame ? before.extensions : [`${SESSIONS_LINE}${sessions}`];
+  const extensions = isSame ? before.extensions : [sessionsLine(sessions)];
   const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
   const note = signCheckpoint(checkpoint, named, state.ledger?.note ?? null);
   const written = [...growth.written, { path: CHECKPOINT, bytes: note }];

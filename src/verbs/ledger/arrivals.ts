@@ -1,5 +1,7 @@
+import type { Report } from '../../audit/finding.ts';
 import { askGrowth, readGrowth, type SessionFolder } from '../../audit/growth.ts';
-import { type Ledger, readLeafHashes } from '../../audit/ledger.ts';
+import { findLeaves, type Ledger, readLeafHashes } from '../../audit/ledger.ts';
+import { namedSessions } from '../../audit/ledger-complete.ts';
 import { FOLDERS_AT_ONCE, limiter } from '../../audit/limit.ts';
 import { FOLDER, find, type Source } from '../../audit/source.ts';
 import { toHex } from '../../core/bytes.ts';
@@ -11,7 +13,7 @@ import type { Trust } from '../../core/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { Oid } from '../../git/store.ts';
 import type { Repository } from '../repository.ts';
-import { readTreeSession, throwFinding } from '../tree-session.ts';
+import { readTreeFiles, throwFinding } from '../tree-session.ts';
 
 /** A seal that the tree has and the ledger has not. */
 export interface Arrival {
@@ -31,20 +33,30 @@ export interface Candidates {
 
 /** Where the checkpoint says which sessions the ledger has seen, what came since; else all there are. Resolves once git was asked. */
 export async function askCandidates(
-  { store }: Repository,
+  repository: Repository,
   source: Source,
   ledger: Ledger | null,
 ): Promise<Asked<Candidates>> {
   const now = await find(source, `${ROOT}/sessions`);
-  if (now?.mode !== FOLDER) return { answer: Promise.resolve({ sessions: null, seen: null, folders: [] }) };
-  const seen = ledger === null ? null : await seenSessions(store, ledger);
-  const asked = seen === null ? null : await askGrowth(source, { ...now, oid: seen }, now, throwFinding);
+  const seen = ledger === null || now?.mode !== FOLDER ? null : await seenSessions(repository.store, ledger);
+  const asked = seen === null ? null : await askGrowth(source, { ...now!, oid: seen }, now!, passOver(repository));
   const answer = async (): Promise<Candidates> => {
     const grown = (await asked?.answer) ?? null;
-    if (grown) return { sessions: now.oid, seen, folders: grown };
-    return { sessions: now.oid, seen: null, folders: (await readGrowth(source, null, now, throwFinding))! };
+    return grown ? { sessions: now!.oid, seen, folders: grown } : allCandidates(repository, source);
   };
   return { answer: later(answer()) };
+}
+
+/** Whatever any checkpoint says. */
+export async function allCandidates(repository: Repository, source: Source): Promise<Candidates> {
+  const now = await find(source, `${ROOT}/sessions`);
+  if (now?.mode !== FOLDER) return { sessions: null, seen: null, folders: [] };
+  return { sessions: now.oid, seen: null, folders: (await readGrowth(source, null, now, passOver(repository)))! };
+}
+
+/** What has no place among the sessions must not hold up the others. */
+function passOver({ warn }: Repository): Report {
+  return ({ path, message }) => warn(`Passed over: ${path}: ${message}`);
 }
 
 /** The seals that a ledger lacks, by id. Every session of which a seal arrives is verified whole. */
@@ -54,7 +66,7 @@ export async function arrivedSeals(
   { source, ledger }: { source: Source; ledger: Ledger | null },
   { seen, folders }: Candidates,
 ): Promise<Arrival[]> {
-  const isKnown = seen === null ? await knownHashes(ledger) : await knownIn(repository, seen);
+  const isKnown = seen === null ? await knownHashes(ledger) : knownIn(ledger);
   const some = limiter(FOLDERS_AT_ONCE);
   const seals: Arrival[] = [];
   const addSeals = async (folder: SessionFolder): Promise<void> => {
@@ -66,17 +78,18 @@ export async function arrivedSeals(
   return seals.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-export const SESSIONS_LINE = 'sessions ';
-
 /** The folder of sessions that the ledger was last brought in line with; null where it does not say, or the clone lacks it. */
-async function seenSessions(store: Repository['store'], { checkpoint }: Ledger): Promise<Oid | null> {
-  const oid = checkpoint.extensions.find((line) => line.startsWith(SESSIONS_LINE))?.slice(SESSIONS_LINE.length);
-  if (oid === undefined || !/^[0-9a-f]{40,64}$/.test(oid)) return null;
+async function seenSessions(store: Repository['store'], ledger: Ledger): Promise<Oid | null> {
+  const oid = namedSessions(ledger);
+  if (oid === null) return null;
   store.askAhead([oid]);
   return (await store.has(`${oid}^{tree}`)) ? oid : null;
 }
 
-/** A folder without a seal need not be read. What a revoked key signed comes too late for ever, and must not hold up the others. */
+/**
+ * A folder without a seal need not be read. A session that does not hold must not hold up the others. A seal that counts is taken,
+ * although it is over records of a key that was revoked since: it makes none of them count (SPEC §5.5).
+ */
 async function sealsOf(
   repository: Repository,
   source: Source,
@@ -86,22 +99,25 @@ async function sealsOf(
   const names = (await source.list(entry)).map(({ name }) => name);
   if (!names.some((name) => name.endsWith('-seal.yaml'))) return [];
   try {
-    const { files } = await readTreeSession(source, trust, owner, entry);
+    const files = await readTreeFiles(source, trust, owner, entry, (found) => {
+      if (found.severity === 'error') throwFinding(found);
+      if (found.path?.endsWith('-seal.yaml')) repository.warn(`Not appended: ${found.path}: ${found.message}`);
+    });
     const seals = files.filter(({ record }) => record.kind === 'seal');
     return seals.map(({ path, bytes, record }) => ({ id: record.id, path, bytes }));
   } catch (error) {
-    if (!(error instanceof HandoffError) || error.code !== 'key_revoked') throw error;
-    repository.warn(`Not appended: ${error.message}`);
+    if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
+    repository.warn(`Not appended: ${error.message} (once it holds: git handoff ledger append --all)`);
     return [];
   }
 }
 
 type IsKnown = (seal: Arrival, folder: SessionFolder) => Promise<boolean>;
 
-/** What stood there when the ledger was last brought in line is in it. */
-async function knownIn({ store }: Repository, sessions: Oid): Promise<IsKnown> {
-  const inside = `${ROOT}/sessions/`;
-  return async ({ path }, { isNew }) => !isNew && store.has(`${sessions}:${path.slice(inside.length)}`);
+/** A session that is new since then cannot be in it. One that has changed may have been in it, with this seal or without. */
+function knownIn(ledger: Ledger | null): IsKnown {
+  return async ({ bytes }, { isNew }) =>
+    !isNew && ledger !== null && (await findLeaves(ledger, [leafHash(bytes, nodeSuite.sha256)])).size > 0;
 }
 
 async function knownHashes(ledger: Ledger | null): Promise<IsKnown> {

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { parseJson } from '../../core/json.ts';
 import { isOid, type Oid } from '../../git/store.ts';
-import { ifThere } from '../../journal/if-there.ts';
+import { readStateText } from '../../journal/state-file.ts';
 import { tryRemember } from '../pins.ts';
 import type { Repository } from '../repository.ts';
 
@@ -19,7 +18,7 @@ export interface LedgerPin {
 
 export function readLedgerPin(repository: Repository): LedgerPin | null {
   const path = pinPath(repository);
-  const text = ifThere(() => readFileSync(path, 'utf8'));
+  const text = readStateText(path);
   const pin = parseJson<LedgerPin>(text ?? '');
   if (text === null || isPin(pin)) return pin;
   throw new HandoffError('io', `What was seen of the ledger cannot be read in ${path}.`, {

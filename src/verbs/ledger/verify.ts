@@ -1,5 +1,7 @@
 import { inconsistent, openCheckpoint, readLedger } from '../../audit/ledger.ts';
 import { assertTiles, reportStrays } from '../../audit/ledger-audit.ts';
+import { assertComplete } from '../../audit/ledger-complete.ts';
+import { openTree } from '../../audit/tree-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { ledgerOrigin } from '../../core/checkpoint.ts';
 import { nodeSuite } from '../../crypto.ts';
@@ -57,6 +59,10 @@ export async function ledgerVerify(
     throw inconsistent(`${path}: ${message}`, { path });
   });
   await assertTiles(ledger, trust.repoId, nodeSuite, sessions.assertThere);
+  // the folder that it names is git's, wherever the ledger was read from
+  const { store } = repository;
+  const objects = (await store.resolve('HEAD')) === null ? null : await openTree(store, 'HEAD');
+  if (objects) await assertComplete(ledger, null, { source: objects, trust, suite: nodeSuite });
   const { size, root } = ledger.checkpoint;
   const pin = await checkCurrentPin(repository, ledger, homeOf(trust));
   const seen = pin?.size === size ? pin : null;

@@ -11,6 +11,7 @@ import type { Oid } from '../../git/store.ts';
 import { type FileToWrite, readyFile, removeFile, writeFiles } from '../../journal/files.ts';
 import { stateDirs } from '../../journal/registry.ts';
 import { type Base, commitTree, warnNotStaged } from '../commit-tree.ts';
+import { assertHeld } from '../held-bytes.ts';
 import { readBranch } from '../position.ts';
 import type { PublishOptions } from '../publish.ts';
 import { type Repository, requireWorkTree } from '../repository.ts';
@@ -66,6 +67,7 @@ export async function writeLedger(
   const { commit } = await commitTree(repository, { identity, message, paths: () => [LEDGER], check, edit, stage });
   // where git commits, what somebody has thrown away is nothing to commit
   if (!(await hasFile(repository.store, commit, files.at(-1)!))) await giveUp('What was staged has gone');
+  await assertHeld(repository, commit, files);
   await stageOnce(repository, { branch: change.plan.branch, commit }, stage);
   return commit;
 }

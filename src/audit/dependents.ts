@@ -1,0 +1,85 @@
+import { HandoffError } from '../core/error.ts';
+import { LEDGER } from '../core/paths.ts';
+import { quoteWord } from '../core/quote.ts';
+import type { Trust } from '../core/trust.ts';
+import type { Suite } from '../core/verify.ts';
+import { attempt, type Report } from './finding.ts';
+import { readLayout } from './layout.ts';
+import type { Entry, Source } from './source.ts';
+import { readSignedDocument } from './trust.ts';
+
+/** Who was trusted, and who is to be. */
+export interface Turn {
+  was: Trust;
+  is: Trust;
+}
+
+/**
+ * SPEC §10.3: what stays as it is, and was signed by a key that may sign no more. A tree is judged by whom it trusts, so what
+ * falls with a key must show before that is in: of a revoked key it is distrusted, which stops nobody; of a maintainer who is
+ * one no more it would be wrong for ever, and the change must have it signed by another. Identities are judged with the trust.
+ */
+export async function auditDependents(
+  source: Source,
+  arriving: ReadonlySet<string>,
+  turn: Turn,
+  suite: Suite,
+  report: Report,
+): Promise<void> {
+  if (!losesKey(turn)) return;
+  const { tasks, project, ledger, proofs } = await readLayout(source, () => {});
+  const stays = ({ path }: Entry): boolean => !arriving.has(path);
+  const judge = (path: string, hint: string, check: Check): Promise<unknown> =>
+    attempt(path, withHint(report, hint), () => assertKept(check, turn));
+  for (const task of tasks.filter(stays))
+    await judge(task.path, resign(task), (trust) => readSignedDocument(source, task, 'task-definition', trust, suite));
+  if (project && stays(project))
+    await judge(project.path, resign(project), (trust) => readSignedDocument(source, project, 'project', trust, suite));
+  if (!ledger && proofs.length === 0) return;
+  const [{ auditProof }, { openCheckpoint, readLedger }] = await Promise.all([
+    import('./ledger-audit.ts'),
+    import('./ledger.ts'),
+  ]);
+  const signed = ledger && ![...arriving].some((path) => path.startsWith(`${LEDGER}/`)) && (await readLedger(source));
+  if (signed) await judge(LEDGER, APPEND, (trust) => openCheckpoint(signed, trust, suite));
+  for (const proof of proofs.filter(stays))
+    await judge(proof.path, REMOVE, (trust) => auditProof(source, proof, trust, suite));
+}
+
+type Check = (trust: Trust) => Promise<unknown>;
+
+/** Throws what is wrong by those who are to be trusted, unless it was wrong before. */
+async function assertKept(check: Check, { was, is }: Turn): Promise<void> {
+  const fault = await check(is).then(() => null, asFault);
+  if (fault && (await check(was).then(() => null, asFault)) === null) throw fault;
+}
+
+function asFault(error: unknown): HandoffError {
+  if (error instanceof HandoffError && error.exitCode !== 4) return error;
+  throw error;
+}
+
+function withHint(report: Report, hint: string): Report {
+  return (found) => report({ ...found, hint });
+}
+
+/** SPEC §5.5: in the same change, or nothing that it says counts. */
+function resign({ path }: Entry): string {
+  return `If it says what it should, another maintainer signs it in the same change: git handoff identity resign ${quoteWord(path)}`;
+}
+
+const APPEND = 'Another maintainer signs the ledger, on the protected branch: git handoff ledger append';
+const REMOVE = 'It proves nothing by then: git rm it, and once the ledger is signed anew, git handoff prove RECORD.';
+
+/** Whether a key that could sign documents can no more. */
+function losesKey({ was, is }: Turn): boolean {
+  const left = new Set(signingKeys(is));
+  return signingKeys(was).some((key) => !left.has(key));
+}
+
+function signingKeys({ identities }: Trust): string[] {
+  const maintainers = [...identities.values()].filter(({ role }) => role === 'maintainer');
+  return maintainers.flatMap(({ name, keys }) =>
+    keys.filter(({ state }) => state !== 'revoked').map(({ fingerprint }) => `${name} ${fingerprint}`),
+  );
+}

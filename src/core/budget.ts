@@ -1,0 +1,100 @@
+import { type Finding, type FindingCode, HandoffError } from './error.ts';
+
+/** What one push may cost whoever judges it. SPEC §10.9. Whoever runs the server sets it; nothing that is pushed does. */
+export interface BudgetLimits {
+  seconds: number;
+  refs: number;
+  commits: number;
+  /** Merges that are made again, to see what was slipped in. */
+  merges: number;
+  /** Of `.handoff` as it arrives: files, and what it takes to look into folders. */
+  bytes: number;
+}
+
+export const DEFAULT_LIMITS: BudgetLimits = {
+  seconds: 120,
+  refs: 10_000,
+  commits: 100_000,
+  merges: 512,
+  bytes: 64 * 1024 * 1024,
+};
+
+type Cost = Exclude<keyof BudgetLimits, 'seconds'>;
+
+/** Counts what a push costs. Every step that a push can make longer asks here first, so that none takes the server down. */
+export interface Budget {
+  /** Throws where this would be more than is allowed, or where the time is over. */
+  spend(cost: Cost, amount: number): void;
+  assertTime(): void;
+  /** How many milliseconds are left; never less than 0. For whoever waits for another process. */
+  left(): number;
+  /** What to say when they are over. */
+  outOfTime(): HandoffError;
+}
+
+/** From now on, by a clock of milliseconds. */
+export function openBudget(limits: BudgetLimits, clock: () => number): Budget {
+  const end = clock() + limits.seconds * 1000;
+  const spent: Record<Cost, number> = { refs: 0, commits: 0, merges: 0, bytes: 0 };
+  let over: HandoffError | null = null; // one for all who ask after that: they can be a hundred thousand
+  const assertTime = (): void => {
+    if (over === null && clock() >= end) over = outOfTime(limits.seconds);
+    if (over !== null) throw over;
+  };
+  return {
+    spend(cost, amount) {
+      spent[cost] += amount;
+      if (over === null && spent[cost] > limits[cost]) over = tooMuch(cost, spent[cost], limits[cost]);
+      assertTime();
+    },
+    assertTime,
+    left: () => Math.max(0, end - clock()),
+    outOfTime: () => outOfTime(limits.seconds),
+  };
+}
+
+const CODES: Record<Cost, FindingCode> = {
+  refs: 'too_large',
+  commits: 'too_large',
+  merges: 'too_many_merges',
+  bytes: 'too_large',
+};
+
+const NAMES: Record<Cost, string> = {
+  refs: 'refs',
+  commits: 'commits',
+  merges: 'merges that have to be made again',
+  bytes: 'bytes in .handoff',
+};
+
+function tooMuch(cost: Cost, found: number, limit: number): HandoffError {
+  const [expected, arrived] = [`at most ${limit} ${NAMES[cost]}`, `${found} or more`];
+  return new HandoffError(CODES[cost], `It is too much to judge at once: expected ${expected}, found ${arrived}.`, {
+    hint: hintFor(cost),
+    data: { budget: cost, expected, found: arrived },
+  });
+}
+
+function outOfTime(seconds: number): HandoffError {
+  const [expected, found] = [`a verdict within ${seconds} seconds`, 'more to judge after that'];
+  return new HandoffError('over_budget', `It takes too long to judge: expected ${expected}, found ${found}.`, {
+    hint: hintFor('seconds'),
+    data: { budget: 'seconds', expected, found },
+  });
+}
+
+/** The first works for whoever pushes, the second for whoever runs the server. */
+function hintFor(cost: keyof BudgetLimits): string {
+  const pieces = cost === 'refs' ? 'fewer refs at a time' : 'an older commit first: git push REMOTE COMMIT:BRANCH';
+  return `Push it in pieces, ${pieces}. Or ask for a higher limit where it is judged: git config handoff.budget.${cost} NUMBER`;
+}
+
+/** Nothing is judged after that: it is no finding about one file, of which there would be one for each. */
+export function isOverBudget({ data }: HandoffError): boolean {
+  return data?.budget !== undefined;
+}
+
+export function budgetFinding({ code, message, hint, data }: HandoffError): Finding {
+  const { expected, found } = data as { expected: string; found: string };
+  return { code: code as FindingCode, severity: 'error', message, expected, found, hint: hint! };
+}

@@ -1,0 +1,49 @@
+import { findOwn } from '../core/session-summary.ts';
+import type { Trust } from '../core/trust.ts';
+import { readSession, type Session } from '../journal/registry.ts';
+import { type Held, type Holds, isElsewhere } from './holds.ts';
+import type { Known } from './known.ts';
+import type { Repository } from './repository.ts';
+import { dirsOf, type LiveSession, withLiveness } from './session.ts';
+import { isTakenElsewhere } from './superseded.ts';
+
+/** The session that holds a lock, and whether it is at work. */
+export interface HolderState {
+  /** Null when it is not of this machine. */
+  live: LiveSession | null;
+  active: boolean;
+}
+
+/**
+ * SPEC §8.2: here it shows signs of life. One that only the remote shows cannot be asked for any: it is at work until its
+ * baton is known, or somebody has taken its place.
+ */
+export async function readHolderState(
+  repository: Repository,
+  trust: Trust,
+  { history }: Known,
+  holds: Holds,
+  held: Held | null,
+): Promise<HolderState> {
+  if (!held || held.released) return { live: null, active: false };
+  const { session_id } = held.holder;
+  const session = readSession(dirsOf(repository), session_id);
+  if (session) return stateHere(repository, trust, holds, session);
+  const isWrapped = (findOwn(history.sessions, held.holder)?.baton ?? null) !== null;
+  const active = isElsewhere(held) && !isWrapped && (await holdsItself(holds, session_id)) !== false;
+  return { live: null, active };
+}
+
+/** Its heartbeat is here; whether somebody took its place may be known only on the remote. */
+async function stateHere(repository: Repository, trust: Trust, holds: Holds, session: Session): Promise<HolderState> {
+  const live = withLiveness(repository, trust, session);
+  const isActive = live.liveness.state === 'active';
+  if (!isActive || !(await isTakenElsewhere(repository, holds, session))) return { live, active: isActive };
+  return { live: withLiveness(repository, trust, session), active: false };
+}
+
+/** Whether a session has its own lock, on the remote or here; null when nobody has it. */
+export async function holdsItself(holds: Holds, session_id: string): Promise<boolean | null> {
+  const held = await holds.read(`session/${session_id}`);
+  return held && held.holder.session_id === session_id && isElsewhere(held);
+}

@@ -1,0 +1,156 @@
+import type { Source } from '../audit/source.ts';
+import { openTree } from '../audit/tree-source.ts';
+import { equalBytes } from '../core/bytes.ts';
+import { HandoffError } from '../core/error.ts';
+import { quoteWord } from '../core/quote.ts';
+import type { Identity, IdentityKey, Trust } from '../core/trust.ts';
+import { nodeSuite } from '../crypto.ts';
+import { readGit } from '../git/run.ts';
+import { noSuchRevision } from '../git/store.ts';
+import type { NamedSigner } from '../journal/sign.ts';
+import { currentSource, requireTrust } from './current.ts';
+import { type IdentityOptions, type IdentityResult, isRootKey, publishIdentity } from './identity.ts';
+import { nextVersion } from './identity-document.ts';
+import type { Repository } from './repository.ts';
+import { isDistrusted, type MaintainedDocument, maintainedDocuments, planResign, type ResignPlan } from './resign.ts';
+import { type Actor, activeSigner, maintainerSigner, requireIdentity } from './signing.ts';
+
+export interface ResignOptions {
+  /** A commit, or a date, at which the key was still in good hands. */
+  since?: string;
+  /** Names or paths of documents that somebody has looked at. */
+  resign?: readonly string[];
+  resignAll?: boolean;
+}
+
+export interface RevokeResult extends IdentityResult, Omit<ResignPlan, 'files'> {
+  revoked: string[];
+}
+
+/** Keys that nobody should trust any more; by default all active ones. SPEC §5.5 */
+export async function identityRevoke(
+  repository: Repository,
+  options: IdentityOptions & ResignOptions,
+): Promise<RevokeResult> {
+  const trust = await requireTrust(repository);
+  const identity = requireIdentity(trust, options.name);
+  const own = await ownSigner(repository, trust, identity, options);
+  if (!own) assertNotRoot(identity, trust);
+  const isHit = ({ fingerprint, state }: IdentityKey): boolean => {
+    if (options.key) return fingerprint === options.key;
+    return own ? state !== 'revoked' : state === 'active'; // laid down, none is left
+  };
+  const hit = identity.keys.filter(isHit);
+  if (hit.length === 0) throw noSuchKey(identity, options.key);
+  const sealed = await sealedSoFar(repository, trust, hit);
+  const revoked = { state: 'revoked', ...(sealed > 0 ? { cutoff: sealed } : {}) } as const;
+  const keys = identity.keys.map((key): IdentityKey => (hit.includes(key) ? { ...key, ...revoked } : key));
+  const fields = nextVersion(identity, keys, repository.now().toISOString(), nodeSuite);
+  // the keys that fall must not be the ones that vouch
+  const after = { ...trust, identities: new Map([...trust.identities, [identity.name, { ...identity, keys }]]) };
+  const fallen = identity.role === 'maintainer' ? await fallenDocuments(repository, trust, after) : [];
+  const { files, ...plan } = await planFallen(repository, after, fallen, options);
+  const message = `handoff: revoke a key of ${identity.name}`;
+  const result = await publishIdentity(repository, trust, fields, hit[0]!.fingerprint, message, options, {
+    others: files,
+    own,
+  });
+  if (own && isRootKey(identity, trust)) repository.warn(stillRoot(identity.name, trust));
+  return { ...result, revoked: hit.map(({ fingerprint }) => fingerprint), ...plan };
+}
+
+/**
+ * SPEC §5.5: who holds a maintainer's key lays it down alone, by `--as` itself. Not where that key alone is the root: nobody would be
+ * left who can sign anybody in.
+ */
+async function ownSigner(
+  repository: Repository,
+  trust: Trust,
+  identity: Identity,
+  { as, key }: IdentityOptions,
+): Promise<NamedSigner | undefined> {
+  const { name, role } = identity;
+  const isRoot = isRootKey(identity, trust) && trust.policy.root.threshold === 1;
+  if (role !== 'maintainer' || as !== name || key !== undefined || isRoot) return undefined;
+  const signer = await activeSigner(repository, trust, name);
+  return signer ? { identity: name, signer } : undefined;
+}
+
+function stillRoot(name: string, { policy }: Trust): string {
+  return `The key is a root key of policy ${policy.version} still, where it takes ${policy.root.threshold} to decide. Let ${name} have a new one (git handoff identity rotate ${name}), then replace it there: git handoff policy set root.keys ${[...policy.root.principals.keys()].join(',')} --as ${name}`;
+}
+
+/** What counts now and would not without the keys that fall. */
+async function fallenDocuments(repository: Repository, trust: Trust, after: Trust): Promise<MaintainedDocument[]> {
+  const fallen: MaintainedDocument[] = [];
+  for (const each of await maintainedDocuments(await currentSource(repository)))
+    if ((await isDistrusted(each, after)) && !(await isDistrusted(each, trust))) fallen.push(each);
+  return fallen;
+}
+
+async function planFallen(
+  repository: Repository,
+  after: Trust,
+  fallen: readonly MaintainedDocument[],
+  { since, resign = [], resignAll = false, ...actor }: ResignOptions & Actor,
+): Promise<ResignPlan> {
+  const tree = since === undefined ? null : await treeAt(repository, since);
+  const signer = fallen.length === 0 ? null : await whoVouches(repository, after, actor);
+  return planResign(fallen, { named: resign, all: resignAll, since: tree }, signer);
+}
+
+/** Nothing keeps a key from being revoked: where no maintainer is here to sign what falls with it, that waits. */
+async function whoVouches(repository: Repository, trust: Trust, actor: Actor): Promise<NamedSigner | null> {
+  try {
+    return await maintainerSigner(repository, trust, actor);
+  } catch (error) {
+    if (!(error instanceof HandoffError) || !['no_key', 'not_entitled'].includes(error.code)) throw error;
+    repository.warn(`Nothing is signed anew: ${error.message}`);
+    return null;
+  }
+}
+
+/** The tree of a commit, or of the newest one before a date. */
+export async function treeAt({ store, git }: Repository, since: string): Promise<Source> {
+  const named = await store.resolve(`${since}^{commit}`);
+  if (named !== null) return openTree(store, named);
+  if (!DATE.test(since)) throw noSuchRevision(since);
+  const args = ['rev-list', '--max-count=1', '--first-parent', `--before=${since}`, 'HEAD', '--'];
+  const found = (await readGit(git, args)).toString('latin1').trim();
+  if (found === '') throw noSuchRevision(since);
+  return openTree(store, found);
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z| ?[+-]\d{2}:?\d{2})?)?$/;
+
+/** How many seals the ledger has: what they cover stands. Nothing keeps a key from being revoked, not even a ledger that does not hold. */
+async function sealedSoFar(repository: Repository, trust: Trust, hit: readonly IdentityKey[]): Promise<number> {
+  const { openCheckpoint, readLedger } = await import('../audit/ledger.ts');
+  try {
+    const ledger = await readLedger(await currentSource(repository));
+    if (!ledger) return 0;
+    const { verified } = await openCheckpoint(ledger, trust, nodeSuite);
+    const signers = verified.map(({ verifier }) => verifier.publicKey);
+    if (hit.some(({ bytes }) => signers.some((key) => equalBytes(key, bytes))))
+      repository.warn('The ledger is signed by that key. Once this is merged, sign it anew: git handoff ledger append');
+    return ledger.checkpoint.size;
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.code !== 'ledger_inconsistent') throw error;
+    repository.warn(`Nothing that the key signed will stand, since the ledger does not hold: ${error.message}`);
+    return 0;
+  }
+}
+
+/** A root key is in the policy; taking it out is a new policy version, signed by the threshold. */
+function assertNotRoot(identity: Identity, trust: Trust): void {
+  if (!isRootKey(identity, trust)) return;
+  throw new HandoffError('usage', `The key of ${identity.name} is a root key of policy ${trust.policy.version}.`, {
+    hint: `Replace it (git handoff identity rotate ${quoteWord(identity.name)}), or name other root keys first: git handoff policy set root.keys A,B`,
+  });
+}
+
+function noSuchKey(identity: Identity, print: string | undefined): HandoffError {
+  return new HandoffError('usage', `${identity.name} has no ${print ? `key ${print}` : 'active key'}.`, {
+    hint: `Its keys: ${identity.keys.map(({ fingerprint, state }) => `${fingerprint} (${state})`).join(', ')}`,
+  });
+}

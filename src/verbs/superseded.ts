@@ -1,0 +1,41 @@
+import { toEnd } from '../journal/liveness.ts';
+import { type End, endSession } from '../journal/records.ts';
+import type { Session } from '../journal/registry.ts';
+import { BOT } from './acting.ts';
+import { type Held, type Holds, isHeldBy } from './holds.ts';
+import type { Repository } from './repository.ts';
+import { dirsOf } from './session.ts';
+import { removeTrailers } from './trailers.ts';
+
+/**
+ * Whoever has a session's place, or its identity. SPEC §8.4: once that is seen, on whichever machine it happened, the end is
+ * in the session's own journal, so that every later verb says the same and `start` opens a new one.
+ */
+export async function findSuccessor(repository: Repository, holds: Holds, session: Session): Promise<End | null> {
+  const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
+  for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
+    const held = await holds.read(name);
+    if (isHeldBy(held, session) && (await holds.complete(name, held))) continue;
+    return endBy(repository, session, isHeldBy(held, session) ? await holds.read(name) : held);
+  }
+  return null;
+}
+
+/** The same for a session of this machine that somebody else asks about: it is only looked at. */
+export async function isTakenElsewhere(repository: Repository, holds: Holds, session: Session): Promise<boolean> {
+  const held = holds.remote && (await holds.read(`session/${session.session_id}`));
+  if (!held || held.holder.session_id === session.session_id) return false;
+  endBy(repository, session, held);
+  return true;
+}
+
+function endBy(repository: Repository, session: Session, held: Held | null): End {
+  if (!held) return { ...NOBODY, at: session.opened_at };
+  const end = toEnd(held.holder);
+  if (held.holder.session_id === session.session_id) return end; // released, and nobody else has it
+  endSession(dirsOf(repository), session.session_id, end);
+  removeTrailers(repository, session);
+  return end;
+}
+
+const NOBODY = { session_id: null, identity: 'nobody', reason: 'its lock is gone' };

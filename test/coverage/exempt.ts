@@ -1,0 +1,37 @@
+import type { Files, Objects, Oid } from './objects.ts';
+
+/** Whether what differs at a path between two trees is code. */
+export type IsCode = (path: string, before: Files, after: Files) => boolean;
+
+interface Asked {
+  objects: Objects;
+  base: Oid;
+  exempt: readonly string[];
+}
+
+/** SPEC §10.4: code is everything outside `.handoff/` that is not exempt, and exempt are files alone. */
+export function exemptPaths({ objects, base, exempt }: Asked): IsCode {
+  const atBase = objects.files(objects.commit(base)!.tree);
+  const patterns = exempt.map((pattern) => toExpression(pattern, atBase));
+  return (path, before, after) =>
+    [before, after].some((files) => isUnlikeFile(files, path)) || !patterns.some((pattern) => pattern.test(path));
+}
+
+/** A link, a submodule, or a folder in the place of a file. */
+function isUnlikeFile(files: Files, path: string): boolean {
+  const mode = files.get(path)?.mode;
+  if (mode !== undefined) return mode === '120000' || mode === '160000';
+  return [...files.keys()].some((other) => other.startsWith(`${path}/`));
+}
+
+/** A path or a folder; for files only if its last name has a `*`, or if it names a file at B. */
+function toExpression(pattern: string, atBase: Files): RegExp {
+  const names = pattern.replace(/\/$/, '').split('/');
+  const isFile = names.at(-1)!.includes('*') || atBase.has(names.join('/'));
+  const source = names.map((name, at) => {
+    if (name === '**') return at === names.length - 1 ? '.*' : '(?:[^/]+/)*';
+    const part = name.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^/]*');
+    return at === names.length - 1 ? part : `${part}/`;
+  });
+  return new RegExp(`^${source.join('')}${isFile ? '' : '(?:/.*)?'}$`, 's');
+}
