@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { attachSignatures, formatRecord } from '../src/core/format.ts';
@@ -8,6 +8,7 @@ import { recordId, signedMessage } from '../src/core/verify.ts';
 import type { YamlMap } from '../src/core/yaml.ts';
 import { nodeHashes } from '../src/crypto.ts';
 import { type Handoff, openRepository } from '../src/index.ts';
+import { generateKey } from '../src/journal/keys.ts';
 import { git, isolatedEnv, temporaryDirectory } from './temporary.ts';
 
 /** A temporary repository with git-handoff in it, and the keys beside it. */
@@ -46,9 +47,7 @@ export function privateKey({ keys, root }: Place, identity: string): KeyObject {
   return createPrivateKey(readFileSync(join(keys, root.slice(0, 12), `${identity}.pem`)));
 }
 
-export function newKey(): KeyObject {
-  return generateKeyPairSync('ed25519').privateKey;
-}
+export const newKey = generateKey;
 
 export interface Draft {
   kind: RecordKind;

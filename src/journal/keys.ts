@@ -86,9 +86,16 @@ export function toSigner(key: KeyObject): Signer {
   };
 }
 
-/** A new key that exists nowhere yet. */
+/**
+ * A new key that exists nowhere yet. It is read back from its text: a KeyObject straight from generateKeyPairSync shares a lock
+ * with the job that made it, and Node 20 waits for itself for ever if that job is collected while the key is exported.
+ */
 export function generateKey(): KeyObject {
-  return generateKeyPairSync('ed25519').privateKey;
+  const encodings = {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  } as const;
+  return createPrivateKey(generateKeyPairSync('ed25519', encodings).privateKey);
 }
 
 /** Where a key of this ring belongs. */

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Entry, FILE, FOLDER, type Source } from '../../src/audit/source.ts';
 import { loadTrust } from '../../src/audit/trust.ts';
@@ -6,13 +6,13 @@ import { parseRecord } from '../../src/core/record.ts';
 import { recordId } from '../../src/core/verify.ts';
 import { nodeSuite } from '../../src/crypto.ts';
 import { AGAIN, growth } from '../growth.ts';
+import { newKey } from '../handoff.ts';
 import { publicLine, signDocument } from '../threats/forge.ts';
 
 // THREATS 66: identities × keys, each compared with each, were 5.8 s of a push.
 
 const KEYS = 50;
 const AT = '2026-02-20T14:30:25.123Z';
-const newKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
 
 test('twice the identities, with many keys each, cost at most 2.2 times as much', AGAIN, async () => {
   const files = manyIdentities(240);

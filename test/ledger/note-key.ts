@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 // Keys and signatures of notes as c2sp.org/signed-note and c2sp.org/tlog-cosignature say, and nothing of src.
 
@@ -30,6 +30,11 @@ export function signLine({ name, type, id, privateKey }: NoteKey, text: string):
   return `— ${name} ${Buffer.concat([id, time, signature]).toString('base64')}\n`;
 }
 
+/** By way of its text: see generateKey in src/journal/keys.ts. */
 function newPrivateKey(): KeyObject {
-  return generateKeyPairSync('ed25519').privateKey;
+  const encodings = {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  } as const;
+  return createPrivateKey(generateKeyPairSync('ed25519', encodings).privateKey);
 }
