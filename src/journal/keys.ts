@@ -91,11 +91,11 @@ export function toSigner(key: KeyObject): Signer {
  * with the job that made it, and Node 20 waits for itself for ever if that job is collected while the key is exported.
  */
 export function generateKey(): KeyObject {
-  const encodings = {
+  const { privateKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'pem' },
-  } as const;
-  return createPrivateKey(generateKeyPairSync('ed25519', encodings).privateKey);
+  });
+  return createPrivateKey(privateKey);
 }
 
 /** Where a key of this ring belongs. */

@@ -32,9 +32,9 @@ export function signLine({ name, type, id, privateKey }: NoteKey, text: string):
 
 /** By way of its text: see generateKey in src/journal/keys.ts. */
 function newPrivateKey(): KeyObject {
-  const encodings = {
+  const { privateKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'pem' },
-  } as const;
-  return createPrivateKey(generateKeyPairSync('ed25519', encodings).privateKey);
+  });
+  return createPrivateKey(privateKey);
 }
