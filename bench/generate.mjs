@@ -55,38 +55,76 @@ const CHANGES = 10;
 const AFTER_ALL = 100_000;
 
 /** A branch of ten commits and ten records on top of what is there, the last thought of which accounts for them. */
-export async function addBranch({ dir, env, root }, name, lock) {
-  const git = (...args) =>
-    execFileSync('git', ['-C', dir, ...args], { env })
-      .toString()
-      .trim();
+export async function addBranch(place, name, lock) {
+  const { dir, env } = place;
   const paths = Array.from({ length: CHANGES }, (_, n) => `src/change-${n}.ts`);
   const files = paths.map((path) => [{ path, bytes: Buffer.from(`export const path = '${path}';\n`) }]);
   await importCommits(dir, env, name, 'refs/heads/main^0', files);
-  const thought = { commit_sha: git('rev-parse', name), files_changed: paths, ...(lock ? { lock } : {}) };
+  const thought = { commit_sha: askGit(place, 'rev-parse', name), files_changed: paths, ...(lock ? { lock } : {}) };
+  await addSession(place, name, () => thought);
+  return { base: askGit(place, 'rev-parse', 'main'), head: askGit(place, 'rev-parse', name) };
+}
+
+/** A merge of two sides, one of which renamed so many files that the other has changed. Thoughts account for the sides, none for the merge. */
+export async function addRenames(place, name, count) {
+  const { dir, env } = place;
+  const names = Array.from({ length: count }, (_, n) => String(n));
+  const files = (folder, more) =>
+    names.map((each) => ({ path: `${folder}/${each}`, bytes: Buffer.from(`${`line of ${each}\n`.repeat(9)}${more}`) }));
+  const commit = async (branch, from, ...commits) => {
+    await importCommits(dir, env, branch, from, commits);
+    return askGit(place, 'rev-parse', branch);
+  };
+  const start = await commit(name, 'refs/heads/main^0', files('old', ''));
+  const renamed = await commit(`${name}-side`, start, [
+    ...files('new', ''),
+    ...names.map((each) => ({ path: `old/${each}` })),
+  ]);
+  const changed = await commit(name, start, files('old', 'changed\n'));
+  const tree = askGit(place, '-c', 'merge.renameLimit=7000', 'merge-tree', '--write-tree', changed, renamed);
+  const merge = askGit(place, 'commit-tree', '-m', 'merge', '-p', changed, '-p', renamed, tree);
+  askGit(place, ...NO_HOOKS, 'update-ref', `refs/heads/${name}`, merge);
+  const files_changed = ['old', 'new'].flatMap((folder) => names.map((each) => `${folder}/${each}`));
+  await addSession(place, name, (seq) => ({ commit_sha: seq % 2 ? renamed : changed, files_changed }));
+  return {
+    base: askGit(place, 'rev-parse', 'main'),
+    head: askGit(place, 'rev-parse', name),
+    sides: [changed, renamed],
+  };
+}
+
+/** A session on top of a branch; `thoughtOf` says what differs in its thoughts. */
+async function addSession({ dir, env, root }, name, thoughtOf) {
   const key = createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${AGENTS[0]}.pem`)));
   const records = sessionFiles(root, AFTER_ALL, AGENTS[0], key, (session, seq) => {
     const record = storyOf(session, seq);
-    return record?.kind === 'thought' ? { ...record, ...thought } : record;
+    return record?.kind === 'thought' ? { ...record, ...thoughtOf(seq) } : record;
   });
   await importCommits(dir, env, name, `refs/heads/${name}^0`, [records]);
-  return { base: git('rev-parse', 'main'), head: git('rev-parse', name) };
 }
 
+function askGit({ dir, env }, ...args) {
+  return execFileSync('git', ['-C', dir, ...args], { env })
+    .toString()
+    .trim();
+}
+
+/** Files without bytes are removed. */
 export async function importCommits(dir, env, name, from, commits) {
   const git = startImport(dir, env);
   const head = `commit refs/heads/${name}\ncommitter bench <bench@example.org> 1767225600 +0000\ndata 5\nbench\n`;
   for (const [at, files] of commits.entries()) {
     git.stdin.write(at === 0 ? `${head}from ${from}\n` : head);
     for (const { path, bytes } of files) {
-      git.stdin.write(`M 100644 inline ${path}\ndata ${bytes.length}\n`);
-      git.stdin.write(bytes);
-      git.stdin.write('\n');
+      if (!bytes) git.stdin.write(`D ${path}\n`);
+      else git.stdin.write(Buffer.concat([Buffer.from(`M 100644 inline ${path}\ndata ${bytes.length}\n`), bytes, LF]));
     }
   }
   git.stdin.end();
   await once(git, 'close');
 }
+
+const LF = Buffer.from('\n');
 
 /** Without hooks: they would judge what is generated, all of it. */
 function startImport(dir, env) {
