@@ -73,7 +73,7 @@ try {
   compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / on 1,000`, more, fewer, 1.2, 21);
 
   const renamed = await renames(small);
-  compare('gate of a merge with 1,000 renames / node -e 0 and git merge-tree', renamed.gate, renamed.merge, 2, 11);
+  compare('gate of a merge with 1,000 renames / node -e 0 and git merge-tree', renamed.gate, renamed.merge, 4, 11);
 
   const sealed = generateLedger(base, LARGE, 10);
   for (const [age, path] of [
