@@ -135,7 +135,7 @@ export function isSameSession(a: SessionKey, b: SessionKey): boolean {
   return a.session_id === b.session_id && a.identity === b.identity;
 }
 
-type SessionKey = Pick<TaskToken, 'session_id' | 'identity'>;
+export type SessionKey = Pick<TaskToken, 'session_id' | 'identity'>;
 
 function holderOf({ session_id, identity }: SessionKey): string {
   return `${session_id} ${identity}`;
