@@ -6,7 +6,7 @@ import { open } from '../hooks/hooked.ts';
 import { HOLDER } from '../journal/forged-holders.ts';
 import { git, gitInput } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
-import { done, handoff, lockRefs, type Machine, machines } from './machines.ts';
+import { commandsIn, done, handoff, lockRefs, type Machine, machines } from './machines.ts';
 
 // A lock that somebody else has taken, rightly or with another's name on it, is not one's own to end; and whoever has lost
 // it still ends everything else. The server judges each push, so what is not one's own it refuses.
@@ -20,6 +20,13 @@ async function pair(): Promise<{ place: Place; left: Machine; right: Machine }> 
   const [left, right] = machines(place, 'left', 'right');
   git(left!.bare, 'config', 'handoff.root', place.root);
   await open(left!.bare).hooks.install({ server: true });
+  return { place, left: left!, right: right! };
+}
+
+/** On a server that judges nothing. */
+function unjudged(): { place: Place; left: Machine; right: Machine } {
+  const place = fresh();
+  const [left, right] = machines(place, 'left', 'right');
   return { place, left: left!, right: right! };
 }
 
@@ -57,6 +64,19 @@ describe('a task that another identity has taken with the number of one’s own 
     expect(done(left, 'claim', 'P0.1')).toMatchObject({ token: 3 });
     done(left, 'unclaim', 'P0.1');
     expect(lockRefs(left, 'task/P0.1').at(-1)).toBe('00000003.released');
+  });
+});
+
+describe('the last number that a lock can have, where the server judges nothing', () => {
+  it('is removed by the command that is hinted, and the task can be claimed', async () => {
+    const { place, left, right } = unjudged();
+    done(left, 'start', '--as', 'donna');
+    await takeInTheNameOf(place, right, HOLDER.session_id, 'task/P0.1/99999999');
+    const refused = handoff(left, 'claim', 'P0.1', '--force', '--reason', 'nobody is there');
+    expect(refused).toMatchObject({ code: 4, json: { error: { code: 'io' } } });
+    const [command] = commandsIn(refused.json.error.hint);
+    git(left.dir, ...command!.split(' ').slice(1));
+    expect(done(left, 'claim', 'P0.1')).toMatchObject({ token: 1 });
   });
 });
 
