@@ -28,9 +28,6 @@ export interface TaskToken {
   identity: string;
 }
 
-/** Records may carry any number. One that is further above than this is no lock's: whoever invents it freezes nothing. SPEC §8.9 */
-export const TOKEN_REACH = 64;
-
 /** What the records say about one task: enough to tell its state whichever of them was read first. */
 export interface TaskTrail {
   /** Who made the newest change; null while there is none. */
@@ -135,7 +132,7 @@ export function isSameSession(a: SessionKey, b: SessionKey): boolean {
   return a.session_id === b.session_id && a.identity === b.identity;
 }
 
-type SessionKey = Pick<TaskToken, 'session_id' | 'identity'>;
+export type SessionKey = Pick<TaskToken, 'session_id' | 'identity'>;
 
 function holderOf({ session_id, identity }: SessionKey): string {
   return `${session_id} ${identity}`;

@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
+import { isSameSession, type SessionKey } from '../core/task-state.ts';
 import { createFile, guarded } from './durable.ts';
 import { type Holder, isHolder } from './holder.ts';
 import { ifThere } from './if-there.ts';
@@ -29,9 +30,10 @@ export function readHold(locks: string, name: LockName): Hold | null {
 }
 
 /** Whether a session has ever taken it on this machine, as far as numbers are kept. */
-export function wasHeldBy(locks: string, name: LockName, session_id: string): boolean {
+export function wasHeldBy(locks: string, name: LockName, session: SessionKey): boolean {
   const numbers = numbersOf(locks, name).filter(({ released }) => !released);
-  return numbers.some(({ number }) => readHolder(lockFile(locks, name, number))?.session_id === session_id);
+  const holders = numbers.map(({ number }) => readHolder(lockFile(locks, name, number)));
+  return holders.some((holder) => holder !== null && isSameSession(holder, session));
 }
 
 /** A number is cleared away only when far higher ones are there: a name that leads nowhere again and again is spoilt. */

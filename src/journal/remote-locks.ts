@@ -45,7 +45,7 @@ export async function takeRemoteHold(
     if (whose === 'theirs') return 'lost';
     if (whose === 'ours') return isHighest(at, name, number, listing);
   }
-  throw remoteFailure(at, `${name} has no number left: whoever signed the last one did it on purpose`);
+  throw noneLeft(at, name, lockRef(name, prior?.number ?? HIGHEST));
 }
 
 /** Ends a hold for good; again, it does nothing. */
@@ -163,6 +163,12 @@ async function folderRef(at: LockRemote, ref: string): Promise<string | null> {
 
 function inTheWay(at: LockRemote, ref: string): HandoffError {
   return remoteFailure(at, `${ref} is no lock of git-handoff, and is in the way of one`, removal(at, ref));
+}
+
+/** Nobody gets there by counting. A server that judges locks lets nobody jump so far (SPEC §8.7); others do. */
+function noneLeft(at: LockRemote, name: string, ref: string): HandoffError {
+  const hint = `${removal(at, ref)}. Where the server keeps locks, whoever runs it does: git update-ref -d ${quoteWord(ref)}`;
+  return remoteFailure(at, `${name} has no number left: whoever signed ${ref} did it on purpose`, hint);
 }
 
 function removal(at: LockRemote, ref: string): string {

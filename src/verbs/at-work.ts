@@ -1,4 +1,5 @@
 import { findOwn } from '../core/session-summary.ts';
+import { isSameSession, type SessionKey } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import { readSession, type Session } from '../journal/registry.ts';
 import { type Held, type Holds, isElsewhere } from './holds.ts';
@@ -26,11 +27,10 @@ export async function readHolderState(
   held: Held | null,
 ): Promise<HolderState> {
   if (!held || held.released) return { live: null, active: false };
-  const { session_id } = held.holder;
-  const session = readSession(dirsOf(repository), session_id);
-  if (session) return stateHere(repository, trust, holds, session);
+  const session = readSession(dirsOf(repository), held.holder.session_id);
+  if (session && isSameSession(session, held.holder)) return stateHere(repository, trust, holds, session);
   const isWrapped = (findOwn(history.sessions, held.holder)?.baton ?? null) !== null;
-  const active = isElsewhere(held) && !isWrapped && (await holdsItself(holds, session_id)) !== false;
+  const active = isElsewhere(held) && !isWrapped && (await holdsItself(holds, held.holder)) !== false;
   return { live: null, active };
 }
 
@@ -43,7 +43,7 @@ async function stateHere(repository: Repository, trust: Trust, holds: Holds, ses
 }
 
 /** Whether a session has its own lock, on the remote or here; null when nobody has it. */
-export async function holdsItself(holds: Holds, session_id: string): Promise<boolean | null> {
-  const held = await holds.read(`session/${session_id}`);
-  return held && held.holder.session_id === session_id && isElsewhere(held);
+export async function holdsItself(holds: Holds, session: SessionKey): Promise<boolean | null> {
+  const held = await holds.read(`session/${session.session_id}`);
+  return held && isSameSession(held.holder, session) && isElsewhere(held);
 }

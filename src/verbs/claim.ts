@@ -1,10 +1,9 @@
 import { HandoffError } from '../core/error.ts';
 import { taskStatus } from '../core/history-queries.ts';
 import { quoteWord } from '../core/quote.ts';
+import { rivalAt, rivalTokens } from '../core/rival-tokens.ts';
 import { isOpen } from '../core/task-order.ts';
-import { isSameSession, TOKEN_REACH } from '../core/task-state.ts';
 import { type Claim, dropClaim, readClaim, writeClaim } from '../journal/claims.ts';
-import type { Session } from '../journal/registry.ts';
 import { requireSigner } from './acting.ts';
 import { append, type Writer } from './append.ts';
 import { requireTrust } from './current.ts';
@@ -169,30 +168,20 @@ function isBegun({ writer, board, task, held }: Claiming): boolean {
   );
 }
 
-/**
- * SPEC §8.9: a number that another session's records carry is not used again, so the next one is taken until it is new.
- * Those in reach are all passed, for whoever decides under a lower one is refused (§6.6); for one far above nobody waits.
- */
+/** SPEC §8.9: whoever decides under a number that others hold, or have passed, is refused (§6.6), so those are all passed. */
 async function takeLock({ writer, board, task, held, reason }: Claiming): Promise<number> {
   const { repository, session, holds } = writer;
   const name = `task/${task.task_id}` as const;
   const holder = holderOf(repository.host.name, session, repository.now().toISOString(), reason);
-  const used = tokensOfOthers(board, task.task_id, session);
+  const rivals = rivalTokens(board.trailOf(task.task_id)?.tokens ?? [], [session]);
   let prior = held;
-  let end = 0;
   for (;;) {
     const isTaken = await holds.take(name, prior, holder);
     prior = await holds.read(name);
     if (!isTaken || !isHeldBy(prior, session)) throw lost(task.task_id, prior, board);
     const token = tokenOf(prior, session);
-    end ||= token + TOKEN_REACH;
-    if (!used.some((each) => each === token || (each > token && each < end))) return token;
+    if (!rivalAt(token, rivals)) return token;
   }
-}
-
-function tokensOfOthers(board: Board, id: string, session: Session): number[] {
-  const tokens = board.trailOf(id)?.tokens ?? [];
-  return tokens.filter((each) => !isSameSession(each, session)).map(({ token }) => token);
 }
 
 function lost(task_id: string, held: Held | null, board: Board): HandoffError {

@@ -37,7 +37,7 @@ export async function findPredecessor(known: Known, named: Left | null, holds: H
   const live = known.live.find((each) => findOwn([each.session], session)) ?? null;
   const active = live
     ? live.liveness.state === 'active'
-    : session.baton === null && (await holdsItself(holds, session.session_id)) === true;
+    : session.baton === null && (await holdsItself(holds, session)) === true;
   const abandoned = session.baton === null && !active && live?.liveness.state !== 'released';
   return { session, live, baton: nearestBaton(known, session), active, abandoned };
 }

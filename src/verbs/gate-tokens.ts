@@ -1,7 +1,8 @@
 import type { Finding } from '../core/error.ts';
 import { quoteWord } from '../core/quote.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
-import { isSameSession, lockOf, type TaskToken, type TaskTrail, TOKEN_REACH, writebackOf } from '../core/task-state.ts';
+import { rivalAt, rivalTokens } from '../core/rival-tokens.ts';
+import { lockOf, type TaskToken, type TaskTrail, writebackOf } from '../core/task-state.ts';
 import type { Trails } from './gate-tasks.ts';
 
 /**
@@ -66,13 +67,8 @@ function writebackFor(change: PlacedRecord, trail: TaskTrail, arrived: ReadonlyM
 /** Who holds the number of a record, or one above it. Whoever says that a task is done answers for the thought they say it by. */
 function supersededBy(placed: PlacedRecord, change: PlacedRecord, tokens: readonly TaskToken[]): TaskToken | null {
   const lock = lockOf(placed);
-  if (lock?.task !== placed.record.fields.task_id) return null;
-  const own = [placed, change].map(sessionOf);
-  const isAbove = (held: TaskToken) =>
-    held.token >= lock!.token &&
-    held.token < lock!.token + TOKEN_REACH &&
-    !own.some((session) => isSameSession(session, held));
-  return tokens.find(isAbove) ?? null;
+  if (!lock || lock.task !== placed.record.fields.task_id) return null;
+  return rivalAt(lock.token, rivalTokens(tokens, [placed, change].map(sessionOf)));
 }
 
 function sessionOf({ record }: PlacedRecord): Pick<TaskToken, 'session_id' | 'identity'> {

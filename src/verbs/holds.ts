@@ -1,3 +1,4 @@
+import { isSameSession, type SessionKey } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Holder } from '../journal/holder.ts';
 import { type Hold, type LockName, readHold, releaseHold, takeHold, wasHeldBy } from '../journal/locks.ts';
@@ -32,7 +33,7 @@ export interface Holds {
   take(name: LockName, prior: Held | null, holder: Holder): Promise<boolean>;
   /** Takes the half on the remote that a crash, or a verb with `--local`, left out. False when somebody else has it. */
   complete(name: LockName, held: Held): Promise<boolean>;
-  /** Ends both halves; what has ended already stays as it is. */
+  /** Ends the halves that are its own; what has ended already, or is somebody else's by now, stays as it is. */
   release(name: LockName, held: Held, by: Holder): Promise<void>;
 }
 
@@ -66,7 +67,7 @@ function createHolds(locks: string, remote: LockRemote | null): Holds {
     remote,
     async read(name) {
       const held = combine(readHold(locks, name), remote && (await readRemoteHold(remote, name)));
-      return held && { ...held, isFromHere: wasHeldBy(locks, name, held.holder.session_id) };
+      return held && { ...held, isFromHere: wasHeldBy(locks, name, held.holder) };
     },
     async take(name, prior, holder) {
       const number = (prior?.local?.number ?? 0) + 1;
@@ -82,33 +83,35 @@ function createHolds(locks: string, remote: LockRemote | null): Holds {
       return !lacksRemote(held) || takeRemote(name, held, held.holder);
     },
     async release(name, held, by) {
-      if (held.local) releaseHold(locks, name, held.local.number, by);
-      if (remote && held.remote) await releaseRemoteHold(remote, name, held.remote, by);
+      if (held.local && isSameSession(held.local.holder, by)) releaseHold(locks, name, held.local.number, by);
+      if (remote && held.remote && isSameSession(held.remote.holder, by))
+        await releaseRemoteHold(remote, name, held.remote, by);
     },
   };
 }
 
 /** It is held on this machine, and there is nobody whom the remote would show in its place. */
 function lacksRemote({ holder, released, local, remote }: Held): boolean {
-  if (released || local?.holder.session_id !== holder.session_id) return false;
-  return remote === null || remote.holder.session_id !== holder.session_id;
+  if (released || !local || !isSameSession(local.holder, holder)) return false;
+  return remote === null || !isSameSession(remote.holder, holder);
 }
 
 /** Another machine's hold counts, unless it has ended; the same session's hold has ended when either has. */
 function combine(local: Hold | null, remote: RemoteHold | null): Omit<Held, 'isFromHere'> | null {
-  const isSame = local && remote && local.holder.session_id === remote.holder.session_id;
+  const isSame = local && remote && isSameSession(local.holder, remote.holder);
   if (isSame) return { holder: local.holder, released: local.released || !!remote.released, local, remote };
   const chosen = remote && (!local || !remote.released) ? remote : local;
   return chosen && { holder: chosen.holder, released: !!chosen.released, local, remote };
 }
 
-export function isHeldBy(held: Held | null, { session_id }: { session_id: string }): held is Held {
-  return held !== null && !held.released && held.holder.session_id === session_id;
+/** By its identity too: anybody who may hold a lock can write somebody else's session into it. */
+export function isHeldBy(held: Held | null, session: SessionKey): held is Held {
+  return held !== null && !held.released && isSameSession(held.holder, session);
 }
 
 /** Whether a session has a half of it left to release: whoever was cut off while releasing has ended only the other. */
-export function hasHalf({ local, remote }: Held, session_id: string): boolean {
-  const isOpen = (half: Hold | RemoteHold | null) => half?.holder.session_id === session_id && !half.released;
+export function hasHalf({ local, remote }: Held, session: SessionKey): boolean {
+  const isOpen = (half: Hold | RemoteHold | null) => !!half && !half.released && isSameSession(half.holder, session);
   return isOpen(local) || isOpen(remote);
 }
 

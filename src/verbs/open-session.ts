@@ -43,7 +43,7 @@ export async function openSession(
 async function giveBack(holds: Holds, session: Session, prior: Held | null): Promise<void> {
   const name = `identity/${session.identity}` as const;
   const held = session.identity === BOT ? null : await holds.read(name);
-  if (!held || !hasHalf(held, session.session_id)) return;
+  if (!held || !hasHalf(held, session)) return;
   if (prior && !prior.released) await holds.take(name, held, prior.holder);
   else await holds.release(name, held, own(session));
 }
@@ -125,7 +125,7 @@ async function takeOwn(holds: Holds, session: Session): Promise<void> {
 export async function releaseIdentity(holds: Holds, session: Session): Promise<void> {
   const name = `identity/${session.identity}` as const;
   const held = session.identity === BOT ? null : await holds.read(name);
-  if (held && hasHalf(held, session.session_id)) await holds.release(name, held, own(session));
+  if (held && hasHalf(held, session)) await holds.release(name, held, own(session));
 }
 
 function own(session: Session): Holder {

@@ -65,7 +65,7 @@ async function findTarget(repository: Repository, trust: Trust, holds: Holds, pr
     return { ...here[0], state: liveness.state, isOpen: isOpen(liveness) };
   }
   const session = await requireElsewhere(holds, prefix);
-  const isTaken = (await holdsItself(holds, session.session_id)) === false;
+  const isTaken = (await holdsItself(holds, session)) === false;
   return { ...session, state: isTaken ? 'released' : 'active', isOpen: !isTaken };
 }
 

@@ -1,3 +1,4 @@
+import { isSameSession } from '../core/task-state.ts';
 import { toEnd } from '../journal/liveness.ts';
 import { type End, endSession } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
@@ -24,7 +25,7 @@ export async function findSuccessor(repository: Repository, holds: Holds, sessio
 /** The same for a session of this machine that somebody else asks about: it is only looked at. */
 export async function isTakenElsewhere(repository: Repository, holds: Holds, session: Session): Promise<boolean> {
   const held = holds.remote && (await holds.read(`session/${session.session_id}`));
-  if (!held || held.holder.session_id === session.session_id) return false;
+  if (!held || isSameSession(held.holder, session)) return false;
   endBy(repository, session, held);
   return true;
 }
@@ -32,7 +33,7 @@ export async function isTakenElsewhere(repository: Repository, holds: Holds, ses
 function endBy(repository: Repository, session: Session, held: Held | null): End {
   if (!held) return { ...NOBODY, at: session.opened_at };
   const end = toEnd(held.holder);
-  if (held.holder.session_id === session.session_id) return end; // released, and nobody else has it
+  if (isSameSession(held.holder, session)) return end; // released, and nobody else has it
   endSession(dirsOf(repository), session.session_id, end);
   removeTrailers(repository, session);
   return end;

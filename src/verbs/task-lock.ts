@@ -1,5 +1,6 @@
 import { HandoffError } from '../core/error.ts';
 import { quoteWord } from '../core/quote.ts';
+import { isSameSession } from '../core/task-state.ts';
 import { type Claim, dropClaim, readClaims } from '../journal/claims.ts';
 import type { Holder } from '../journal/holder.ts';
 import type { Session } from '../journal/registry.ts';
@@ -38,8 +39,8 @@ export async function lockFor(
 }
 
 /** Local and remote numbers count separately: where there is a remote, its number is what everybody sees. */
-export function tokenOf({ local, remote }: Held, { session_id }: Session): number {
-  return remote?.holder.session_id === session_id ? remote.number : local!.number;
+export function tokenOf({ local, remote }: Held, session: Session): number {
+  return remote && isSameSession(remote.holder, session) ? remote.number : local!.number;
 }
 
 /** Gives back every task that a session holds, on the remote too. Again, it does nothing. */
@@ -57,7 +58,7 @@ export async function releaseClaim(
   const name = `task/${task}` as const;
   const held = await holds.read(name);
   const by = holderOf(repository.host.name, session, repository.now().toISOString());
-  if (held && hasHalf(held, session.session_id)) await holds.release(name, held, by);
+  if (held && hasHalf(held, session)) await holds.release(name, held, by);
   dropClaim(dirsOf(repository), session.session_id, task);
 }
 

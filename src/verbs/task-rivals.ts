@@ -1,4 +1,5 @@
 import { findCycle, linkTasks } from '../core/task-order.ts';
+import { isSameSession } from '../core/task-state.ts';
 import type { Holder } from '../journal/holder.ts';
 import type { Writer } from './append.ts';
 import { readHolderState } from './at-work.ts';
@@ -13,7 +14,7 @@ export async function otherHolder(
   known: Known,
   held: Held | null,
 ): Promise<Holder | null> {
-  if (!held || held.holder.session_id === own.session_id) return null;
+  if (!held || isSameSession(held.holder, own)) return null;
   const { active } = await readHolderState(repository, trust, known, holds, held);
   return active ? held.holder : null;
 }

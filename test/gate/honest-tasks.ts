@@ -132,6 +132,16 @@ export const IN_TURN: Scenario[] = [
     },
   },
   {
+    name: 'done under a number that another identity has passed long ago, writing down one for every 64 since',
+    threat: 74,
+    async build(place) {
+      const ladder = [64, 128, 192, 256].map((token) => under(token, { kind: 'note', text: 'mine' }));
+      told(place, ladder, { clock: 30, identity: 'erin' });
+      branch(place, 'feature');
+      told(place, [under(65, WORK), under(65, await remark(place)), under(65, FINISHED)], { clock: 60 });
+    },
+  },
+  {
     name: 'done by the successor, by the thought of the session that it picked up',
     async build(place) {
       const first = headOf(place.dir);

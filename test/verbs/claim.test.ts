@@ -123,8 +123,9 @@ describe('claim', () => {
 
   it('SPEC M62: a number far beyond all locks freezes nothing', async () => {
     const place = fresh();
-    writeSession(place, [{ kind: 'start', lock: { task: 'P0.1.1', token: 1_000_000 } }], { identity: 'erin' });
-    writeSession(place, [{ kind: 'start', lock: { task: 'P0.1.1', token: 2 } }], { identity: 'erin' });
+    const lock = (token: number) => ({ kind: 'start' as const, lock: { task: 'P0.1.1', token } });
+    writeSession(place, [lock(1_000_000)], { identity: 'erin' });
+    writeSession(place, [lock(2)], { identity: 'maintainer' });
     commitAll(place);
     const { place: here } = await started(place, 'donna');
     expect(await here.handoff.claim({ id: 'P0.1.1' })).toMatchObject({ token: 3 });
@@ -132,13 +133,24 @@ describe('claim', () => {
     expect(await findings(place)).toEqual([]);
   });
 
-  it('SPEC M62: a number beyond reach that is come upon all the same is passed over', async () => {
+  it('SPEC M62: numbers of others, each in reach of the one before, are all passed', async () => {
     const place = fresh();
     const lock = (token: number) => ({ kind: 'start' as const, lock: { task: 'P0.1.1', token } });
-    for (const token of [63, 64, 65]) writeSession(place, [lock(token)], { identity: 'erin' });
+    writeSession(place, [lock(64)], { identity: 'erin' });
+    writeSession(place, [lock(128)], { identity: 'maintainer' });
     commitAll(place);
     const { place: here } = await started(place, 'donna');
-    expect(await here.handoff.claim({ id: 'P0.1.1' })).toMatchObject({ token: 66 });
+    expect(await here.handoff.claim({ id: 'P0.1.1' })).toMatchObject({ token: 129 });
+  });
+
+  it('SPEC M62: numbers without end, of one identity, keep nobody from the task', async () => {
+    const place = fresh();
+    const note = (token: number) => ({ kind: 'note' as const, text: 'x', lock: { task: 'P0.1.1', token } });
+    const ladder = Array.from({ length: 40 }, (_, i) => note(64 * (i + 1)));
+    writeSession(place, [{ kind: 'start' }, ...ladder], { identity: 'erin' });
+    commitAll(place);
+    const { place: here } = await started(place, 'donna');
+    expect(await here.handoff.claim({ id: 'P0.1.1' })).toMatchObject({ token: 1 });
   });
 });
 
