@@ -21,7 +21,7 @@ import type { Trust } from '../core/trust.ts';
 import { toVerdict, type Verdict } from '../core/verdict.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/store.ts';
-import type { CommitSet } from './coverage/ancestry.ts';
+import { type CommitSet, union } from './coverage/ancestry.ts';
 
 /** A task that the change says is done, and nobody has changed since. */
 export interface DoneTask {
@@ -135,17 +135,19 @@ export function judgeReviews(
   done: readonly DoneTask[],
   reviews: readonly Verdict[],
 ): Finding[] {
-  const approved = new Set<Oid>();
-  const others: Account[] = [];
-  for (const [account, commits] of covers) {
-    if (isApproved(account, reviews)) for (const oid of commits) approved.add(oid);
-    else others.push(account);
-  }
-  const open = others.filter((account) => [...covers.get(account)!].some((oid) => !approved.has(oid)));
+  const seen = new Map([...covers].filter(([account]) => isApproved(account, reviews)));
+  const approved = union(seen.values());
+  const others = [...covers].filter(([account]) => !seen.has(account));
+  const open = others.filter(([, commits]) => !isWithin(commits, approved)).map(([account]) => account);
   const unseen = done
     .flatMap(({ id, thought }) => (thought ? [{ ...thought, task_id: id }] : []))
     .filter((thought) => !isApproved(thought, reviews));
   return [...new Map([...open, ...unseen].map((thought) => [thought.delta_id, thought])).values()].map(notReviewed);
+}
+
+function isWithin(commits: CommitSet, all: ReadonlySet<Oid>): boolean {
+  for (const oid of commits) if (!all.has(oid)) return false;
+  return true;
 }
 
 /** All that was said of these thoughts, here or on the protected branch. That of a bot, which is whoever names nobody, does not count. */

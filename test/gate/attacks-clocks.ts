@@ -69,4 +69,15 @@ export const CLOCKS: Scenario[] = [
       session(place, [START, BATON], { clock: 6 * SLACK + 3 });
     },
   },
+  {
+    name: 'a clock far beyond those of main, but for one at which nobody counts and an older gate let in',
+    threat: 49,
+    expect: 'chain_broken',
+    isVariant: true,
+    build(place) {
+      session(place, [START, BATON], { clock: 2 ** 48 - 3, identity: 'erin' });
+      branch(place, 'feature');
+      session(place, [START, BATON], { clock: 2 ** 39 });
+    },
+  },
 ];

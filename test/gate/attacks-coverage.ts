@@ -116,22 +116,68 @@ export const UNDECIDED: Scenario[] = [
       mergeAsWritten(place, 'main');
     },
   },
+  ...[
+    { name: 'a merge whose histories never met, which drops what main has', order: [1, 0, 2], isVariant: false },
+    { name: 'the same with the branch as the first of its parents', order: [0, 1, 2], isVariant: true },
+  ].map(({ name, order, isVariant }) => ({
+    name,
+    threat: 44,
+    expect: MISSING,
+    isVariant,
+    async build(place: Place) {
+      await usual(place);
+      const tree = git(place.dir, 'mktree'); // of a commit that changes nothing, so that only the merge is left to refuse
+      const alone = git(place.dir, 'commit-tree', tree, '-m', 'another history');
+      mainMoves(place, { 'src/app.ts': edited({ 5: 'fixed\n' }) });
+      const parents = [headOf(place.dir), alone, git(place.dir, 'rev-parse', 'main')];
+      commitMerge(
+        place,
+        'HEAD^{tree}',
+        order.map((at) => parents[at]!),
+      );
+    },
+  })),
   {
-    name: 'a merge whose histories never met, which drops what main has',
+    name: 'an octopus of which two sides conflict, as git left it',
     threat: 44,
     expect: MISSING,
     async build(place) {
-      await usual(place);
-      const tree = git(place.dir, 'rev-parse', 'main^{tree}');
-      const alone = git(place.dir, 'commit-tree', tree, '-m', 'another history');
-      mainMoves(place, { 'src/app.ts': edited({ 5: 'fixed\n' }) });
-      const parents = [alone, headOf(place.dir), git(place.dir, 'rev-parse', 'main')];
-      const result = git(place.dir, 'rev-parse', 'HEAD^{tree}');
-      const made = git(place.dir, 'commit-tree', result, ...parents.flatMap((oid) => ['-p', oid]), '-m', 'merge');
-      git(place.dir, 'reset', '--quiet', '--hard', made);
+      const start = headOf(place.dir);
+      await conflicting(place, lines('feature\n'), gone);
+      const feature = headOf(place.dir);
+      branch(place, 'third', start);
+      const third = staged(place, () => {}, 'nothing');
+      checkout(place, 'feature');
+      mergeAsWritten(place, 'main');
+      commitMerge(place, 'HEAD^{tree}', [feature, git(place.dir, 'rev-parse', 'main'), third]);
+    },
+  },
+  {
+    name: 'a file in a folder that main has renamed to two, left where git left it',
+    threat: 44,
+    expect: MISSING,
+    async build(place) {
+      const names = ['a', 'b', 'c', 'd'];
+      code(place, Object.fromEntries(names.map((name, n) => [`lib/${name}.ts`, edited({ 1: `${n}\n` })])));
+      await honestBranch(place, 'feature', { 'lib/new.ts': 'new\n' });
+      checkout(place, 'main');
+      staged(place, () => {
+        for (const folder of ['left', 'right']) mkdirSync(join(place.dir, folder));
+        git(place.dir, 'mv', 'lib/a.ts', 'lib/b.ts', 'left');
+        git(place.dir, 'mv', 'lib/c.ts', 'lib/d.ts', 'right');
+      });
+      checkout(place, 'feature');
+      mergeAsWritten(place, 'main');
     },
   },
 ];
+
+/** A merge that nobody else would make. */
+function commitMerge({ dir }: Place, tree: string, parents: readonly string[]): void {
+  const id = git(dir, 'rev-parse', tree);
+  const made = git(dir, 'commit-tree', id, ...parents.flatMap((oid) => ['-p', oid]), '-m', 'merge');
+  git(dir, 'reset', '--quiet', '--hard', made);
+}
 
 /** Squashed, and taken back by somebody who says so. */
 async function takenBack(place: Place): Promise<string> {
@@ -187,6 +233,7 @@ export const BACK_AGAIN: Scenario[] = [
       squash(place, 'feature', 'side');
       revert(place, 'HEAD');
       checkout(place, 'main');
+      code(place, { 'src/main.ts': 'main\n' }); // to git, this side alone tells what became of the file
       merge(place, '--no-ff', 'side');
       branch(place, 'again', 'feature');
     },
@@ -247,9 +294,23 @@ export const BACK_AGAIN: Scenario[] = [
       code(place, good);
       git(place.dir, 'checkout', '--quiet', '--detach', first);
       code(place, good, 'the same fix');
+      session(place, [START, IN_PROGRESS, await thoughtSince(place, first), DONE, BATON]);
       merge(place, fixed);
       merge(place, again);
       return { replaces: true };
+    },
+  },
+  {
+    name: 'what main has reverted, brought again with a late account of the first time',
+    threat: 46,
+    expect: MISSING,
+    async build(place) {
+      const start = headOf(place.dir);
+      const landed = code(place, { 'src/a.ts': 'a\n' });
+      revert(place, landed);
+      branch(place, 'again');
+      session(place, [START, await thoughtSince(place, start, landed), BATON]);
+      git(place.dir, 'cherry-pick', landed);
     },
   },
   {
@@ -352,6 +413,37 @@ export const HALVES: Scenario[] = [
       writeBytes(place.dir, 'src/app.ts', edited({ 2: 'evil\n', 28: 'main\n', 30: 'feature\n' }));
       git(place.dir, 'commit', '--quiet', '--all', '--amend', '--no-edit');
       return inReview(place);
+    },
+  },
+  {
+    name: 'a squash that keeps what main has removed, as git left it',
+    threat: 47,
+    expect: MISSING,
+    async build(place) {
+      await honestBranch(place, 'feature', { 'src/app.ts': edited({ 30: 'feature\n' }) });
+      checkout(place, 'main');
+      commitSide(place, gone);
+      branch(place, 'squashed');
+      git(place.dir, 'checkout', '--quiet', 'feature', '--', 'src/app.ts', '.handoff');
+      staged(place, () => {});
+      return inReview(place);
+    },
+  },
+  {
+    name: 'the first of two commits with its own thought, and done by the thought about both',
+    threat: 47,
+    expect: 'done_without_thought',
+    async build(place) {
+      const base = headOf(place.dir);
+      branch(place, 'feature');
+      const first = code(place, { 'src/a.ts': 'a\n' });
+      const ofFirst = await thoughtSince(place, base);
+      code(place, { 'src/b.ts': 'b\n' });
+      const both = { ...(await thoughtSince(place, base)), task_id: 'P0.2' };
+      session(place, [START, ofFirst, both, { ...DONE, task_id: 'P0.2' }, BATON]);
+      branch(place, 'half', base);
+      git(place.dir, 'cherry-pick', first);
+      takeRecords(place, 'feature');
     },
   },
   {
@@ -554,6 +646,17 @@ export const EXEMPT: Scenario[] = [
       exempted(place, () => rmSync(join(place.dir, 'NOTES.md')));
       code(place, { 'NOTES.md/evil.ts': 'evil\n' });
     },
+  },
+  {
+    name: 'a file in a folder that is exempt, which becomes a folder',
+    threat: 69,
+    expect: MISSING,
+    isVariant: true,
+    build: (place) =>
+      exempted(place, () => {
+        rmSync(join(place.dir, 'docs/a.md'));
+        writeBytes(place.dir, 'docs/a.md/evil.ts', 'evil\n');
+      }),
   },
   {
     name: 'a folder that is exempt and becomes a link',

@@ -76,6 +76,21 @@ export const ONE_OF_TWO: Scenario[] = [
       document(place, SECOND, identityAfter(place, 'second', { role: 'bot' }));
     },
   },
+  ...(['active', 'revoked'] as const).map((state) => ({
+    name: `one of two root principals makes a maintainer without a root key an agent, its key ${state}`,
+    threat: 50,
+    isVariant: state === 'revoked',
+    expect: 'signer_unknown',
+    async build(place: Place) {
+      await twoMaintainers(place);
+      const [key, path] = [newKey(), 'identities/third/identity.yaml'];
+      const fields = identityOf(place, 'third', key, { role: 'maintainer' });
+      document(place, path, fields, [maintainer(place), second(place)]);
+      branch(place, 'feature');
+      const keys = [{ key: publicLine(key), state }];
+      document(place, path, identityAfter(place, 'third', { role: 'agent', keys }));
+    },
+  })),
   {
     name: 'one of two makes an agent a maintainer',
     threat: 50,
@@ -134,6 +149,18 @@ export const ONE_OF_TWO: Scenario[] = [
       const keys = [{ key: publicLine(secondKey(place)), state: 'revoked' }];
       const fields = identityAfter(place, 'second', { keys, skill: `sha256:${'a'.repeat(64)}` });
       document(place, SECOND, fields, [second(place)]);
+    },
+  },
+  {
+    name: 'a maintainer who lays down their key, and lists one more that is revoked',
+    threat: 50,
+    isVariant: true,
+    expect: 'signer_unknown',
+    async build(place) {
+      await twoMaintainers(place);
+      branch(place, 'feature');
+      const keys = [secondKey(place), newKey()].map((key) => ({ key: publicLine(key), state: 'revoked' }));
+      document(place, SECOND, identityAfter(place, 'second', { keys }), [second(place)]);
     },
   },
   {

@@ -38,6 +38,23 @@ export const PUSHED_OUT: Scenario[] = [
     },
   },
   {
+    name: 'a refusal that approvals of the same thought push out',
+    threat: 52,
+    expect: 'review_missing',
+    isVariant: true,
+    async build(place) {
+      policy(place, REVIEW);
+      const { records } = await usual(place);
+      const thought = records[2]!.id;
+      told(place, [verdictOn(thought, 'reject')], { clock: 20, identity: 'maintainer' });
+      told(
+        place,
+        many(MANY, () => verdictOn(thought)),
+        { clock: 30, identity: 'erin' },
+      );
+    },
+  },
+  {
     name: 'a number of a lock that junk numbers push out',
     threat: 52,
     expect: 'stale_token',

@@ -182,6 +182,20 @@ function upTo(last: number): Record<number, string> {
   return Object.fromEntries([5, 20, 35].filter((at) => at <= last).map((at) => [at, `feature ${at}\n`]));
 }
 
+/** More files than a limit for renames of one allows, each with something else changed on either side. */
+async function renamedByMain(place: Place): Promise<void> {
+  const names = Array.from({ length: 12 }, (_, n) => `file${n}.ts`);
+  const all = (files: readonly string[], more: Record<number, string> = {}) =>
+    Object.fromEntries(files.map((name, n) => [`lib/${name}`, edited({ 1: `${n}\n`, ...more })]));
+  code(place, all(names));
+  await honestBranch(place, 'feature', all(names.slice(0, 6), { 30: 'feature\n' }));
+  checkout(place, 'main');
+  code(place, all(names, { 10: 'main\n' }));
+  staged(place, () => git(place.dir, 'mv', 'lib', 'library'));
+  checkout(place, 'feature');
+  merge(place, 'main');
+}
+
 /** Merges that were decided, and code that comes back with an account of its own. */
 export const DECIDED: Scenario[] = [
   {
@@ -208,17 +222,20 @@ export const DECIDED: Scenario[] = [
   },
   {
     name: 'a merge of a branch whose files main has renamed, all of them',
-    async build(place) {
-      const names = Array.from({ length: 12 }, (_, n) => `file${n}.ts`);
-      code(place, Object.fromEntries(names.map((name, n) => [`lib/${name}`, edited({ 1: `${n}\n` })])));
-      const changed = names.slice(0, 6).map((name, n) => [`lib/${name}`, edited({ 1: `${n}\n`, 30: 'feature\n' })]);
-      await honestBranch(place, 'feature', Object.fromEntries(changed));
-      checkout(place, 'main');
-      staged(place, () => git(place.dir, 'mv', 'lib', 'library'));
-      checkout(place, 'feature');
-      merge(place, 'main');
-    },
+    build: renamedByMain,
   },
+  ...[
+    ['merge.renames', 'false'],
+    ['merge.renameLimit', '1'],
+    ['diff.renameLimit', '1'],
+  ].map(([key, value], at) => ({
+    name: `the same where the configuration would not find them: ${key}`,
+    isVariant: at > 0,
+    async build(place: Place) {
+      await renamedByMain(place);
+      return { environment: (gitDir: string) => void git(gitDir, 'config', key!, value!) };
+    },
+  })),
   {
     name: 'merges in a project with attributes of its own',
     async build(place) {

@@ -238,6 +238,26 @@ describe('what git leaves to a person', () => {
     expect(conflictsOf(merged).map((path) => path.replace(/~.*/, ''))).toEqual(expected);
   });
 
+  test('of no file, as a folder that was renamed to two, leaves nobody who knows what git decided', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const dir = repository();
+    commit(dir, Object.fromEntries(names.map((name) => [`old/${name}`, `${name}\n`.repeat(20)])));
+    git(dir, 'checkout', '--quiet', '-b', 'side');
+    commit(dir, { 'old/new': 'new\n' });
+    git(dir, 'checkout', '--quiet', 'main');
+    for (const folder of ['left', 'right']) mkdirSync(join(dir, folder));
+    git(dir, 'mv', 'old/a', 'old/b', 'left');
+    git(dir, 'mv', 'old/c', 'old/d', 'right');
+    git(dir, 'commit', '--quiet', '--message', 'rename');
+    expect(await remerge(dir)).toBeNull();
+  });
+
+  test('by two of three sides, leaves the whole merge to a person', async () => {
+    const dir = parted(modify('side\n'), remove);
+    git(dir, 'branch', 'third', 'main~1');
+    expect(await remerge(dir, ['main', 'side', 'third'])).toBeNull();
+  });
+
   test('is said of links and submodules, which are no files', async () => {
     const kinds = async (dir: string) => (await remerge(dir))!.conflicts.map(({ isFile }) => isFile);
     expect(await kinds(parted(link('x'), link('y')))).toEqual([false]);
@@ -295,6 +315,19 @@ describe('a merge that is made again', () => {
     mkdirSync(join(home, 'git'));
     writeFileSync(join(home, 'git', 'attributes'), '* merge=union\n');
     expect(conflictsOf(await remerge(dir, ['main', 'side'], { XDG_CONFIG_HOME: home }))).toEqual(['a.txt']);
+  });
+
+  test.each(['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM'])('does not depend on the configuration of %s', async (name) => {
+    const dir = conflict();
+    const path = join(temporaryDirectory(), 'config');
+    writeFileSync(path, '[merge]\n\tdefault = union\n');
+    const env = { GIT_CONFIG_NOSYSTEM: '0', [name]: path };
+    expect(conflictsOf(await remerge(dir, ['main', 'side'], env))).toEqual(['a.txt']);
+  });
+
+  test('does not depend on attributes of the machine, which only root could set here', async () => {
+    const set = await inWorkshop(conflict(), async (workshop) => workshop.git.set);
+    expect(set).toMatchObject({ GIT_ATTR_NOSYSTEM: '1' });
   });
 
   test('leaves nothing behind', async () => {

@@ -26,6 +26,7 @@ describe('names that every object has', () => {
 
   it('name identities, of which a change is remembered and a rollback noticed', async () => {
     const place = fresh();
+    expect(await findings(place)).toEqual([]); // pins those who are there, and none of these
     for (const name of people) await place.handoff.identity.add({ name });
     expect(await findings(place)).toEqual([]); // pins all of them
     expect(await findings(place)).toEqual([]); // compares with the pins

@@ -44,25 +44,37 @@ function counting(commits: readonly RangeCommit[], named: ReadonlySet<Oid>): (oi
     row[at >> 5]! |= 1 << (at & 31);
     rows[at] = row;
   }
-  const oids = order.map(({ oid }) => oid);
-  return (oid) => (named.has(oid) ? bitSet(rows[numbers.get(oid)!]!, oids, numbers) : new Set());
+  const table = { oids: order.map(({ oid }) => oid), numbers };
+  return (oid) => (named.has(oid) ? new BitSet(rows[numbers.get(oid)!]!, table) : new Set());
 }
 
-function bitSet(row: Uint32Array, oids: readonly Oid[], numbers: ReadonlyMap<Oid, number>): CommitSet {
-  const hasNumber = (at: number): boolean => ((row[at >> 5] ?? 0) & (1 << (at & 31))) !== 0;
-  const hasOid = (oid: Oid): boolean => hasNumber(numbers.get(oid) ?? oids.length);
-  const list = function* (): Generator<Oid> {
-    for (let at = 0; at < row.length * 32; at++) if (hasNumber(at)) yield oids[at]!;
-  };
-  let size: number | undefined;
-  return {
-    has: hasOid,
-    get size() {
-      size ??= row.reduce((sum, word) => sum + bitsIn(word), 0);
-      return size;
-    },
-    [Symbol.iterator]: list,
-  };
+/** The commits of a change, and the bit of each. */
+interface Table {
+  oids: readonly Oid[];
+  numbers: ReadonlyMap<Oid, number>;
+}
+
+class BitSet implements CommitSet {
+  constructor(
+    readonly row: Uint32Array,
+    readonly table: Table,
+  ) {}
+
+  has(oid: Oid): boolean {
+    return hasBit(this.row, this.table.numbers.get(oid) ?? this.table.oids.length);
+  }
+
+  get size(): number {
+    return this.row.reduce((sum, word) => sum + bitsIn(word), 0);
+  }
+
+  *[Symbol.iterator](): Generator<Oid> {
+    for (let at = 0; at < this.row.length * 32; at++) if (hasBit(this.row, at)) yield this.table.oids[at]!;
+  }
+}
+
+function hasBit(row: Uint32Array, at: number): boolean {
+  return ((row[at >> 5] ?? 0) & (1 << (at & 31))) !== 0;
 }
 
 function bitsIn(word: number): number {
@@ -71,11 +83,22 @@ function bitsIn(word: number): number {
   return count;
 }
 
-/** All commits that some of these sets have. */
+/** All commits that some of these sets have. Bits are put together first: thousands of thoughts may have thousands each. */
 export function union(sets: Iterable<CommitSet>): Set<Oid> {
   const all = new Set<Oid>();
-  for (const set of new Set(sets)) for (const oid of set) all.add(oid);
+  const sums = new Map<Table, Uint32Array>();
+  for (const set of new Set(sets)) {
+    if (set instanceof BitSet) addBits(sums, set);
+    else for (const oid of set) all.add(oid);
+  }
+  for (const [table, row] of sums) for (const oid of new BitSet(row, table)) all.add(oid);
   return all;
+}
+
+function addBits(sums: Map<Table, Uint32Array>, { row, table }: BitSet): void {
+  const sum = sums.get(table) ?? new Uint32Array((table.oids.length >> 5) + 1);
+  sums.set(table, sum);
+  for (let word = 0; word < row.length; word++) sum[word]! |= row[word]!;
 }
 
 function tooMany(found: number): HandoffError {
