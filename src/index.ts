@@ -10,7 +10,7 @@ import type { EscalateOptions, EscalateResult } from './verbs/escalate.ts';
 import type { GateOptions } from './verbs/gate.ts';
 import type { GateResult } from './verbs/gate-result.ts';
 import type { HooksOptions, HooksResult } from './verbs/hooks.ts';
-import type { IdentityOptions, IdentityResult, KeygenResult } from './verbs/identity.ts';
+import type { IdentityOptions, IdentityResult, KeygenResult, RotateResult } from './verbs/identity.ts';
 import type { IdentityListing } from './verbs/identity-list.ts';
 import type { IdentityResignOptions, IdentityResignResult } from './verbs/identity-resign.ts';
 import type { ResignOptions, RevokeResult } from './verbs/identity-revoke.ts';
@@ -63,7 +63,7 @@ export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs, SealVe
     add(options: IdentityOptions & { role?: Role }): Promise<IdentityResult>;
     keygen(options: { name: string }): Promise<KeygenResult>;
     list(): Promise<IdentityListing>;
-    rotate(options: IdentityOptions): Promise<IdentityResult>;
+    rotate(options: IdentityOptions): Promise<RotateResult>;
     revoke(options: IdentityOptions & ResignOptions): Promise<RevokeResult>;
     resign(options?: IdentityResignOptions): Promise<IdentityResignResult>;
     export(): Promise<{ allowed_signers: string }>;

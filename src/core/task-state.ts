@@ -193,3 +193,8 @@ export function writebackOf({ changes, thoughts }: TaskTrail): TaskThought | nul
   const thought = thoughts[0];
   return thought && (!entered || byNewest(thought, entered) < 0) ? thought : null;
 }
+
+/** The newest thought that was there when the newest change was said: what made a task done that is. */
+export function writebackAtChange({ changes, thoughts }: TaskTrail): TaskThought | null {
+  return thoughts.find((thought) => isWriteback(thought, changes)) ?? null;
+}

@@ -38,7 +38,7 @@ export async function requireSigner(repository: Repository, trust: Trust, name: 
   const signer = await activeSigner(repository, trust, name);
   if (signer) return signer;
   throw new HandoffError('no_key', `No active private key of ${name} is on this machine.`, {
-    hint: `Act as somebody whose key is here (--as NAME). Or on its own machine: git handoff identity keygen ${quoteWord(name)}, and a maintainer signs it in with identity add.`,
+    hint: `Act as somebody whose key is here (--as NAME). Or give ${name} a new key: git handoff identity keygen ${quoteWord(name)} on its own machine, then a maintainer runs git handoff identity rotate ${quoteWord(name)} --key ${quoteWord(name)}.pub`,
     data: { identity: name },
   });
 }

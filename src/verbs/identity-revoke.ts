@@ -77,7 +77,15 @@ async function ownSigner(
 }
 
 function stillRoot(name: string, { policy }: Trust): string {
-  return `The key is a root key of policy ${policy.version} still, where it takes ${policy.root.threshold} to decide. Let ${name} have a new one (git handoff identity rotate ${name}), then replace it there: git handoff policy set root.keys ${[...policy.root.principals.keys()].join(',')} --as ${name}`;
+  const { threshold, principals } = policy.root;
+  const commands = [
+    `identity rotate ${name} --as ${name}`,
+    `policy sign identity/${name} --as OTHER`,
+    `policy set root.keys ${[...principals.keys()].join(',')} --as ${name}`,
+    `policy sign policy/${policy.version + 1} --as OTHER`,
+    `policy sign policy/${policy.version + 1} --as ${name}`, // once more, with the new key
+  ];
+  return `The key is a root key of policy ${policy.version} still, where it takes ${threshold} to decide. Replace it there, with other root principals: ${commands.map((words) => `git handoff ${words}`).join('; ')}`;
 }
 
 /** What counts now and would not without the keys that fall. */

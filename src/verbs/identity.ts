@@ -56,6 +56,8 @@ export interface KeygenResult {
   fingerprint: string;
   public_key: string;
   path: string;
+  /** A maintainer has signed in this name with another key: this one is rotated in, not added. */
+  signed_in: boolean;
 }
 
 /** A key on this machine; nothing is signed in. Outside a repository it serves every repository. */
@@ -64,29 +66,48 @@ export async function identityKeygen(
   { name }: { name: string },
 ): Promise<KeygenResult> {
   assertIdentityName(name);
-  const repoId = place.repository && (await repoIdOf(place.repository));
+  const trust = place.repository && (await trustIfAny(place.repository));
+  const repoId = trust?.repoId ?? null;
   const ring = place.repository ? keyRing(place.repository, repoId) : { directory: keyDirectory(place.env), repoId };
   const path = keyPath(ring, name);
+  const existing = await readKey(path);
+  if (existing) throw keyExists(path, name, existing.publicKey);
   const key = generateKey();
   await writeKey(path, key);
   const { bytes, fingerprint } = toSigner(key).publicKey;
-  return { identity: name, fingerprint, public_key: formatPublicKey(bytes, name), path };
+  const signed_in = trust?.identities.has(name) ?? false;
+  return { identity: name, fingerprint, public_key: formatPublicKey(bytes, name), path, signed_in };
+}
+
+function keyExists(path: string, name: string, { bytes }: PublicKey): HandoffError {
+  const public_key = formatPublicKey(bytes, name);
+  const rotate = `git handoff identity rotate ${quoteWord(name)}`;
+  return new HandoffError('usage', `There is a key at ${path} already, and keys are never overwritten.`, {
+    hint: `Its public line is: ${public_key} To replace it, run ${rotate} where a maintainer's key is at hand; elsewhere move it away first (mv ${quoteWord(path)} ${quoteWord(`${path}.old`)}), then run this again.`,
+    data: { path, public_key },
+  });
+}
+
+export interface RotateResult extends IdentityResult {
+  /** Fingerprints of the keys that sign nothing new from now on; those that were revoked before are not among them. */
+  retired: string[];
 }
 
 /** A new key; the old one is retired: what it signed stands, and it signs nothing new. SPEC §5.5 */
-export async function identityRotate(repository: Repository, options: IdentityOptions): Promise<IdentityResult> {
+export async function identityRotate(repository: Repository, options: IdentityOptions): Promise<RotateResult> {
   const trust = await requireTrust(repository);
   const identity = requireIdentity(trust, options.name);
   const path = keyPath(keyRing(repository, trust.repoId), identity.name);
   if (!options.key) await requireOwnKey(repository, trust, identity);
   const key = options.key ? await readPublicKeyFile(options.key) : await newKey(path, identity);
   assertUnused(key, trust);
-  const retired = identity.keys.map(
+  const oldKeys = identity.keys.map(
     (old): IdentityKey => (old.state === 'active' ? { ...old, state: 'retired' } : old),
   );
+  const retired = identity.keys.filter(({ state }) => state === 'active').map(({ fingerprint }) => fingerprint);
   const fields = nextVersion(
     identity,
-    [{ ...key, state: 'active' }, ...retired],
+    [{ ...key, state: 'active' }, ...oldKeys],
     repository.now().toISOString(),
     nodeSuite,
   );
@@ -96,7 +117,7 @@ export async function identityRotate(repository: Repository, options: IdentityOp
     : await publishIdentity(repository, trust, fields, key.fingerprint, message, options);
   // while the change waits for signatures the old key still counts; `.new` is read beside it
   if (!options.key && !result.pending) await swapKeys(path);
-  return result;
+  return { ...result, retired };
 }
 
 interface RootRotation {
@@ -197,9 +218,9 @@ async function swapKeys(path: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-async function repoIdOf(repository: Repository): Promise<string | null> {
+async function trustIfAny(repository: Repository): Promise<Trust | null> {
   try {
-    return (await requireTrust(repository)).repoId;
+    return await requireTrust(repository);
   } catch (error) {
     if (error instanceof HandoffError && error.code === 'not_initialised') return null;
     throw error;

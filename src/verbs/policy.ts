@@ -103,7 +103,10 @@ function rootKeys(value: string, trust: Trust): string[] {
     const key = identity.keys.find(({ state }) => state === 'active');
     if (identity.role === 'maintainer' && key) return `${name} ${keyLine(key)}`;
     throw new HandoffError('usage', `${name} cannot hold a root key: expected a maintainer with an active key.`, {
-      hint: `git handoff identity add ${quoteWord(name)} --role maintainer`,
+      hint:
+        identity.role === 'maintainer'
+          ? `Give ${name} a new key first: git handoff identity rotate ${quoteWord(name)}. If one waits for signatures: git handoff policy sign identity/${name}`
+          : `${name} is signed in as ${identity.role}. Sign in a maintainer: git handoff identity add NAME --role maintainer`,
     });
   });
 }

@@ -5,7 +5,15 @@ import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseRecordName } from '../core/paths.ts';
 import { parseRecord } from '../core/record.ts';
 import { listSome } from '../core/some.ts';
-import { stateOf, type TaskRecord, type TaskThought, wholeTrail, writebackOf } from '../core/task-state.ts';
+import {
+  stateOf,
+  type TaskRecord,
+  type TaskThought,
+  type TaskTrail,
+  wholeTrail,
+  writebackAtChange,
+  writebackOf,
+} from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId } from '../core/verify.ts';
 import type { YamlMap } from '../core/yaml.ts';
@@ -91,11 +99,23 @@ async function doneChanges(repository: Repository, trust: Trust, known: Known): 
   const changes: DoneChange[] = [];
   for (const task_id of ids.filter((id) => records.has(id))) {
     const trail = wholeTrail(task_id, records.get(task_id)!);
-    const thought = stateOf(trail)?.status === 'done' ? writebackOf(trail) : null;
-    const fields = thought && (await readThoughtRecord(repository, known, thought));
-    if (fields) changes.push(await toChange(repository, task_id, thought.path, fields));
+    const change = stateOf(trail)?.status === 'done' ? await doneChange(repository, known, task_id, trail) : null;
+    if (change) changes.push(change);
   }
   return changes;
+}
+
+async function doneChange(
+  repository: Repository,
+  known: Known,
+  task_id: string,
+  trail: TaskTrail,
+): Promise<DoneChange | null> {
+  const [newest, first] = [writebackOf(trail), writebackAtChange(trail)];
+  const change = newest && (await toChange(repository, known, task_id, newest));
+  const earlier =
+    first && first.delta_id !== newest?.delta_id ? await toChange(repository, known, task_id, first) : null;
+  return change && { ...change, earlier };
 }
 
 /** What was only written under its lock does not change a task. */
@@ -103,10 +123,20 @@ function taskOf({ record }: TaskRecord): string {
   return String(record.fields.task_id ?? '');
 }
 
-async function toChange(repository: Repository, task_id: string, path: string, fields: YamlMap): Promise<DoneChange> {
-  const { commit_sha, patch_id = null, commit_patch_ids = [] } = fields as unknown as Omit<DoneChange, 'since'>;
-  return { task_id, commit_sha, patch_id, commit_patch_ids, since: await beginnings(repository, path, commit_sha) };
+async function toChange(
+  repository: Repository,
+  known: Known,
+  task_id: string,
+  thought: TaskThought,
+): Promise<DoneChange | null> {
+  const fields = await readThoughtRecord(repository, known, thought);
+  if (!fields) return null;
+  const { commit_sha, patch_id = null, commit_patch_ids = [] } = fields as unknown as ThoughtFields;
+  const since = await beginnings(repository, thought.path, commit_sha);
+  return { task_id, commit_sha, patch_id, commit_patch_ids, since, earlier: null };
 }
+
+type ThoughtFields = Pick<DoneChange, 'commit_sha' | 'patch_id' | 'commit_patch_ids'>;
 
 /** The commit itself, which a squash may have left behind, and the one at which its session began. */
 async function beginnings({ store }: Repository, path: string, commit: Oid): Promise<Oid[]> {

@@ -13,6 +13,8 @@ export interface DoneChange {
   commit_patch_ids: string[];
   /** Commits from before it, or its own: whence to look. None where this clone has none of them. */
   since: Oid[];
+  /** The change that the task had when it was said to be done, where this one was written back later. */
+  earlier: DoneChange | null;
 }
 
 /** The commits of a branch that took a change back, the newest first. Changes that stand are left out. SPEC §9.6 */
@@ -23,13 +25,27 @@ export async function findReverts(
 ): Promise<Map<DoneChange, Oid[]>> {
   if (changes.length === 0) return new Map();
   if (await repository.store.isShallow()) throw shallowAncestry();
-  const start = await commonStart(repository, tip, changes);
+  const all = changes.flatMap((change) => (change.earlier ? [change, change.earlier] : [change]));
+  const start = await commonStart(repository, tip, all);
   const { commits } = await readRange(repository.git, tip, start === null ? [] : [start]);
-  const told = changes.filter(({ patch_id }) => patch_id !== null);
-  const untold = changes.filter(({ patch_id, commit_patch_ids }) => patch_id === null && commit_patch_ids.length === 0);
   const range = new Map(commits.map((commit) => [commit.oid, commit]));
-  const { gone, standing } = await byPatches(repository, range, told, start);
+  const counts = await countPatches(repository, range, all.filter(hasPatchId), start);
+  const meant = changes.map((change) => (onlyTakesBackEarlier(change, counts) ? change.earlier! : change));
+  const untold = meant.filter(({ patch_id, commit_patch_ids }) => patch_id === null && commit_patch_ids.length === 0);
+  const { gone, standing } = byPatches(range, meant.filter(hasPatchId), counts);
   return new Map([...gone, ...(await byMessages(repository, range, [...untold, ...standing]))]);
+}
+
+function hasPatchId({ patch_id }: DoneChange): boolean {
+  return patch_id !== null;
+}
+
+/** A revert is written back as any change, often for the task whose change it takes back: that is not what makes the task done. */
+function onlyTakesBackEarlier(change: DoneChange, { applied, takenBack }: Counts): boolean {
+  const { earlier } = change;
+  if (!earlier || !hasPatchId(change) || !hasPatchId(earlier)) return false;
+  const undoing = new Set(ownParts(earlier).flatMap((part) => takenBack.get(part) ?? []));
+  return ownParts(change).every((part) => applied.get(part)?.some((oid) => undoing.has(oid)));
 }
 
 /** What patch ids tell: what was taken back, and what nothing was found about, not even that it came again. */
@@ -58,52 +74,88 @@ async function commonStart({ git }: Repository, tip: Oid, changes: readonly Done
   return common;
 }
 
+/** By which commits of the branch each part of a change was applied, and by which it was taken back. */
+interface Counts {
+  applied: ReadonlyMap<string, readonly Oid[]>;
+  takenBack: ReadonlyMap<string, readonly Oid[]>;
+}
+
 /**
- * Counts, of each commit of a change, how often the branch applies it and how often it takes it back; one that does so for
+ * Tells, of each commit of a change, which commits of the branch apply it and which take it back; one that does so for
  * a whole change, or for all that a merge brought, does so for each of its commits. So a squash, a rebase, a revert of a merge,
- * one commit by commit, and a revert of a revert all come out right. What was taken back as often as applied is gone.
+ * one commit by commit, and a revert of a revert all come out right.
  */
-async function byPatches(
+async function countPatches(
   repository: Repository,
   range: Commits,
   changes: readonly DoneChange[],
   start: Oid | null,
-): Promise<Told> {
-  if (changes.length === 0) return { gone: [], standing: [] };
+): Promise<Counts> {
+  if (changes.length === 0) return { applied: new Map(), takenBack: new Map() };
   const patches = await readPatches(repository, [...range.values()]);
   const parts = partsOf(changes);
   // what all have in common is not looked at, and the change that ends there was applied before
   const before = changes
     .filter(({ commit_sha }) => commit_sha === start)
-    .flatMap(({ patch_id }) => [...parts.get(patch_id!)!]);
-  const { applied, takenBack } = countParts(range, patches, affecting(range, patches, parts), before);
-  const isGone = (part: string): boolean =>
-    takenBack.has(part) && takenBack.get(part)!.length >= (applied.get(part) ?? 0);
-  const isUntouched = (part: string): boolean => !takenBack.has(part) && (applied.get(part) ?? 0) <= 1;
+    .flatMap(({ patch_id, commit_sha }) =>
+      [...parts.get(patch_id!)!].map((part): [string, Oid[]] => [part, [commit_sha]]),
+    );
+  const applied = new Map(before);
+  const takenBack = new Map<string, Oid[]>();
+  const affected = affecting(range, patches, parts);
+  for (const { oid, parents } of range.values()) {
+    if (parents.length > 1) continue; // what it brings is counted where it was made
+    const { forward, backward } = patches.get(oid)!;
+    for (const part of affected(forward)) addTo(applied, part, oid);
+    for (const part of affected(backward)) addTo(takenBack, part, oid);
+  }
+  return { applied, takenBack };
+}
+
+function addTo(lists: Map<string, Oid[]>, part: string, oid: Oid): void {
+  const list = lists.get(part);
+  if (list) list.push(oid);
+  else lists.set(part, [oid]);
+}
+
+/** What was taken back as often as applied is gone. */
+function byPatches(range: Commits, changes: readonly DoneChange[], { applied, takenBack }: Counts): Told {
+  const isFromBefore = olderThanAll(range);
+  const parts = new Map(
+    changes.flatMap(ownParts).map((part) => {
+      const by = applied.get(part) ?? [];
+      const back = (takenBack.get(part) ?? []).filter((oid) => !isFromBefore(oid, by));
+      return [part, { times: by.length, back }];
+    }),
+  );
+  const isGone = (part: string): boolean => parts.get(part)!.back.length >= Math.max(parts.get(part)!.times, 1);
+  const isUntouched = (part: string): boolean => parts.get(part)!.back.length === 0 && parts.get(part)!.times <= 1;
   const gone = changes.filter((change) => ownParts(change).every(isGone));
   return {
     gone: gone.map((change) => [
       change,
-      inOrder(range, new Set(ownParts(change).flatMap((part) => takenBack.get(part)!))),
+      inOrder(range, new Set(ownParts(change).flatMap((part) => parts.get(part)!.back))),
     ]),
     standing: changes.filter((change) => ownParts(change).every(isUntouched)),
   };
 }
 
+/**
+ * Whether a commit was there before a change was applied for the first time. Whoever takes out what an older commit put in makes
+ * that commit's change backwards: so the older one looks as if it took the change back.
+ */
+function olderThanAll(range: Commits): (oid: Oid, appliedBy: readonly Oid[]) => boolean {
+  const known = new Map<Oid, Set<Oid>>();
+  const ancestors = (oid: Oid): Set<Oid> => {
+    if (!known.has(oid)) known.set(oid, ancestorsIn(range, oid));
+    return known.get(oid)!;
+  };
+  return (oid, appliedBy) =>
+    appliedBy.some((by) => ancestors(by).has(oid)) && !appliedBy.some((by) => !range.has(by) || ancestors(oid).has(by));
+}
+
 type Patches = Awaited<ReturnType<typeof readPatches>>;
 type Affecting = (patchId: string | null) => Set<string>;
-
-function countParts(range: Commits, patches: Patches, affected: Affecting, before: readonly string[]) {
-  const applied = new Map<string, number>(before.map((part) => [part, 1]));
-  const takenBack = new Map<string, Oid[]>();
-  for (const { oid, parents } of range.values()) {
-    if (parents.length > 1) continue; // what it brings is counted where it was made
-    const { forward, backward } = patches.get(oid)!;
-    for (const part of affected(forward)) applied.set(part, (applied.get(part) ?? 0) + 1);
-    for (const part of affected(backward)) takenBack.set(part, [...(takenBack.get(part) ?? []), oid]);
-  }
-  return { applied, takenBack };
-}
 
 /** The parts that a patch is about: its own, and those of all commits that a merge with this patch brought. */
 function affecting(range: Commits, patches: Patches, parts: ReadonlyMap<string, ReadonlySet<string>>): Affecting {

@@ -30,10 +30,45 @@ describe('git handoff policy sign', () => {
     const first = handoff(place, ...commands[0]!.split(' '));
     expect(first.stdout).toMatch(/^✓ Signed Policy 4, by maintainer, second\n/);
     expect(first.stdout).not.toContain('mallory');
+    expect(handoff(place, 'policy', 'show').stdout).toContain('identity/mallory, version 1, waits for signatures');
     const second = JSON.parse(handoff(place, ...commands[1]!.split(' '), '--json').stdout);
     expect(second.signed).toMatchObject([
       { document: 'identity/mallory', kind: 'identity', version: 1, signed_by: ['maintainer', 'second'] },
     ]);
     expect(handoff(place, 'verify').code).toBe(0);
+  });
+
+  it('says which version of whom was signed', async () => {
+    const place = fresh();
+    await twoMaintainers(place);
+    await reopen(place).handoff.identity.add({ name: 'ada', role: 'maintainer', as: 'maintainer' });
+    const { stdout } = handoff(place, 'policy', 'sign', '--as', 'second');
+    expect(stdout).toMatch(/^✓ Signed identity\/ada, version 1, by maintainer, second\n/);
+  });
+});
+
+describe('git handoff identity revoke', () => {
+  it('of a root key that is laid down: the commands it prints, typed in their order, replace it', async () => {
+    const place = fresh();
+    await twoMaintainers(place);
+    const { code, stderr } = handoff(place, 'identity', 'revoke', 'second', '--as', 'second');
+    expect(code).toBe(0);
+    const commands = [...stderr.matchAll(/git handoff ([^;\n]+)/g)].map(([, words]) =>
+      words!.replace('OTHER', 'maintainer'),
+    );
+    expect(commands).toHaveLength(5);
+    for (const words of commands) expect([words, handoff(place, ...words.split(' ')).code]).toEqual([words, 0]);
+    expect(await reopen(place).handoff.policy.show()).toMatchObject({ pending: false, waiting: [], version: 4 });
+  });
+});
+
+describe('git handoff policy set root.keys', () => {
+  it('with a maintainer who has no active key: the hint leads to one', async () => {
+    const place = fresh();
+    await twoMaintainers(place);
+    handoff(place, 'identity', 'revoke', 'second', '--as', 'second');
+    const { stderr } = handoff(place, 'policy', 'set', 'root.keys', 'maintainer,second');
+    expect(stderr).toContain('second cannot hold a root key');
+    expect(stderr).toContain('git handoff identity rotate second');
   });
 });

@@ -143,9 +143,33 @@ describe('identity keygen', () => {
       fingerprint: printOf(createPrivateKey(readFileSync(result.path))),
       public_key: expect.stringMatching(/^ssh-ed25519 \S{68} frank$/),
       path: join(place.keys, place.root.slice(0, 12), 'frank.pem'),
+      signed_in: false,
     });
     expect(git(place.dir, 'status', '--porcelain')).toBe('');
     expect(await states(place)).not.toHaveProperty('frank');
+  });
+
+  it('of a key that is there: says its public line, and how to make another one', async () => {
+    const place = fresh();
+    const { public_key, path } = await place.handoff.identity.keygen({ name: 'frank' });
+    await expect(place.handoff.identity.keygen({ name: 'frank' })).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining(public_key),
+      data: { path, public_key },
+    });
+  });
+
+  it('of somebody who is signed in: the key is to be rotated in, not added', async () => {
+    const place = fresh();
+    rmSync(join(place.keys, place.root.slice(0, 12), 'donna.pem'));
+    await expect(reopen(place).handoff.start({ as: 'donna' })).rejects.toMatchObject({
+      code: 'no_key',
+      hint: expect.stringContaining('git handoff identity rotate donna --key donna.pub'),
+    });
+    const { public_key, signed_in } = await place.handoff.identity.keygen({ name: 'donna' });
+    expect(signed_in).toBe(true);
+    await reopen(place).handoff.identity.rotate({ name: 'donna', key: publicKeyFile(place, public_key) });
+    await reopen(place).handoff.start({ as: 'donna' });
   });
 
   it('outside a repository the key serves every repository', async () => {
@@ -165,6 +189,7 @@ describe('identity rotate', () => {
     const result = await place.handoff.identity.rotate({ name: 'donna' });
     expect(result.fingerprint).toBe(printOf(privateKey(place, 'donna')));
     expect(result.fingerprint).not.toBe(printOf(old));
+    expect(result.retired).toEqual([printOf(old)]);
     expect((await states(place)).donna).toEqual(['active', 'retired']);
     writeSession(place, STORY);
     expect(await commitAndFind(place)).toEqual([]);
@@ -258,7 +283,11 @@ describe('identity revoke', () => {
     expect(found.every((line) => line.startsWith('key_revoked sessions/donna/'))).toBe(true);
     expect((await states(place)).donna).toEqual(['revoked']);
     const key = newKey();
-    await reopen(place).handoff.identity.rotate({ name: 'donna', key: publicKeyFile(place, publicLine(key)) });
+    const rotated = reopen(place).handoff.identity.rotate({
+      name: 'donna',
+      key: publicKeyFile(place, publicLine(key)),
+    });
+    expect(await rotated).toMatchObject({ retired: [] });
     expect((await states(place)).donna).toEqual(['active', 'revoked']);
   });
 

@@ -235,6 +235,53 @@ describe('a change counts as taken back', () => {
     expect(await reverted(place)).toEqual([]);
   });
 
+  test('not by the change that it took out itself, which was there before', async () => {
+    const place = fresh();
+    const added = await finished(place, ['one.txt']);
+    merge(place);
+    const { handoff } = open(place);
+    await handoff.start({ as: 'donna' });
+    const removed = revert(place, added);
+    await done(place, handoff, 'P0.2');
+    await handoff.wrap({ as: 'donna', message: 'taken out, as P0.2 asks for' });
+    expect(await reverted(place)).toEqual([`P0.1 ${removed}`]);
+    // and once it comes back, it is the other way round
+    const again = revert(place, removed);
+    expect(await reverted(place)).toEqual([`P0.2 ${again}`]);
+  });
+
+  test('also when the revert was written back for the same task, after it was done', async () => {
+    const place = fresh();
+    const sha = await finished(place);
+    git(place.dir, 'merge', '--quiet', '--squash', 'feature-P0.1');
+    git(place.dir, 'commit', '--quiet', '--message', 'squashed');
+    const { handoff } = open(place);
+    await handoff.start({ as: 'donna' });
+    const by = revert(place, 'HEAD');
+    await handoff.thought({ id: 'P0.1', summary: 'taken back', as: 'donna' });
+    await handoff.wrap({ as: 'donna', message: 'taken back' });
+    const result = await reopen(place).handoff.reconcile({ dryRun: true });
+    expect(result.reverted).toEqual([{ task_id: 'P0.1', commit_sha: sha, reverted_by: by }]);
+    revert(place, by);
+    expect(await reverted(place)).toEqual([]);
+  });
+
+  test('not when a later thought of a task that is done tells of more', async () => {
+    const place = fresh();
+    git(place.dir, 'switch', '--quiet', '--create', 'feature-P0.1');
+    const { handoff } = open(place);
+    await handoff.start({ as: 'donna' });
+    const first = work(place, { 'one.txt': '1\n' });
+    await done(place, handoff, 'P0.1');
+    revert(place, first);
+    work(place, { 'two.txt': '2\n' });
+    await handoff.thought({ id: 'P0.1', summary: 'in another way', as: 'donna' });
+    await handoff.wrap({ as: 'donna', message: 'done' });
+    git(place.dir, 'switch', '--quiet', 'main');
+    merge(place);
+    expect(await reverted(place)).toEqual([]);
+  });
+
   test('not when the task was begun again since', async () => {
     const place = fresh();
     await finished(place);

@@ -1,5 +1,5 @@
 import type { Role } from '../../core/trust.ts';
-import type { IdentityOptions, IdentityResult, KeygenResult } from '../../verbs/identity.ts';
+import type { IdentityOptions, IdentityResult, KeygenResult, RotateResult } from '../../verbs/identity.ts';
 import type { IdentityListing } from '../../verbs/identity-list.ts';
 import type { IdentityResignOptions, IdentityResignResult } from '../../verbs/identity-resign.ts';
 import type { ResignOptions, RevokeResult } from '../../verbs/identity-revoke.ts';
@@ -54,7 +54,7 @@ const list = defineVerb<object, IdentityListing>({
   text: async (result, paint) => (await text()).formatListing(result, paint),
 });
 
-const rotate = defineVerb<IdentityOptions, IdentityResult>({
+const rotate = defineVerb<IdentityOptions, RotateResult>({
   name: 'rotate',
   summary: 'a new key; the old one signs nothing new',
   purpose: 'Gives an identity a new key and retires the old one: what it signed stands, and it signs nothing new.',

@@ -1,4 +1,4 @@
-import type { IdentityResult, KeygenResult } from '../../verbs/identity.ts';
+import type { IdentityResult, KeygenResult, RotateResult } from '../../verbs/identity.ts';
 import type { IdentityListing } from '../../verbs/identity-list.ts';
 import type { IdentityResignResult } from '../../verbs/identity-resign.ts';
 import type { RevokeResult } from '../../verbs/identity-revoke.ts';
@@ -9,8 +9,10 @@ export function formatAdded(result: IdentityResult, paint: Paint): string {
   return formatSigned(result, `${result.identity} is signed in as ${result.role}`, paint);
 }
 
-export function formatRotated(result: IdentityResult, paint: Paint): string {
-  return formatSigned(result, `${result.identity} has a new key; the old one is retired`, paint);
+export function formatRotated(result: RotateResult, paint: Paint): string {
+  const { identity, retired } = result;
+  const old = retired.length === 0 ? 'it had none that was active' : 'the old one is retired';
+  return formatSigned(result, `${identity} has a new key; ${old}`, paint);
 }
 
 export function formatRevoked(result: RevokeResult, paint: Paint): string {
@@ -57,7 +59,8 @@ function formatSigned({ fingerprint, path, commit, pending }: IdentityResult, do
   );
 }
 
-export function formatKeygen({ identity, fingerprint, public_key, path }: KeygenResult, paint: Paint): string {
+export function formatKeygen(result: KeygenResult, paint: Paint): string {
+  const { identity, fingerprint, public_key, path, signed_in } = result;
   return lines(
     `${paint('green', '✓')} A key for ${identity}: ${fingerprint}`,
     `  ${path}`,
@@ -65,7 +68,7 @@ export function formatKeygen({ identity, fingerprint, public_key, path }: Keygen
     public_key,
     '',
     `Send that line to a maintainer, as ${identity}.pub. They sign it in with:`,
-    `  git handoff identity add ${identity} --key ${identity}.pub`,
+    `  git handoff identity ${signed_in ? 'rotate' : 'add'} ${identity} --key ${identity}.pub`,
   );
 }
 

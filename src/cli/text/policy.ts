@@ -12,7 +12,7 @@ export function formatPolicy(result: PolicyResult, paint: Paint): string {
   const rules = Object.fromEntries(Object.entries(policy).filter(([key]) => !FRAME.has(key)));
   const waits = waiting.flatMap((each) => [
     '',
-    `${paint('yellow', '!')} ${titleOf(each)} waits for signatures: git handoff policy sign ${quoteWord(each.document)}`,
+    `${paint('yellow', '!')} ${titleOf(each, ',')} waits for signatures: git handoff policy sign ${quoteWord(each.document)}`,
     ...detailsOf(each),
   ]);
   return lines(
@@ -45,8 +45,9 @@ function signedLines(each: ShownDocument, paint: Paint): string[] {
   return [title, ...detailsOf(each)];
 }
 
-function titleOf({ document, version }: ShownDocument): string {
-  return document.startsWith('policy/') ? `Policy ${version}` : `${document}, version ${version},`;
+/** The version of an identity stands between commas: `closing` is the second, where none follows. */
+function titleOf({ document, version }: ShownDocument, closing = ''): string {
+  return document.startsWith('policy/') ? `Policy ${version}` : `${document}, version ${version}${closing}`;
 }
 
 function detailsOf({ path, id, signed_by, changes }: ShownDocument): string[] {
