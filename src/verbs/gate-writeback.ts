@@ -10,8 +10,9 @@ import type { Oid } from '../git/store.ts';
 import { type Covers, coverByAncestry, union } from './coverage/ancestry.ts';
 import { isAlong, openAnchoring, patchIdsOf } from './coverage/anchors.ts';
 import { type BaseRecords, coverByBase } from './coverage/base-accounts.ts';
+import type { CodeOf } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
-import { type CodeOf, type OwnChanges, readOwn } from './coverage/own-changes.ts';
+import { type OwnChanges, readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
 import { notBehind, openSteps } from './coverage/step.ts';
 import type { Repository } from './repository.ts';
@@ -49,7 +50,7 @@ export interface Writeback {
 export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
   const codeOf = codeBy(input.exempt);
   const byAncestry = coverByAncestry(input.range, input.accounts);
-  const own = await readChanges(input, union(byAncestry.values())); // step 1, as far as it is asked
+  const own = await readChanges(input, codeOf, union(byAncestry.values())); // step 1, as far as it is asked
   const coverage = await cover(repository, { ...input, own, codeOf, byAncestry });
   const missing = await Promise.all(coverage.open.map((oid) => missingFor(repository, oid, codeOf(own.get(oid)!))));
   // what a commit that nobody accounts for changes is said once
@@ -65,12 +66,12 @@ function codeBy({ patterns, files }: WritebackCase['exempt']): CodeOf {
 }
 
 /** What a thought covers need not be read, unless something else is dropped for it. */
-async function readChanges(input: WritebackCase, covered: ReadonlySet<Oid>): Promise<OwnChanges> {
+async function readChanges(input: WritebackCase, codeOf: CodeOf, covered: ReadonlySet<Oid>): Promise<OwnChanges> {
   const { range, whole, waived, dropped, comparer } = input;
   const isWanted = (oid: Oid): boolean =>
     whole === null || dropped.commits.length > 0 || waived.has(oid) || !covered.has(oid);
   const asked = range.commits.filter(({ oid }) => isWanted(oid));
-  const read = await readOwn(comparer, asked);
+  const read = await readOwn(comparer, codeOf, asked);
   return new Map(asked.map(({ oid }, at) => [oid, read[at]!]));
 }
 
@@ -178,7 +179,7 @@ async function unclaimedPaths(
   }
   if (unclaimed.length === 0 || dropped.commits.length > 0) return unclaimed;
   // what no commit changes by itself, git has put there: it follows a file that another side renamed
-  const changed = pathsOf(await readOwn(comparer, range.commits), codeOf);
+  const changed = pathsOf(await readOwn(comparer, codeOf, range.commits), codeOf);
   return unclaimed.filter((path) => changed.has(path));
 }
 

@@ -10,8 +10,9 @@ import type { Session } from '../journal/registry.ts';
 import type { Writer } from './append.ts';
 import { coverByAncestry, union } from './coverage/ancestry.ts';
 import { openAnchoring } from './coverage/anchors.ts';
+import type { CodeOf } from './coverage/code.ts';
 import { openComparer } from './coverage/comparer.ts';
-import { type CodeOf, readOwn } from './coverage/own-changes.ts';
+import { readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
 import { openSteps } from './coverage/step.ts';
 import { accountsFor, waivedAmong } from './gate-history.ts';
@@ -117,7 +118,7 @@ async function uncovered(
   const codeOf: CodeOf = ({ paths }) => paths.filter((path) => !isExempt(path));
   const comparer = openComparer(repository);
   try {
-    const changes = await readOwn(comparer, range.commits);
+    const changes = await readOwn(comparer, codeOf, range.commits);
     const own = new Map(range.commits.map(({ oid }, at) => [oid, changes[at]!]));
     const elsewhere = accounts.filter(({ commit }) => !own.has(commit));
     const stepOf = openSteps(repository, comparer, [...range.boundary]);

@@ -3,6 +3,7 @@ import { EVIL_MERGES, FALSE_THOUGHTS, NO_REVIEW, UNACCOUNTED } from './attacks-c
 import { LEFT_OUT } from './attacks-complete.ts';
 import { BACK_AGAIN, DRIVERS, ELSEWHERE, EXEMPT, HALVES, UNDECIDED } from './attacks-coverage.ts';
 import { LINES, ONE_OF_TWO, VERSIONS } from './attacks-documents.ts';
+import { FOLLOWED } from './attacks-followed.ts';
 import { SURROUNDINGS, TREES } from './attacks-git.ts';
 import { CUTOFFS, LEDGERS, PROOFS } from './attacks-ledger.ts';
 import { NAMED_LIKE } from './attacks-names.ts';
@@ -20,6 +21,7 @@ export const ATTACKS: Readonly<Record<string, Scenario[]>> = {
   'code without its thought': UNACCOUNTED,
   'evil merges': EVIL_MERGES,
   'conflicts that nobody decided': UNDECIDED,
+  'what git takes for a rename': FOLLOWED,
   'code that was taken back': BACK_AGAIN,
   'half of a change': HALVES,
   'a patch at another place': ELSEWHERE,

@@ -1,8 +1,9 @@
 import { ROOT } from '../../core/paths.ts';
 import { type Changes, openChanges } from '../../git/changes.ts';
+import { parseRaw, RAW, type RawChange } from '../../git/raw-diff.ts';
 import { type Merger, openMerger } from '../../git/remerge.ts';
-import type { Git } from '../../git/run.ts';
-import type { GitStore } from '../../git/store.ts';
+import { type Git, readGit } from '../../git/run.ts';
+import type { GitStore, Oid } from '../../git/store.ts';
 import { openWorkshop } from '../../git/workshop.ts';
 import type { Repository } from '../repository.ts';
 
@@ -12,6 +13,8 @@ export interface Comparer {
   store: GitStore;
   changes: Changes;
   merger: Merger;
+  /** In which files two trees differ, records included; each pair is read once. */
+  readRaw(before: Oid, after: Oid): Promise<RawChange[]>;
   close(): Promise<void>;
 }
 
@@ -27,9 +30,22 @@ export function openComparer(
     store,
     changes,
     merger: openMerger(workshop, spend),
+    readRaw: openRaw(workshop.git),
     async close() {
       await changes.close();
       workshop.close();
     },
+  };
+}
+
+function openRaw(git: Git): Comparer['readRaw'] {
+  const known = new Map<string, Promise<RawChange[]>>();
+  const read = async (before: Oid, after: Oid): Promise<RawChange[]> =>
+    parseRaw(await readGit(git, ['diff-tree', ...RAW, '--ignore-submodules=none', before, after, '--']));
+  return (before, after) => {
+    const key = `${before} ${after}`;
+    const changes = known.get(key) ?? read(before, after);
+    known.set(key, changes);
+    return changes;
   };
 }

@@ -1,18 +1,19 @@
-import { ROOT } from '../../core/paths.ts';
 import type { Comparison } from '../../git/changes.ts';
 import type { Change } from '../../git/patch-reader.ts';
 import type { RangeCommit } from '../../git/range.ts';
-import type { Conflict, Merged } from '../../git/remerge.ts';
+import type { Merged } from '../../git/remerge.ts';
 import type { Oid } from '../../git/store.ts';
+import { asChange, type CodeOf } from './code.ts';
+import { openCodeMerger } from './code-merger.ts';
 import type { Comparer } from './comparer.ts';
 
 /**
  * SPEC §10.4, step 1: what each commit changes by itself. Of a merge that is what git would not have made of its parents alone, and
  * whatever it left to a person to decide: a conflict is decided by whoever commits the merge, also where nothing was done about it.
  */
-export async function readOwn(comparer: Comparer, commits: readonly RangeCommit[]): Promise<Change[]> {
+export async function readOwn(comparer: Comparer, codeOf: CodeOf, commits: readonly RangeCommit[]): Promise<Change[]> {
   const merges = commits.filter(({ parents }) => parents.length > 1);
-  const made = await comparer.merger.merge(merges.map(({ parents }) => parents));
+  const made = await openCodeMerger(comparer, codeOf).merge(merges.map(({ parents }) => parents));
   const ofMerges = await Promise.all(merges.map((merge, at) => readMerge(comparer, merge, made[at]!)));
   const byMerge = new Map(merges.map(({ oid }, at) => [oid, ofMerges[at]!]));
   const single = commits.filter(({ oid }) => !byMerge.has(oid));
@@ -34,21 +35,5 @@ async function readMerge({ store, changes }: Comparer, merge: RangeCommit, made:
     patchId: null,
   };
 }
-
-/** What is left to decide is changed by whoever decides it. */
-export function asChange(conflicts: readonly Conflict[]): Change {
-  const code = conflicts.filter(({ path }) => !isRecord(path));
-  const odd = code.filter(({ isFile }) => !isFile);
-  const paths = code.map(({ path }) => path);
-  return { paths, unlikeFiles: new Set(odd.map(({ path }) => path)), patchId: null };
-}
-
-/** Records are judged elsewhere. */
-function isRecord(path: string): boolean {
-  return path === ROOT || path.startsWith(`${ROOT}/`);
-}
-
-/** What of a change asks for an account. */
-export type CodeOf = (change: Change) => string[];
 
 export type OwnChanges = ReadonlyMap<Oid, Change>;

@@ -3,8 +3,9 @@ import { fitsOnce, isAtAnEnd } from '../../git/hunk-place.ts';
 import type { FileHunks } from '../../git/hunk-reader.ts';
 import type { Merged, Pick } from '../../git/remerge.ts';
 import type { Oid } from '../../git/store.ts';
+import { asChange, type CodeOf } from './code.ts';
+import { openCodeMerger } from './code-merger.ts';
 import type { Comparer } from './comparer.ts';
-import { asChange, type CodeOf } from './own-changes.ts';
 
 /** A commit and what it comes from: a commit with one parent, or with none. */
 export interface SingleCommit {
@@ -30,7 +31,8 @@ export interface Repeats {
 
 /** `codeOf`: what counts. Records, and what is exempt, do not. */
 export function openRepeats(comparer: Comparer, codeOf: CodeOf): Repeats {
-  const { store, merger } = comparer;
+  const { store } = comparer;
+  const merger = openCodeMerger(comparer, codeOf);
   const treeOf = async (commit: Oid): Promise<Oid> => (await store.readCommit(commit)).tree;
   const parentTree = async ({ oid, parents: [parent] }: SingleCommit): Promise<Oid> =>
     parent === undefined ? emptyTree(oid) : treeOf(parent);

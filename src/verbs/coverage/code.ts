@@ -1,0 +1,19 @@
+import { ROOT } from '../../core/paths.ts';
+import type { Change } from '../../git/patch-reader.ts';
+import type { Conflict } from '../../git/remerge.ts';
+
+/** What of a change asks for an account. */
+export type CodeOf = (change: Change) => string[];
+
+/** What is left to decide is changed by whoever decides it. */
+export function asChange(conflicts: readonly Conflict[]): Change {
+  const code = conflicts.filter(({ path }) => !isRecord(path));
+  const odd = code.filter(({ isFile }) => !isFile);
+  const paths = code.map(({ path }) => path);
+  return { paths, unlikeFiles: new Set(odd.map(({ path }) => path)), patchId: null };
+}
+
+/** Records are judged elsewhere. */
+function isRecord(path: string): boolean {
+  return path === ROOT || path.startsWith(`${ROOT}/`);
+}

@@ -1,0 +1,93 @@
+import { type Place, writeBytes } from '../handoff.ts';
+import { git } from '../temporary.ts';
+import { edited } from './ground.ts';
+import { branch, checkout, code, merge, policy, type Scenario, staged } from './scenario.ts';
+
+// Git follows a file that one side renamed by looking for one that is alike. Whoever may write files that ask for no account can
+// leave a copy of a file of code among them, on a commit from before that file, and let git take the one for the other.
+
+const MISSING = 'writeback_missing';
+const CODE = 'src/app.ts';
+
+/** The branch `decoy`: a copy of the code, on a commit that does not have the code yet. */
+function leaveDecoy(place: Place, decoy: string): void {
+  const [added] = git(place.dir, 'log', '--format=%H', '--diff-filter=A', 'main', '--', CODE).split('\n');
+  branch(place, 'decoy', `${added}^`);
+  code(place, { [decoy]: edited({}) });
+}
+
+/** What is checked out has the branch behind it, and nothing of it. */
+function takeNothingOf({ dir }: Place, name: string, decoy: string): void {
+  git(dir, 'merge', '--quiet', '--no-ff', '--no-commit', name);
+  git(dir, 'rm', '--quiet', '--force', '--', decoy);
+  git(dir, 'commit', '--quiet', '--message', `merge of ${name}`);
+}
+
+function isIn({ dir }: Place, text: string): void {
+  if (!git(dir, 'show', `HEAD:${CODE}`).includes(text)) throw new Error(`git has not put ${text} there`);
+}
+
+function editDecoy(place: Place, decoy: string): void {
+  leaveDecoy(place, decoy);
+  branch(place, 'edited', 'decoy');
+  code(place, { [decoy]: edited({ 5: 'evil\n' }) });
+  branch(place, 'feature', 'main');
+  takeNothingOf(place, 'decoy', decoy);
+  merge(place, 'edited');
+  isIn(place, 'evil');
+}
+
+/** The same copy decides what two branches have in common, and so which of two versions is the newer one. */
+function takeBackByDecoy(place: Place, decoy: string): void {
+  leaveDecoy(place, decoy);
+  checkout(place, 'main');
+  takeNothingOf(place, 'decoy', decoy);
+  branch(place, 'old');
+  branch(place, 'edited', 'decoy');
+  code(place, { [decoy]: edited({ 5: 'fixed\n' }) });
+  checkout(place, 'main');
+  code(place, { [CODE]: edited({ 5: 'fixed\n' }) });
+  for (const [name, from] of [
+    ['feature', 'main'],
+    ['other', 'old'],
+  ] as const) {
+    branch(place, `${name}-back`, 'edited');
+    staged(
+      place,
+      () => {
+        writeBytes(place.dir, decoy, edited({}));
+        git(place.dir, 'add', '--', decoy);
+      },
+      `back for ${name}`,
+    );
+    branch(place, name, from);
+    merge(place, `${name}-back`);
+  }
+  checkout(place, 'feature');
+  merge(place, 'other');
+  isIn(place, 'line 5\n');
+}
+
+export const FOLLOWED: Scenario[] = [
+  {
+    name: 'code changed by way of a file in .handoff that git takes for it',
+    threat: 44,
+    expect: MISSING,
+    build: (place) => editDecoy(place, '.handoff/app.ts'),
+  },
+  {
+    name: 'code changed by way of an exempt file that git takes for it',
+    threat: 69,
+    expect: MISSING,
+    build(place) {
+      policy(place, { exempt: ['docs/**'] });
+      editDecoy(place, 'docs/app.ts');
+    },
+  },
+  {
+    name: 'a fix taken back by way of a file in .handoff, where two branches have met twice',
+    threat: 44,
+    expect: MISSING,
+    build: (place) => takeBackByDecoy(place, '.handoff/app.ts'),
+  },
+];
