@@ -3,7 +3,7 @@ import { LEDGER } from '../core/paths.ts';
 import { quoteWord } from '../core/quote.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
-import { attempt, type Report } from './finding.ts';
+import { attempt, type Report, toFinding } from './finding.ts';
 import { readLayout } from './layout.ts';
 import type { Entry, Source } from './source.ts';
 import { readSignedDocument } from './trust.ts';
@@ -48,10 +48,20 @@ export async function auditDependents(
 
 type Check = (trust: Trust) => Promise<unknown>;
 
-/** Throws what is wrong by those who are to be trusted, unless it was wrong before. */
+/**
+ * Throws what is wrong by those who are to be trusted, unless it was as wrong before. What was distrusted, and so harmless, is an
+ * error for ever once the holder of the revoked key is no maintainer any more: nothing tells then that a maintainer ever signed it.
+ */
 async function assertKept(check: Check, { was, is }: Turn): Promise<void> {
   const fault = await check(is).then(() => null, asFault);
-  if (fault && (await check(was).then(() => null, asFault)) === null) throw fault;
+  if (!fault) return;
+  const before = await check(was).then(() => null, asFault);
+  if (!before || (isHarmless(before) && !isHarmless(fault))) throw fault;
+}
+
+/** SPEC §5.5: what is only distrusted breaks nothing. */
+function isHarmless(fault: HandoffError): boolean {
+  return toFinding(fault, '').severity === 'warning';
 }
 
 function asFault(error: unknown): HandoffError {
@@ -71,15 +81,16 @@ function resign({ path }: Entry): string {
 const APPEND = 'Another maintainer signs the ledger, on the protected branch: git handoff ledger append';
 const REMOVE = 'It proves nothing by then: git rm it, and once the ledger is signed anew, git handoff prove RECORD.';
 
-/** Whether a key that could sign documents can no more. */
+/** Whether a maintainer's key can sign no more, or is a maintainer's no more. */
 function losesKey({ was, is }: Turn): boolean {
-  const left = new Set(signingKeys(is));
-  return signingKeys(was).some((key) => !left.has(key));
+  const left = new Set(maintainersKeys(is));
+  return maintainersKeys(was).some((key) => !left.has(key));
 }
 
-function signingKeys({ identities }: Trust): string[] {
+/** Each with what its signature is worth: a revoked one still tells what is distrusted from what nobody signed. */
+function maintainersKeys({ identities }: Trust): string[] {
   const maintainers = [...identities.values()].filter(({ role }) => role === 'maintainer');
   return maintainers.flatMap(({ name, keys }) =>
-    keys.filter(({ state }) => state !== 'revoked').map(({ fingerprint }) => `${name} ${fingerprint}`),
+    keys.map(({ fingerprint, state }) => `${name} ${fingerprint} ${state === 'revoked' ? 'revoked' : 'signs'}`),
   );
 }

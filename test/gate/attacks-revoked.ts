@@ -106,6 +106,31 @@ export const DEPENDENTS: Scenario[] = [
     },
   },
   {
+    name: 'a maintainer whose key was revoked before, and who is one no more, with a task that nobody else has signed',
+    threat: 64,
+    expect: 'signer_unknown',
+    build(place) {
+      const second = secondMaintainer(place);
+      document(place, 'tasks/P0.7.yaml', taskFields(place, 'P0.7', { proof: 'seal' }), [second]);
+      setState(place, 'second', 'revoked');
+      branch(place, 'feature');
+      demote(place, 'second');
+    },
+  },
+  {
+    name: 'the same, with the ledger that only the revoked key has signed',
+    threat: 64,
+    expect: 'ledger_inconsistent',
+    async build(place) {
+      await open(place).handoff.identity.add({ name: 'second', role: 'maintainer' });
+      commitSealed(place, 3);
+      await append(place, { as: 'second' });
+      setState(place, 'second', 'revoked');
+      branch(place, 'feature');
+      demote(place, 'second');
+    },
+  },
+  {
     name: 'a waiver by somebody who is a maintainer no more',
     threat: 64,
     expect: ['signer_not_entitled', 'writeback_missing'],

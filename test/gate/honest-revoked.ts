@@ -177,6 +177,17 @@ export const REVOKED: Scenario[] = [
     },
   },
   {
+    name: 'a maintainer who is one no more, whose key was revoked, after others have signed what was theirs',
+    async build(place) {
+      const second = secondMaintainer(place);
+      document(place, 'tasks/P0.7.yaml', taskFields(place, 'P0.7'), [second]);
+      setState(place, 'second', 'revoked');
+      branch(place, 'feature');
+      await open(place).handoff.identity.resign({ document: ['P0.7'], as: 'maintainer' });
+      demote(place, 'second');
+    },
+  },
+  {
     name: 'a maintainer who is one no more, with a waiver on the protected branch',
     build(place) {
       const [, key] = secondMaintainer(place);
