@@ -9,6 +9,8 @@ export interface BudgetLimits {
   merges: number;
   /** Of `.handoff` as it arrives: files, and what it takes to look into folders. */
   bytes: number;
+  /** Bytes that git may take at once: to compare files it needs some fifty for every line, and lines may be empty. */
+  memory: number;
 }
 
 export const DEFAULT_LIMITS: BudgetLimits = {
@@ -17,15 +19,18 @@ export const DEFAULT_LIMITS: BudgetLimits = {
   commits: 100_000,
   merges: 512,
   bytes: 64 * 1024 * 1024,
+  memory: 128 * 1024 * 1024,
 };
 
-type Cost = Exclude<keyof BudgetLimits, 'seconds'>;
+type Cost = Exclude<keyof BudgetLimits, 'seconds' | 'memory'>;
 
 /** Counts what a push costs. Every step that a push can make longer asks here first, so that none takes the server down. */
 export interface Budget {
   /** Throws where this would be more than is allowed, or where the time is over. */
   spend(cost: Cost, amount: number): void;
   assertTime(): void;
+  /** How many bytes git may take at once. */
+  memory: number;
   /** How many milliseconds are left; never less than 0. For whoever waits for another process. */
   left(): number;
   /** What to say when they are over. */
@@ -48,6 +53,7 @@ export function openBudget(limits: BudgetLimits, clock: () => number): Budget {
       assertTime();
     },
     assertTime,
+    memory: limits.memory,
     left: () => Math.max(0, end - clock()),
     outOfTime: () => outOfTime(limits.seconds),
   };
@@ -83,10 +89,25 @@ function outOfTime(seconds: number): HandoffError {
   });
 }
 
+/** Where git was not let take as much at once as it wanted, that; else the error as it is. */
+export function asOutOfMemory(error: HandoffError): HandoffError {
+  const { wanted, limit } = (error.data ?? {}) as { wanted?: number; limit?: number };
+  return wanted && limit ? outOfMemory(wanted, limit) : error;
+}
+
+function outOfMemory(wanted: number, limit: number): HandoffError {
+  const [expected, found] = [`at most ${limit} bytes that git takes at once`, `${wanted} or more`];
+  return new HandoffError('too_large', `A file is too large to compare: expected ${expected}, found ${found}.`, {
+    hint: hintFor('memory'),
+    data: { budget: 'memory', expected, found },
+  });
+}
+
 /** The first works for whoever pushes, the second for whoever runs the server. */
 function hintFor(cost: keyof BudgetLimits): string {
   const pieces = cost === 'refs' ? 'fewer refs at a time' : 'an older commit first: git push REMOTE COMMIT:BRANCH';
-  return `Push it in pieces, ${pieces}. Or ask for a higher limit where it is judged: git config handoff.budget.${cost} NUMBER`;
+  const first = cost === 'memory' ? 'Leave the largest file out of every commit.' : `Push it in pieces, ${pieces}.`;
+  return `${first} Or ask for a higher limit where it is judged: git config handoff.budget.${cost} NUMBER`;
 }
 
 /** Nothing is judged after that: it is no finding about one file, of which there would be one for each. */

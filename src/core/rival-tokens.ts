@@ -16,6 +16,16 @@ export function rivalTokens(tokens: readonly TaskToken[], own: readonly SessionK
   return others.filter((each) => isOwnIdentity(each) || highest.get(each.identity) === each);
 }
 
+/**
+ * Whether a claim that has come upon `first` may keep this number. One that somebody has used is left to them, where that takes
+ * no long way: whoever has used thousands in a row keeps nobody waiting.
+ */
+export function isFreeToken(token: number, first: number, tokens: readonly TaskToken[], own: SessionKey): boolean {
+  const isUsed = tokens.some((each) => each.token === token && !isSameSession(each, own));
+  if (isUsed && token < first + TOKEN_REACH) return false;
+  return rivalAt(token, rivalTokens(tokens, [own])) === null;
+}
+
 /** Who holds this number of the lock, or has passed it. */
 export function rivalAt(token: number, rivals: readonly TaskToken[]): TaskToken | null {
   return rivals.find((each) => each.token >= token && each.token < token + TOKEN_REACH) ?? null;

@@ -89,6 +89,14 @@ function commandLine(git: Git, args: readonly string[], config: Record<string, s
   return { argv: ['-C', git.dir, ...FLAGS, ...chosen, ...args], env: { ...gitEnv(git.env), ...git.set } };
 }
 
+/**
+ * Git dies rather than take more than this at once; the error's data says how much it wanted. A file of nothing but line ends is small in a push, and to compare it takes
+ * git some fifty times as many bytes as it has.
+ */
+export function limitMemory(git: Git, bytes: number): Git {
+  return { ...git, set: { ...git.set, GIT_ALLOC_LIMIT: String(bytes) } };
+}
+
 /** For what compares commits: git would first read the index, which has a line for every file, and never look at it. */
 export function withoutIndex(git: Git): Git {
   return { ...git, set: { ...git.set, GIT_INDEX_FILE: join(dirname(devNull), 'git-handoff-has-no-index') } };
@@ -131,6 +139,9 @@ export function gitEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 export function gitFailure(args: readonly string[], { code, stderr }: Omit<GitResult, 'stdout'>): HandoffError {
   const line = reason(stderr);
   const message = `git ${args[0]} failed with exit code ${code}: ${line}`;
+  const [, wanted, limit] = /attempting to allocate (\d+) over limit (\d+)/.exec(stderr) ?? [];
+  if (wanted && limit)
+    return new HandoffError('io', message, { data: { wanted: Number(wanted), limit: Number(limit) } });
   if (/dubious ownership/.test(stderr)) return new HandoffError('not_a_repository', message, ownershipHint(stderr));
   if (/not a git repository/i.test(stderr)) return new HandoffError('not_a_repository', message, NO_REPOSITORY);
   if (/\.lock': File exists/.test(stderr)) return new HandoffError('io', message, LOCKED);

@@ -74,6 +74,7 @@ function environment({ set = {} }: Git, dir: string, commonDir: string): Record<
     GIT_CONFIG_SYSTEM: devNull,
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_ATTR_NOSYSTEM: '1',
+    ...(set.GIT_ALLOC_LIMIT ? { GIT_ALLOC_LIMIT: set.GIT_ALLOC_LIMIT } : {}),
   };
 }
 

@@ -1,7 +1,7 @@
 import { HandoffError } from '../core/error.ts';
 import { taskStatus } from '../core/history-queries.ts';
 import { quoteWord } from '../core/quote.ts';
-import { rivalAt, rivalTokens } from '../core/rival-tokens.ts';
+import { isFreeToken } from '../core/rival-tokens.ts';
 import { isOpen } from '../core/task-order.ts';
 import { type Claim, dropClaim, readClaim, writeClaim } from '../journal/claims.ts';
 import { requireSigner } from './acting.ts';
@@ -173,14 +173,16 @@ async function takeLock({ writer, board, task, held, reason }: Claiming): Promis
   const { repository, session, holds } = writer;
   const name = `task/${task.task_id}` as const;
   const holder = holderOf(repository.host.name, session, repository.now().toISOString(), reason);
-  const rivals = rivalTokens(board.trailOf(task.task_id)?.tokens ?? [], [session]);
+  const tokens = board.trailOf(task.task_id)?.tokens ?? [];
   let prior = held;
+  let first = 0;
   for (;;) {
     const isTaken = await holds.take(name, prior, holder);
     prior = await holds.read(name);
     if (!isTaken || !isHeldBy(prior, session)) throw lost(task.task_id, prior, board);
     const token = tokenOf(prior, session);
-    if (!rivalAt(token, rivals)) return token;
+    first ||= token;
+    if (isFreeToken(token, first, tokens, session)) return token;
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  asOutOfMemory,
   type Budget,
   type BudgetLimits,
   budgetFinding,
@@ -6,7 +7,7 @@ import {
   isOverBudget,
   openBudget,
 } from '../core/budget.ts';
-import { type Finding, HandoffError } from '../core/error.ts';
+import { asHandoffError, type Finding, HandoffError } from '../core/error.ts';
 import { later } from '../core/later.ts';
 import type { GitConfig } from '../git/config.ts';
 import type { Git } from '../git/run.ts';
@@ -74,9 +75,10 @@ export async function withinBudget<T>(
   try {
     return await Promise.race([judging, late]);
   } catch (error) {
-    if (!(error instanceof HandoffError) || !isOverBudget(error)) throw error;
+    const over = asOutOfMemory(asHandoffError(error));
+    if (!isOverBudget(over)) throw error;
     stop.stop();
-    return refuse(budgetFinding(error));
+    return refuse(budgetFinding(over));
   } finally {
     clearTimeout(timer);
   }

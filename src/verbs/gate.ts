@@ -8,6 +8,7 @@ import { quoteWord } from '../core/quote.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { assertReadAlike, type Range, readNearRange, readRange } from '../git/range.ts';
+import { limitMemory } from '../git/run.ts';
 import { isNullOid, noSuchRevision, type Oid } from '../git/store.ts';
 import { type Comparer, openComparer } from './coverage/comparer.ts';
 import { budgetOf, hurried, stoppable, withinBudget } from './gate-budget.ts';
@@ -34,15 +35,11 @@ export interface GateOptions {
 /** May head replace base on a protected branch? SPEC §10 */
 export async function gate(repository: Repository, options: GateOptions): Promise<GateResult> {
   if (options.root !== undefined) assertRoot(options.root);
-  const { git, stop } = stoppable(repository.git);
-  let spend = (_merges: number): void => {};
-  const comparer = openComparer({ ...repository, git }, (merges) => spend(merges));
+  const budget = options.budget ?? (await budgetOf(repository));
+  const { git, stop } = stoppable(limitMemory(repository.git, budget.memory));
+  const comparer = openComparer({ ...repository, git }, (merges) => budget.spend('merges', merges));
   try {
-    const [ends, budget] = await Promise.all([
-      resolveEnds(repository, options),
-      options.budget ?? budgetOf(repository),
-    ]);
-    spend = (merges) => budget.spend('merges', merges);
+    const ends = await resolveEnds(repository, options);
     const judging = () => judgeEnds(hurried({ ...repository, git }, budget), options, { ends, comparer, budget });
     return await withinBudget(budget, stop, judging, (finding) => answer(ends, 0, null, [finding]));
   } finally {

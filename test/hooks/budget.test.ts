@@ -73,6 +73,19 @@ describe('a push that costs too much is refused, and passes in pieces or under a
     expect(push(here, server, ['main'])).toMatchObject({ code: 0 });
   });
 
+  it('memory: a file of line ends, which is next to nothing in a push', async () => {
+    const here = place();
+    const server = await withServer(here, { memory: '1m' });
+    code(here, { 'src/lines.txt': '\n'.repeat(1 << 20) });
+    const refused = push(here, server, ['main']);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('remote: error too_large: ') });
+    expect(refused.stderr).toMatch(
+      /at most 1048576 bytes that git takes at once.*git config handoff\.budget\.memory NUMBER/,
+    );
+    git(server, 'config', 'handoff.budget.memory', '256m');
+    expect(push(here, server, ['main']).stderr).toContain('writeback_missing');
+  });
+
   it('merges that have to be made again', async () => {
     const here = place();
     const server = await withServer(here, { merges: '2' });
