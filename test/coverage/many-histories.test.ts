@@ -4,7 +4,7 @@ import { PROMISES } from './promises.ts';
 
 /** None of those that the quick tests look at. COVERAGE_COUNT: more of them. */
 const SEED = Number(process.env.COVERAGE_SEED ?? 100_000);
-const COUNT = Number(process.env.COVERAGE_COUNT ?? 600);
+const COUNT = Number(process.env.COVERAGE_COUNT ?? 2000);
 
 let workplace: Workplace;
 beforeAll(() => {

@@ -1,7 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { HandoffError } from '../../src/core/error.ts';
 import type { Place } from '../handoff.ts';
-import { git } from '../temporary.ts';
+import { disposableDirectory, git } from '../temporary.ts';
 import { reopen } from '../threats/forge.ts';
 import { RANDOM_STEPS } from './random-steps.ts';
 import { activeAgents, addRecord, forgetDropped, openSession, openWorld, type World } from './random-world.ts';
@@ -63,6 +65,7 @@ async function accept(world: World, { trace }: Run): Promise<void> {
   git(place.dir, 'branch', '--force', 'main', 'HEAD');
   checkout(place, 'main');
   await assertUsable(place, trace);
+  await assertPickedUp(world, trace);
   await assertHonestPasses(world, trace);
   if (world.dice.chance(0.4)) await assertAppends(place, trace);
 }
@@ -93,6 +96,35 @@ async function assertUsable(place: Place, trace: readonly string[]): Promise<voi
   await reopen(place).handoff.status();
   await reopen(place).handoff.next();
   await reopen(place).handoff.log({ limit: 5 });
+}
+
+/** Somebody whose key counts takes up the work in another clone, by the verbs, and what they push would be let in. */
+async function assertPickedUp(world: World, trace: readonly string[]): Promise<void> {
+  const { place, dice } = world;
+  const agents = await activeAgents(world);
+  if (agents.length === 0) return;
+  const [name, key] = dice.pick(agents);
+  const { path, remove } = disposableDirectory();
+  const [dir, keys] = [join(path, 'clone'), join(path, 'keys')];
+  git('/', 'clone', '--quiet', '--shared', place.dir, dir);
+  mkdirSync(join(keys, place.root.slice(0, 12)), { recursive: true });
+  const pem = key.export({ type: 'pkcs8', format: 'pem' });
+  writeFileSync(join(keys, place.root.slice(0, 12), `${name}.pem`), pem, { mode: 0o600 });
+  const at = reopen(place, dir, { ...place.env, HANDOFF_KEYS: keys });
+  const told = `${trace.join('\n')}\nthen a pickup by ${name}`;
+  try {
+    await at.handoff.pickup({ as: name });
+    await at.handoff.wrap({ as: name, message: 'done', commit: true });
+    const { findings } = await judge(at, 'refs/remotes/origin/main');
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    expect(errors, told).toEqual([]);
+  } catch (error) {
+    throw error instanceof HandoffError
+      ? new Error(`${told}: ${error.code} ${error.message}`, { cause: error })
+      : error;
+  } finally {
+    remove();
+  }
 }
 
 /** Somebody whose key counts does what everybody does. It becomes the protected branch as well. */

@@ -394,6 +394,21 @@ export const LINES: Scenario[] = [
     },
   },
   {
+    name: 'a policy that waits, proposed by whom it would make a root principal',
+    threat: 68,
+    isVariant: true,
+    expect: 'signer_unknown',
+    async build(place) {
+      await twoMaintainers(place);
+      branch(place, 'feature');
+      const key = newKey();
+      const named: NamedKey[] = [maintainer(place), ['mallory', key]];
+      const keys = named.map(([name, each]) => `${name} ${publicLine(each)}`);
+      const fields = documentAfter(place, 'policy/0003.yaml', { root: { threshold: 1, keys } });
+      document(place, 'policy/0004.pending.yaml', fields, [['mallory', key]]);
+    },
+  },
+  {
     name: 'a policy that waits, replaced by that of an agent',
     threat: 68,
     expect: 'signer_unknown',

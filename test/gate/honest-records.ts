@@ -130,6 +130,19 @@ export const TRUST: Scenario[] = [
     },
   },
   {
+    name: 'the same of somebody called as every object of JavaScript has something called',
+    async build(place) {
+      branch(place, 'feature');
+      const here = open(place);
+      await here.handoff.identity.add({ name: 'constructor' });
+      const base = headOf(place.dir);
+      code(place, { 'src/a.ts': 'a\n' });
+      const thought = { ...(await thoughtSince(place, base)), task_id: 'toString' };
+      const work = [IN_PROGRESS, thought, DONE].map((draft) => ({ ...draft, task_id: 'toString' }));
+      session(here, [START, ...work, BATON], { identity: 'constructor' });
+    },
+  },
+  {
     name: 'a new maintainer, and a task that they sign',
     build(place) {
       branch(place, 'feature');

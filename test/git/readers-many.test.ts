@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { compareFolders } from './index-readers.ts';
 import { compareCommits, compareTags, compareTrees } from './readers.ts';
 
 // The same as in readers.test.ts, some thousand times.
@@ -16,4 +17,8 @@ it('trees', () => {
 it('tags', async () => {
   const { read, refused } = await compareTags({ count: 2000, seed: 47 });
   expect(Math.min(read, refused)).toBeGreaterThan(100);
+});
+
+it('folders of an index', { timeout: 600_000 }, () => {
+  expect(compareFolders({ count: 1500, seed: 48 })).toBeGreaterThan(300);
 });

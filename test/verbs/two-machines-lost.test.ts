@@ -82,12 +82,34 @@ describe('a connection that drops before anything is taken', () => {
     done(left, ...START);
   });
 
+  it('start that has its identity, and not its session, gives that back to whoever comes next', () => {
+    const [left, right] = pair();
+    const [hook, , then] = BEFORE;
+    once(left, hook, 'case $input in *refs/handoff/locks/session/*) ;; *) false ;; esac', then);
+    expect(handoff(left, ...START)).toMatchObject({ code: 4 });
+    expect(isSpent(left)).toBe(true);
+    done(right, ...START);
+  });
+
   it('a claim that fails is no claim, and works again', () => {
     const [left] = pair();
     done(left, ...START);
     once(left, ...BEFORE);
     expect(handoff(left, 'claim', 'P0.1')).toMatchObject({ code: 4 });
     expect(done(left, 'claim', 'P0.1')).toMatchObject({ token: 1 });
+  });
+
+  it('a claim that fails leaves the task to others, on the same machine and on another', () => {
+    const [left, right] = pair();
+    for (const name of ['donna', 'erin']) done(left, 'start', '--as', name);
+    once(left, ...BEFORE);
+    expect(handoff(left, 'claim', 'P0.1', '--as', 'donna')).toMatchObject({ code: 4 });
+    expect(done(left, 'claim', 'P0.1', '--as', 'erin')).toMatchObject({ token: 1 });
+    done(left, 'unclaim', 'P0.1', '--as', 'erin');
+    once(left, ...BEFORE);
+    expect(handoff(left, 'claim', 'P0.1', '--as', 'donna')).toMatchObject({ code: 4 });
+    done(right, 'start', '--as', 'maintainer');
+    expect(done(right, 'claim', 'P0.1')).toMatchObject({ token: 2 });
   });
 
   it('a wrap whose release fails is finished by the same command', () => {
