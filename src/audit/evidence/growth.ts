@@ -1,6 +1,7 @@
 import { isIdentityName } from '../../core/names.ts';
 import { parseSessionFolder } from '../../core/paths.ts';
 import type { PlacedRecord } from '../../core/record-summary.ts';
+import { lockOf } from '../../core/task-state.ts';
 import type { Trust } from '../../core/trust.ts';
 import type { Suite } from '../../core/verify.ts';
 import type { Oid } from '../../git/store.ts';
@@ -125,9 +126,9 @@ async function traces(
 }
 
 /** Of what a session writes under one number of a lock, which may be much, the first record says it all. */
-function isNews({ record }: PlacedRecord, key: string, known: Set<string>): boolean {
-  const lock = record.fields.lock as unknown as { task: string; token: number } | undefined;
-  if (!lock || key !== keys.lockOf(lock.task)) return true;
+function isNews(placed: PlacedRecord, key: string, known: Set<string>): boolean {
+  const lock = lockOf(placed);
+  if (!lock || key !== keys.lock(lock.task)) return true;
   const held = `${key} ${lock.token}`;
   if (known.has(held)) return false;
   known.add(held);
