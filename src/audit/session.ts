@@ -113,7 +113,7 @@ interface Session {
 
 /** SPEC §3.1: the policy may ask for less than the protocol allows, of what arrives. */
 export function maxBytes({ policy }: Trust): number {
-  return (policy.document.fields.limits as unknown as { record_bytes: number }).record_bytes;
+  return policy.rules.limits.record_bytes;
 }
 
 /** Bytes first, then what they say, SPEC §4.5: files are read together, then verified together, then judged one by one. */
