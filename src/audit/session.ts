@@ -187,8 +187,8 @@ function assertEntitled(kind: RecordKind, { name, role, version }: Identity): vo
 }
 
 /**
- * SPEC §5.5: what may have been right when it came and is by somebody who may no more. It keeps its place in the chain, since
- * others build on it, and counts for nothing. Null for what counts.
+ * SPEC §5.5: why a record is distrusted: it may have been right when it came, but its signer may not sign any more. It counts for
+ * nothing and keeps its place in the chain, since later records name it as `prev`. Null for a record that counts.
  */
 function whyDistrusted(
   { kind, seq, key }: { kind: RecordKind; seq: number; key: IdentityKey },
