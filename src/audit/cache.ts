@@ -65,10 +65,10 @@ export function readCached(path: string): string {
   }
 }
 
-/** More is none that we wrote, or one that takes longer to read than what it saves. */
+/** A larger file was not written by us, or takes longer to read than it saves. */
 const MOST_BYTES = 256 * 1024 ** 2;
 
-/** A pipe in its place would be waited for until somebody writes to it. */
+/** If somebody put a pipe there, reading it would wait until somebody writes to it. */
 function readRegular(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -96,7 +96,7 @@ export function writeCached(path: string, value: unknown, replacer?: Replacer): 
 
 type Replacer = (key: string, value: unknown) => unknown;
 
-/** Null for what is too long for a string, or than what is read. */
+/** Null for a value whose text would be longer than what we read back, or than a string can be. */
 function toJson(value: unknown, replacer?: Replacer): string | null {
   try {
     const text = JSON.stringify(value, replacer);

@@ -90,7 +90,7 @@ function topOf(root: readonly Entry[]): Entry | null {
 }
 
 function recordsPerPush({ policy }: Trust): number {
-  return (policy.document.fields.limits as unknown as { records_per_push: number }).records_per_push;
+  return policy.rules.limits.records_per_push;
 }
 
 /** SPEC §7.2: records and policies are only added, documents only go on, and nothing else has a place. */

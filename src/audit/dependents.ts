@@ -15,9 +15,9 @@ export interface Turn {
 }
 
 /**
- * SPEC §10.3: what stays as it is, and was signed by a key that may sign no more. A tree is judged by whom it trusts, so what
- * falls with a key must show before that is in: of a revoked key it is distrusted, which stops nobody; of a maintainer who is
- * one no more it would be wrong for ever, and the change must have it signed by another. Identities are judged with the trust.
+ * SPEC §10.3: judges documents that a change leaves as they are, but whose signer it takes the right to sign from. What a revoked
+ * key signed becomes distrusted, which is a warning. What somebody signed who is no maintainer any more would be an error in every
+ * later tree, so this same change must bring another signature. Identities are judged elsewhere, with the trust.
  */
 export async function auditDependents(
   source: Source,

@@ -16,7 +16,7 @@ function speaksForRoot({ name, keys }: Identity, { root }: Policy): boolean {
   return root.principals.has(name) || keys.some(({ fingerprint }) => prints.has(fingerprint));
 }
 
-/** SPEC §5.5: by a key that was active, and nothing else is another. A retired key may have been stolen since. */
+/** SPEC §5.5: signed by a key that was active, and nothing but keys and version changes. A retired key may have been stolen since. */
 async function isLaidDown(was: Identity, is: Identity, suite: Suite): Promise<boolean> {
   const signers = await laidDownBy(is, suite);
   const isActive = ({ fingerprint }: { fingerprint: string }) =>

@@ -26,7 +26,7 @@ export interface Owner {
 
 type Standing = Role | 'distrusted';
 
-/** As what an identity is known; null when it is not. */
+/** The role that an identity is judged by, or that it is distrusted; null for one that is not signed in. */
 export function standingOf(name: string, { identities, distrusted }: Trust): Standing | null {
   return identities.get(name)?.role ?? (distrusted.has(name) ? 'distrusted' : null);
 }

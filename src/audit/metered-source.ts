@@ -8,7 +8,7 @@ import type { Entry, Source } from './source.ts';
  */
 export function metered(source: Source, budget: Budget): Source {
   const { compare, mentions } = source;
-  // before it is read: of the thousands that wait for their turn when it is too much, none is
+  // paid before reading: once the budget is spent, none of the thousands that still wait is read
   const folder = (): void => budget.spend('bytes', FOLDER_BYTES);
   const named = (entries: Entry[]): Entry[] => {
     budget.spend('bytes', sum(entries.map(({ name }) => name.length + ENTRY_BYTES)));

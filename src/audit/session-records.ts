@@ -16,7 +16,7 @@ export interface FoldContext {
   trust: Trust;
   suite: Suite;
   onProgress?(checked: number): void;
-  /** Whoever judges records needs all that they say. Of a history's own reading only what it keeps stays in memory. */
+  /** Set by whoever judges records and needs their whole text. A history keeps in memory only what it shows. */
   isWhole?: boolean;
   isArriving?: SessionContext['isArriving'];
   /** Called for each session that was folded, with the keys of all its records, distrusted ones too. */

@@ -113,7 +113,7 @@ interface Session {
 
 /** SPEC §3.1: the policy may ask for less than the protocol allows, of what arrives. */
 export function maxBytes({ policy }: Trust): number {
-  return (policy.document.fields.limits as unknown as { record_bytes: number }).record_bytes;
+  return policy.rules.limits.record_bytes;
 }
 
 /** Bytes first, then what they say, SPEC §4.5: files are read together, then verified together, then judged one by one. */
@@ -187,8 +187,8 @@ function assertEntitled(kind: RecordKind, { name, role, version }: Identity): vo
 }
 
 /**
- * SPEC §5.5: what may have been right when it came and is by somebody who may no more. It keeps its place in the chain, since
- * others build on it, and counts for nothing. Null for what counts.
+ * SPEC §5.5: why a record is distrusted: it may have been right when it came, but its signer may not sign any more. It counts for
+ * nothing and keeps its place in the chain, since later records name it as `prev`. Null for a record that counts.
  */
 function whyDistrusted(
   { kind, seq, key }: { kind: RecordKind; seq: number; key: IdentityKey },

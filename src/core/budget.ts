@@ -41,7 +41,7 @@ export interface Budget {
 export function openBudget(limits: BudgetLimits, clock: () => number): Budget {
   const end = clock() + limits.seconds * 1000;
   const spent: Record<Cost, number> = { refs: 0, commits: 0, merges: 0, bytes: 0 };
-  let over: HandoffError | null = null; // one for all who ask after that: they can be a hundred thousand
+  let over: HandoffError | null = null; // made once: a hundred thousand callers may ask after that
   const assertTime = (): void => {
     if (over === null && clock() >= end) over = outOfTime(limits.seconds);
     if (over !== null) throw over;

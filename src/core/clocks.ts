@@ -1,4 +1,4 @@
-/** SPEC §6.4: nobody counts that far. What is there or above orders records and is counted on from by nobody. */
+/** SPEC §6.4: no honest writer counts that far. A clock from here on still orders records, but no writer goes on from it. */
 export const CLOCK_CAP = 2 ** 40;
 
 /** SPEC §10.3: how far a change may go beyond what was there, besides one for each of its records: others may be on their way. */

@@ -28,10 +28,21 @@ export interface RootKeys {
   principals: ReadonlyMap<string, PublicKey>;
 }
 
+/** What a policy asks for besides its signers, as its schema has it. */
+interface PolicyRules {
+  protected: string[];
+  writeback: { required: boolean; review: boolean; open_sessions: 'warning' | 'error' };
+  exempt: string[];
+  stale_after: number;
+  limits: { record_bytes: number; records_per_push: number };
+  sections: string[];
+}
+
 export interface Policy {
   version: number;
   id: string;
   root: RootKeys;
+  rules: PolicyRules;
   document: ParsedRecord;
 }
 
@@ -66,6 +77,7 @@ export function readPolicy(document: ParsedRecord, suite: Suite): Policy {
     version,
     id: recordId(document.signedBytes, suite),
     root: { threshold: root.threshold, principals },
+    rules: document.fields as unknown as PolicyRules, // parsing has held the document to its schema
     document,
   };
 }

@@ -49,8 +49,7 @@ async function readAt(source: Source, known: KnownPolicies): Promise<PolicyAt | 
 function toPolicyAt(policies: readonly Policy[]): PolicyAt {
   const [genesis, newest] = [policies[0], policies.at(-1)];
   if (!genesis || !newest) return { root: null, version: 0, protected: 'all' };
-  const refs = newest.document.fields.protected as string[];
-  return { root: genesis.id.slice('sha256:'.length), version: newest.version, protected: refs };
+  return { root: genesis.id.slice('sha256:'.length), version: newest.version, protected: newest.rules.protected };
 }
 
 export function lists({ protected: refs }: PolicyAt, ref: string): boolean {

@@ -13,7 +13,7 @@ export async function protects(repository: Repository, commit: string, ref: stri
 async function protectedAt({ store }: Repository, commit: string): Promise<string[] | 'all'> {
   try {
     const policies = await readPolicies(await openTree(store, commit), nodeSuite, () => {});
-    return (policies.at(-1)?.document.fields.protected as string[] | undefined) ?? 'all';
+    return policies.at(-1)?.rules.protected ?? 'all';
   } catch (error) {
     if (error instanceof HandoffError && error.code === 'not_initialised') return [];
     throw error;

@@ -21,7 +21,7 @@ import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
 import { dirsOf, ended, momentOf, released } from './session.ts';
-import { findSuccessor } from './superseded.ts';
+import { endIfSuperseded } from './superseded.ts';
 import { lockFor, type RecordLock } from './task-lock.ts';
 
 export interface Appended {
@@ -140,7 +140,7 @@ async function assertHolds(
     if (kind === 'seal') return; // SPEC §6.4: nobody holds a session that is wrapped, and a seal may follow
     throw ended(session);
   }
-  const end = await findSuccessor(repository, holds, session);
+  const end = await endIfSuperseded(repository, holds, session);
   if (end) throw released(session, end);
 }
 

@@ -6,7 +6,7 @@ import { type Held, type Holds, isElsewhere } from './holds.ts';
 import type { Known } from './known.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf, type LiveSession, withLiveness } from './session.ts';
-import { isTakenElsewhere } from './superseded.ts';
+import { endIfTakenElsewhere } from './superseded.ts';
 
 /** The session that holds a lock, and whether it is at work. */
 export interface HolderState {
@@ -34,11 +34,11 @@ export async function readHolderState(
   return { live: null, active };
 }
 
-/** Its heartbeat is here; whether somebody took its place may be known only on the remote. */
+/** Its heartbeat is here. If only the remote shows that somebody took its place, that is written into its journal now. */
 async function stateHere(repository: Repository, trust: Trust, holds: Holds, session: Session): Promise<HolderState> {
   const live = withLiveness(repository, trust, session);
   const isActive = live.liveness.state === 'active';
-  if (!isActive || !(await isTakenElsewhere(repository, holds, session))) return { live, active: isActive };
+  if (!isActive || !(await endIfTakenElsewhere(repository, holds, session))) return { live, active: isActive };
   return { live: withLiveness(repository, trust, session), active: false };
 }
 

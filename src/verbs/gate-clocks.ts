@@ -21,7 +21,7 @@ export async function judgeClocks(
 ): Promise<Finding[]> {
   const room = added.length + CLOCK_SLACK;
   const beyond = (highest: number) => added.filter(({ record }) => (record.fields.clock as number) > highest + room);
-  // most are allowed whatever was there, and of the others most by what was written last: only then all of it is asked for
+  // cheap checks first: most clocks pass whatever was there, most others by the newest records; only the rest reads the history
   if (beyond(0).length === 0) return [];
   if (beyond(await recentClock(ground.before, ground.trust, nodeSuite)).length === 0) return [];
   const highest = await highestClock(repository, ground);

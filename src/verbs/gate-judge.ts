@@ -53,8 +53,8 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const trails = openTrails(evidence, delta.sessions);
   const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
   const done = await doneTasks(added, trails);
-  const rules = rulesOf(trust);
-  const writeback = rules.required ? await judgeCode(repository, input, arrived, rules.exempt) : NO_CODE;
+  const { writeback: rules, exempt } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
+  const writeback = rules.required ? await judgeCode(repository, input, arrived, exempt) : NO_CODE;
   const all = [
     ...findings,
     ...delta.findings,
@@ -62,7 +62,7 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
     ...(await judgeRecords(repository, input, arrived, writeback, done)),
     ...(rules.review ? await judgeVerdicts(arrived, writeback, done) : []),
     ...failedRuns(arrived.accounts),
-    ...judgeOpenSessions(delta.sessions, rules.openSessions),
+    ...judgeOpenSessions(delta.sessions, rules.open_sessions),
     ...judgeSecrets(added),
     ...(await judgeClocks(repository, input, added)),
     ...(await judgeLedger(repository, input, delta)),
@@ -165,22 +165,6 @@ function withBase(found: Finding, base: Oid): Finding {
 async function isSameAt(path: string, before: Source, now: Source): Promise<boolean> {
   const [old, entry] = await Promise.all([find(before, path), find(now, path)]);
   return old?.oid === entry?.oid && old?.mode === entry?.mode;
-}
-
-interface Rules {
-  required: boolean;
-  review: boolean;
-  openSessions: Finding['severity'];
-  exempt: string[];
-}
-
-/** Of the policy that was there: the one that arrives says what holds from then on. */
-function rulesOf({ policy }: Trust): Rules {
-  const { writeback, exempt } = policy.document.fields as unknown as {
-    writeback: { required: boolean; review: boolean; open_sessions: Finding['severity'] };
-    exempt: string[];
-  };
-  return { required: writeback.required, review: writeback.review, openSessions: writeback.open_sessions, exempt };
 }
 
 /**

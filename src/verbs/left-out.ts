@@ -1,6 +1,6 @@
 import { firstOf, type Limit, type Part, shareOf } from '../core/part.ts';
 
-/** What whoever begins is told in lists, and which command has the rest. All of it together is below 64 KiB. */
+/** The lists that `start` and `pickup` show, and the command that shows the rest of each. Together they stay below 64 KiB. */
 const LISTS = {
   recent_deltas: { items: 10, bytes: 8192, rest: 'git handoff log' },
   focus: { items: 20, bytes: 8192, rest: 'git handoff task list' },
@@ -20,7 +20,7 @@ export function partOf<T>(name: ListName, items: readonly T[]): Part<T> {
   return firstOf(items, LISTS[name]);
 }
 
-/** For what anybody may write to everybody. */
+/** One item of each author in turn, for lists that anybody may write to: nobody fills them alone. */
 export function sharedPartOf<T>(name: ListName, items: readonly T[], authorOf: (item: T) => string): Part<T> {
   return shareOf(items, authorOf, LISTS[name]);
 }

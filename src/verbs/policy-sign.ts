@@ -58,7 +58,7 @@ async function planSigning(
   const judges = isNext ? change.root : trust.policy.root;
   for (const each of waiting) {
     const isChosen = chosen.includes(each);
-    // one that had all signatures but the policy's is in force with it, and is not signed again
+    // an identity that only waited for this policy comes into force with it, without another signature
     if (each.identity !== null && (isChosen || isNext))
       await addIdentity(change, each, isChosen ? signer : null, judges);
   }
@@ -103,7 +103,7 @@ function choose(waiting: readonly Waiting[], options: PolicySignOptions): readon
   return waiting.filter(({ shown }) => what.some((name) => isNamed(shown, name)));
 }
 
-/** Nothing is signed that was not named, or was the only one: of several, one would be signed unseen. */
+/** Without a name only a single document is signed: of several, one would be signed unseen. */
 function assertOne(waiting: readonly Waiting[], trust: Trust, options: PolicySignOptions): void {
   if (waiting.length > 1 && !isRotation(waiting, trust)) throw severalWait(waiting, options);
 }

@@ -114,7 +114,7 @@ async function uncovered(
   accounts: readonly Account[],
   head: Oid,
 ): Promise<Oid[]> {
-  const isExempt = exemption(policy.document.fields.exempt as string[]);
+  const isExempt = exemption(policy.rules.exempt);
   const codeOf: CodeOf = ({ paths }) => paths.filter((path) => !isExempt(path));
   const comparer = openComparer(repository);
   try {

@@ -33,7 +33,7 @@ export interface LiveSession {
 }
 
 function staleAfter({ policy }: Trust): number {
-  return policy.document.fields.stale_after as number;
+  return policy.rules.stale_after;
 }
 
 export async function requireSession(

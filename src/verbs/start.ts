@@ -21,7 +21,7 @@ import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
 import { currentSession, dirsOf, withLiveness } from './session.ts';
-import { findSuccessor } from './superseded.ts';
+import { endIfSuperseded } from './superseded.ts';
 import { assertTask } from './task-name.ts';
 import { keepTrailers, writeTrailers } from './trailers.ts';
 
@@ -73,7 +73,7 @@ export async function start(repository: Repository, options: StartOptions = {}):
 async function resume(repository: Repository, trust: Trust, holds: Holds, session: Session): Promise<boolean> {
   const { liveness } = withLiveness(repository, trust, session);
   if (!liveness.opened || !isOpen(liveness)) return false;
-  if (await findSuccessor(repository, holds, session)) return false;
+  if (await endIfSuperseded(repository, holds, session)) return false;
   pointTo(dirsOf(repository), session);
   beat(repository, session);
   return true;

@@ -9,10 +9,11 @@ import { dirsOf } from './session.ts';
 import { removeTrailers } from './trailers.ts';
 
 /**
- * Whoever has a session's place, or its identity. SPEC §8.4: once that is seen, on whichever machine it happened, the end is
- * in the session's own journal, so that every later verb says the same and `start` opens a new one.
+ * Looks whether somebody else has taken a session's place, or its identity. If so, it writes that into the session's own journal
+ * and returns it. SPEC §8.4: from then on every verb says the same, wherever the session was taken, and `start` opens a new one.
+ * It also takes the remote half of a lock where only the local half is there. SPEC §8.7
  */
-export async function findSuccessor(repository: Repository, holds: Holds, session: Session): Promise<End | null> {
+export async function endIfSuperseded(repository: Repository, holds: Holds, session: Session): Promise<End | null> {
   const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
   for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
     const held = await holds.read(name);
@@ -22,8 +23,8 @@ export async function findSuccessor(repository: Repository, holds: Holds, sessio
   return null;
 }
 
-/** The same for a session of this machine that somebody else asks about: it is only looked at. */
-export async function isTakenElsewhere(repository: Repository, holds: Holds, session: Session): Promise<boolean> {
+/** The same when another session asks, with what the remote shows: the end is written, and no lock is taken. */
+export async function endIfTakenElsewhere(repository: Repository, holds: Holds, session: Session): Promise<boolean> {
   const held = holds.remote && (await holds.read(`session/${session.session_id}`));
   if (!held || isSameSession(held.holder, session)) return false;
   endBy(repository, session, held);

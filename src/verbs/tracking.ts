@@ -11,7 +11,7 @@ export interface ProtectedTip {
 }
 
 export function protectedRefs({ policy }: Trust): string[] {
-  return policy.document.fields.protected as string[];
+  return policy.rules.protected;
 }
 
 /** SPEC §11.4: two branches that both wrote to the ledger would fork it, so it grows on the first that is protected. */

@@ -100,7 +100,7 @@ async function finish(
   const written = [baton.path, ...(sealed.seal ? [sealed.seal.path] : [])];
   const commit = await publishRecords(repository, session, written, message, options);
   warnIfOnNoBranch(repository, commit);
-  const sections = trust.policy.document.fields.sections as string[];
+  const { sections } = trust.policy.rules;
   return {
     session_id: session.session_id,
     baton,

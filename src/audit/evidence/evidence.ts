@@ -50,7 +50,7 @@ export function openEvidence(source: Source, trust: Trust, options: EvidenceOpti
   };
   return {
     ofTasks: (ids) => find(taskKeys(ids)),
-    holdersOf: (tasks) => find([...tasks].map(keys.lockOf)),
+    holdersOf: (tasks) => find([...tasks].map(keys.lock)),
     reviewsOf: (thoughts) => find([...thoughts].map(keys.reviewOf)),
     waiversOf: (commits) => find([...commits].map(keys.waiverOf)),
     thoughtsAbout: async (commits, patchIds) => readWhole(source, await find(thoughtKeys(commits, patchIds))),
@@ -65,7 +65,7 @@ export function withRecords(evidence: Evidence | null, records: readonly PlacedR
   };
   return {
     ofTasks: async (ids) => [...((await evidence?.ofTasks(ids)) ?? []), ...named(taskKeys(ids))],
-    holdersOf: async (tasks) => [...((await evidence?.holdersOf(tasks)) ?? []), ...named([...tasks].map(keys.lockOf))],
+    holdersOf: async (tasks) => [...((await evidence?.holdersOf(tasks)) ?? []), ...named([...tasks].map(keys.lock))],
     reviewsOf: async (thoughts) => [
       ...((await evidence?.reviewsOf(thoughts)) ?? []),
       ...named([...thoughts].map(keys.reviewOf)),
@@ -82,7 +82,7 @@ export function withRecords(evidence: Evidence | null, records: readonly PlacedR
 }
 
 function taskKeys(ids: Iterable<string>): string[] {
-  return [...ids].flatMap((id) => [keys.task(id), keys.lockOf(id)]);
+  return [...ids].flatMap((id) => [keys.task(id), keys.lock(id)]);
 }
 
 function thoughtKeys(commits: Iterable<string>, patchIds: Iterable<string>): string[] {

@@ -1,6 +1,7 @@
 import { isIdentityName } from '../../core/names.ts';
 import { parseSessionFolder } from '../../core/paths.ts';
 import type { PlacedRecord } from '../../core/record-summary.ts';
+import { lockOf } from '../../core/task-state.ts';
 import type { Trust } from '../../core/trust.ts';
 import type { Suite } from '../../core/verify.ts';
 import type { Oid } from '../../git/store.ts';
@@ -60,7 +61,7 @@ export async function readUncovered(now: Entry, covered: Covered | null, context
   keep(waiting, reached(true));
 }
 
-/** As what an identity was known, if it still is; else as one of which nothing was read. */
+/** What was kept about an identity, if it is still judged the same way; else an empty start. */
 function standingNow(known: Standing | undefined, owner: string, trust: Trust): Standing & { isKnown: boolean } {
   const opened = openStanding(owner, trust);
   const isKnown = known !== undefined && isStanding(known, trust);
@@ -77,7 +78,7 @@ interface Uncovered {
   old: Entry | null;
 }
 
-/** The sessions of an identity that are new or have changed since, or that nobody got to then. */
+/** The sessions of an identity that are new, have changed since they were read, or were left unread when a process was stopped. */
 async function uncovered(source: Source, old: Entry | null, now: Entry, upTo: string | null): Promise<Uncovered[]> {
   if (old !== null && old.oid === now.oid && upTo === null) return [];
   const { entries, before } = await newEntries(source, upTo === null ? old : null, now);
@@ -124,10 +125,10 @@ async function traces(
   });
 }
 
-/** Of what a session writes under one number of a lock, which may be much, the first record says it all. */
-function isNews({ record }: PlacedRecord, key: string, known: Set<string>): boolean {
-  const lock = record.fields.lock as unknown as { task: string; token: number } | undefined;
-  if (!lock || key !== keys.lockOf(lock.task)) return true;
+/** A session may write many records under one number of a lock: the first of them is enough to tell that it held it. */
+function isNews(placed: PlacedRecord, key: string, known: Set<string>): boolean {
+  const lock = lockOf(placed);
+  if (!lock || key !== keys.lock(lock.task)) return true;
   const held = `${key} ${lock.token}`;
   if (known.has(held)) return false;
   known.add(held);

@@ -12,8 +12,8 @@ export interface Kept {
 }
 
 /**
- * Traces by their keys. Nothing is ever taken out: it may hold what another branch has, and some twice. Whoever asks looks whether
- * it is in the tree that is asked about, so that one that is there too much costs time and changes no answer.
+ * Traces by their keys. Nothing is ever taken out, so it may hold traces of other branches, and some twice. Whoever asks keeps only
+ * those that the tree in question has: a superfluous trace costs time and changes no answer.
  */
 export interface Shards {
   find(keys: readonly string[]): KeptTrace[];
@@ -61,7 +61,7 @@ function findLines(text: string, key: string, add: (trace: KeptTrace) => void): 
   }
 }
 
-/** A line begins with its end of line: what a process that died left of one ends there. */
+/** Each line is written after an LF: if a process died in the middle of a line, the next line still begins on its own. */
 function append(folder: string, kept: readonly Kept[]): boolean {
   try {
     mkdirSync(folder, { recursive: true });

@@ -23,7 +23,7 @@ export interface KeptTrace extends Trace {
 /** What a trace is found by. */
 export const keys = {
   task: (id: string) => `task ${id}`,
-  lockOf: (task: string) => `lock ${task}`,
+  lock: (task: string) => `lock ${task}`,
   reviewOf: (thought: string) => `review ${thought}`,
   waiverOf: (commit: string) => `waiver ${commit}`,
   thoughtOn: (commit: string) => `commit ${commit}`,
@@ -42,7 +42,7 @@ interface Named {
 /** Everything that a record can be asked for by. */
 export function keysOf({ record: { kind, fields } }: Trace): string[] {
   const { task_id, commit_sha, thought, lock, patch_id, commit_patch_ids = [] } = fields as unknown as Named;
-  const found = lock ? [keys.lockOf(lock.task)] : [];
+  const found = lock ? [keys.lock(lock.task)] : [];
   if (kind === 'task' || kind === 'thought') found.push(keys.task(task_id));
   if (kind === 'review') found.push(keys.reviewOf(thought));
   if (kind === 'waiver') found.push(keys.waiverOf(commit_sha));

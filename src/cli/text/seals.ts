@@ -132,7 +132,7 @@ export function formatLedger(result: LedgerVerifyResult, paint: Paint): string {
         ['not covered', open(unsealed, 'session', 'with records that no seal in it is over')],
         waiting,
         ['witnesses', witnesses.map(({ name, at }) => `${name} (${at})`).join(', ') || 'none'],
-        ['first seen', seen_at ?? 'not yet: no commit here has it'],
+        ['first seen', seen_at ?? 'not remembered: only a ledger that is committed on the protected branch is'],
       ],
       paint,
       '  ',

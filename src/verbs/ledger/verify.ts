@@ -32,7 +32,7 @@ export interface LedgerVerifyResult {
   pending: number;
   /** Known witnesses who cosigned it, and when they saw it. */
   witnesses: { name: string; at: string }[];
-  /** When this clone first saw a ledger of this size. */
+  /** When this clone first saw a ledger of this size; null where it remembers none of this size, as on another branch than the protected one. */
   seen_at: string | null;
 }
 
