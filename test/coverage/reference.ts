@@ -3,6 +3,7 @@ import { byNewest } from '../../src/core/newest.ts';
 import type { Changes } from '../../src/git/changes.ts';
 import { exemptPaths, type IsCode } from './exempt.ts';
 import { standsAtOnePlace } from './hunks.ts';
+import { withoutLures } from './lures.ts';
 import type { Merge, Merging } from './merging.ts';
 import { ancestorsOf, type Commit, type Files, mergeBases, type Objects, type Oid } from './objects.ts';
 
@@ -45,14 +46,16 @@ export async function judgeSlowly(question: Question): Promise<Answer> {
   const behindHead = ancestorsOf(objects, head);
   const arriving = oldestFirst(objects, head).filter((oid) => !behindBase.has(oid));
   const patchIdOf = await readPatchIds(question);
+  const isCode = exemptPaths(question);
   const here: Here = {
     ...question,
+    merging: withoutLures(question.merging, objects, isCode),
     known: new Map(),
     patchIdOf,
     behindBase,
     behindHead,
     arriving,
-    isCode: exemptPaths(question),
+    isCode,
   };
 
   // 1. Changes.

@@ -1,6 +1,7 @@
 import { type Place, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { edited } from './ground.ts';
+import { mergeAsItIs } from './landing.ts';
 import { branch, checkout, code, merge, policy, type Scenario, staged } from './scenario.ts';
 
 // Git follows a file that one side renamed by looking for one that is alike. Whoever may write files that ask for no account can
@@ -19,7 +20,7 @@ function leaveDecoy(place: Place, decoy: string): void {
 /** What is checked out has the branch behind it, and nothing of it. */
 function takeNothingOf({ dir }: Place, name: string, decoy: string): void {
   git(dir, 'merge', '--quiet', '--no-ff', '--no-commit', name);
-  git(dir, 'rm', '--quiet', '--force', '--', decoy);
+  git(dir, 'rm', '--quiet', '-r', '--force', '--', decoy);
   git(dir, 'commit', '--quiet', '--message', `merge of ${name}`);
 }
 
@@ -89,5 +90,42 @@ export const FOLLOWED: Scenario[] = [
     threat: 44,
     expect: MISSING,
     build: (place) => takeBackByDecoy(place, '.handoff/app.ts'),
+  },
+  {
+    name: 'an exempt file that main has made code of, changed where it was',
+    threat: 69,
+    expect: MISSING,
+    build(place) {
+      policy(place, { exempt: ['docs/**'] });
+      code(place, { 'docs/example.ts': `example\n${edited({})}` });
+      branch(place, 'feature');
+      code(place, { 'docs/example.ts': `example\n${edited({ 5: 'evil\n' })}` });
+      checkout(place, 'main');
+      staged(place, () => git(place.dir, 'mv', 'docs/example.ts', 'src/example.ts'));
+      checkout(place, 'feature');
+      merge(place, 'main');
+    },
+  },
+  {
+    name: 'a new file in a folder of .handoff that git takes for a folder of code',
+    threat: 44,
+    expect: MISSING,
+    build(place) {
+      const { dir } = place;
+      const copies = {
+        '.handoff/src/app.ts': edited({}),
+        '.handoff/src/lib.ts': 'lib\n',
+        '.handoff/src/old.ts': edited({}),
+      };
+      leaveDecoy(place, '.handoff/src/app.ts');
+      code(place, { ...copies, '.handoff/src/more.ts': 'more\n' });
+      branch(place, 'edited', 'decoy');
+      code(place, { '.handoff/src/evil.ts': 'evil\n' });
+      branch(place, 'feature', 'main');
+      takeNothingOf(place, 'decoy', '.handoff/src/');
+      mergeAsItIs(place, 'edited');
+      staged(place, () => git(dir, 'rm', '--quiet', '-r', '--force', '--ignore-unmatch', '--', '.handoff/src'));
+      if (!git(dir, 'ls-files', 'src').includes('evil')) throw new Error('git has not put it there');
+    },
   },
 ];

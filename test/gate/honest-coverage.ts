@@ -237,6 +237,26 @@ export const DECIDED: Scenario[] = [
     },
   })),
   {
+    name: 'a merge of a branch that changed code and exempt files, all of which main has renamed',
+    async build(place) {
+      policy(place, { exempt: ['docs/**', 'manual/**'] });
+      code(place, {
+        'docs/a.md': edited({ 1: 'a\n' }),
+        'docs/b.md': edited({ 1: 'b\n' }),
+        'src/new.ts': edited({ 1: 'new\n' }),
+      });
+      const docs = { 'docs/a.md': edited({ 1: 'a\n', 30: 'feature\n' }) };
+      await honestBranch(place, 'feature', { ...docs, 'src/app.ts': edited({ 30: 'feature\n' }) });
+      checkout(place, 'main');
+      staged(place, () => {
+        git(place.dir, 'mv', 'docs', 'manual');
+        git(place.dir, 'mv', 'src/new.ts', 'src/newer.ts');
+      });
+      checkout(place, 'feature');
+      merge(place, 'main');
+    },
+  },
+  {
     name: 'merges in a project with attributes of its own',
     async build(place) {
       const attributes = '* text=auto\n*.sh text eol=lf\n*.png binary\n*.ts diff=javascript\n';

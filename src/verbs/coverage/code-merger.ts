@@ -11,12 +11,12 @@ import type { Comparer } from './comparer.ts';
  * exempt name, and removed, is taken for that code, and what another side did to the copy gets into the code.
  */
 export function openCodeMerger(comparer: Comparer, codeOf: CodeOf): Merger {
-  const { merger, store } = comparer;
+  const { merger, mergeBases } = comparer;
   const luresIn = (before: Oid, sides: readonly Oid[]) => readLures(comparer, codeOf, before, sides);
 
   /** Whether git may have followed what is no code, in a merge that nobody sees: it makes one of several merge bases. */
   const isMisled = async (sides: readonly Oid[]): Promise<boolean> => {
-    const bases = await store.mergeBases(sides[0]!, sides[1]!);
+    const bases = await mergeBases(sides[0]!, sides[1]!);
     for (const base of bases) if ((await luresIn(base, sides)).length > 0) return true;
     return isMisledByAny(bases);
   };
@@ -35,7 +35,7 @@ export function openCodeMerger(comparer: Comparer, codeOf: CodeOf): Merger {
   const settleMerge = async (made: Merged | null, sides: readonly Oid[]): Promise<Merged | null> => {
     if (!made) return null;
     if (sides.length > 2) return (await isMisledByAny(sides)) ? null : made;
-    const bases = await store.mergeBases(sides[0]!, sides[1]!);
+    const bases = await mergeBases(sides[0]!, sides[1]!);
     if (await isMisledByAny(bases)) return null;
     let settled = made;
     for (const base of bases) settled = await settle(settled, base, sides);
@@ -44,14 +44,17 @@ export function openCodeMerger(comparer: Comparer, codeOf: CodeOf): Merger {
 
   return {
     async merge(sides) {
-      const made = await merger.merge(sides);
-      return Promise.all(made.map((each, at) => settleMerge(each, sides[at]!)));
+      const settled: (Merged | null)[] = [];
+      for (const [at, made] of (await merger.merge(sides)).entries()) settled.push(await settleMerge(made, sides[at]!));
+      return settled;
     },
     async pick(picks) {
-      const made = await merger.pick(picks);
-      const settlePick = (each: Merged | null, at: number) =>
-        each && settle(each, picks[at]!.before, [picks[at]!.onto, picks[at]!.after]);
-      return Promise.all(made.map(settlePick));
+      const settled: (Merged | null)[] = [];
+      for (const [at, made] of (await merger.pick(picks)).entries()) {
+        const { before, after, onto } = picks[at]!;
+        settled.push(made && (await settle(made, before, [onto, after])));
+      }
+      return settled;
     },
   };
 }

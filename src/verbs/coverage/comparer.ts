@@ -15,6 +15,8 @@ export interface Comparer {
   merger: Merger;
   /** In which files two trees differ, records included; each pair is read once. */
   readRaw(before: Oid, after: Oid): Promise<RawChange[]>;
+  /** Each pair is asked for once. */
+  mergeBases(a: Oid, b: Oid): Promise<Oid[]>;
   close(): Promise<void>;
 }
 
@@ -30,7 +32,8 @@ export function openComparer(
     store,
     changes,
     merger: openMerger(workshop, spend),
-    readRaw: openRaw(workshop.git),
+    readRaw: oncePerPair((before, after) => readRaw(workshop.git, before, after)),
+    mergeBases: oncePerPair((a, b) => store.mergeBases(a, b)),
     async close() {
       await changes.close();
       workshop.close();
@@ -38,14 +41,15 @@ export function openComparer(
   };
 }
 
-function openRaw(git: Git): Comparer['readRaw'] {
-  const known = new Map<string, Promise<RawChange[]>>();
-  const read = async (before: Oid, after: Oid): Promise<RawChange[]> =>
-    parseRaw(await readGit(git, ['diff-tree', ...RAW, '--ignore-submodules=none', before, after, '--']));
-  return (before, after) => {
-    const key = `${before} ${after}`;
-    const changes = known.get(key) ?? read(before, after);
-    known.set(key, changes);
-    return changes;
+async function readRaw(git: Git, before: Oid, after: Oid): Promise<RawChange[]> {
+  return parseRaw(await readGit(git, ['diff-tree', ...RAW, '--ignore-submodules=none', before, after, '--']));
+}
+
+function oncePerPair<T>(read: (a: Oid, b: Oid) => Promise<T>): (a: Oid, b: Oid) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (a, b) => {
+    const answer = known.get(`${a} ${b}`) ?? read(a, b);
+    known.set(`${a} ${b}`, answer);
+    return answer;
   };
 }
