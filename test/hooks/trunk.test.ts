@@ -42,12 +42,13 @@ function withOrphan({ dir }: Place): void {
   git(dir, 'commit', '--quiet', '-m', 'o');
 }
 
-/** The same with a policy of somebody else, which protects a branch called trunk. */
+/** The same with policies of somebody else, more than the project has, which protect a branch called trunk. */
 async function withStranger(here: Place): Promise<void> {
   git(here.dir, 'checkout', '--quiet', '--orphan', 'trunk');
   git(here.dir, 'rm', '-r', '--quiet', '--force', '.');
   const stranger = open(here.dir, { env: { ...here.env, HANDOFF_KEYS: join(here.dir, '../other-keys') } });
   await stranger.init({ hooks: false });
+  for (const value of ['700', '800', '900']) await stranger.policy.set({ key: 'stale_after', value });
 }
 
 const push = ({ dir }: Place, server: string, ...refspecs: string[]) =>
