@@ -1,3 +1,4 @@
+import { exemption } from '../../core/exemption.ts';
 import { ROOT } from '../../core/paths.ts';
 import type { Comparison } from '../../git/changes.ts';
 import type { Change } from '../../git/patch-reader.ts';
@@ -50,5 +51,11 @@ function isRecord(path: string): boolean {
 
 /** What of a change asks for an account. */
 export type CodeOf = (change: Change) => string[];
+
+/** SPEC §10.4: exempt are files alone. A link or a submodule under such a name is code. */
+export function codeBy(patterns: readonly string[], files?: ReadonlySet<string>): CodeOf {
+  const isExempt = exemption(patterns, files);
+  return ({ paths, unlikeFiles }) => paths.filter((path) => unlikeFiles.has(path) || !isExempt(path));
+}
 
 export type OwnChanges = ReadonlyMap<Oid, Change>;
