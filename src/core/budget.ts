@@ -19,7 +19,7 @@ export const DEFAULT_LIMITS: BudgetLimits = {
   commits: 100_000,
   merges: 512,
   bytes: 64 * 1024 * 1024,
-  memory: 128 * 1024 * 1024,
+  memory: 256 * 1024 * 1024,
 };
 
 type Cost = Exclude<keyof BudgetLimits, 'seconds' | 'memory'>;

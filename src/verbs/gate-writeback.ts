@@ -1,6 +1,5 @@
 import type { Account } from '../core/coverage.ts';
 import type { Finding } from '../core/error.ts';
-import { exemption } from '../core/exemption.ts';
 import { byNewest } from '../core/newest.ts';
 import { listSome } from '../core/some.ts';
 import type { Comparison } from '../git/changes.ts';
@@ -10,7 +9,7 @@ import type { Oid } from '../git/store.ts';
 import { type Covers, coverByAncestry, union } from './coverage/ancestry.ts';
 import { isAlong, openAnchoring, patchIdsOf } from './coverage/anchors.ts';
 import { type BaseRecords, coverByBase } from './coverage/base-accounts.ts';
-import type { CodeOf } from './coverage/code.ts';
+import { type CodeOf, codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
 import { type OwnChanges, readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
@@ -48,7 +47,7 @@ export interface Writeback {
 
 /** SPEC §10.4: every commit that changes code is accounted for, and so is every path. */
 export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
-  const codeOf = codeBy(input.exempt);
+  const codeOf = codeBy(input.exempt.patterns, input.exempt.files);
   const byAncestry = coverByAncestry(input.range, input.accounts);
   const own = await readChanges(input, codeOf, union(byAncestry.values())); // step 1, as far as it is asked
   const coverage = await cover(repository, { ...input, own, codeOf, byAncestry });
@@ -57,12 +56,6 @@ export async function judgeWriteback(repository: Repository, input: WritebackCas
   const unclaimed = missing.length > 0 ? [] : await unclaimedPaths(input, own, codeOf, coverage);
   const findings = [...missing, ...uncovered(unclaimed), ...(await undone(input, own, codeOf))];
   return { findings, covers: coverage.covers, isAnchored: coverage.isAnchored };
-}
-
-/** Exempt are files: a link or a submodule under such a name is code. */
-function codeBy({ patterns, files }: WritebackCase['exempt']): CodeOf {
-  const isExempt = exemption(patterns, files);
-  return ({ paths, unlikeFiles }) => paths.filter((path) => unlikeFiles.has(path) || !isExempt(path));
 }
 
 /** What a thought covers need not be read, unless something else is dropped for it. */

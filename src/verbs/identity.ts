@@ -83,7 +83,7 @@ function keyExists(path: string, name: string, { bytes }: PublicKey): HandoffErr
   const public_key = formatPublicKey(bytes, name);
   const rotate = `git handoff identity rotate ${quoteWord(name)}`;
   return new HandoffError('usage', `There is a key at ${path} already, and keys are never overwritten.`, {
-    hint: `Its public line is: ${public_key} To replace it, run ${rotate} where a maintainer's key is at hand; elsewhere move it away first (mv ${quoteWord(path)} ${quoteWord(`${path}.old`)}), then run this again.`,
+    hint: `Its public line is "${public_key}". To replace it, run ${rotate} where a maintainer's key is at hand; elsewhere move it away first (mv ${quoteWord(path)} ${quoteWord(`${path}.old`)}), then run this again.`,
     data: { path, public_key },
   });
 }

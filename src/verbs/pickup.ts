@@ -1,4 +1,5 @@
 import { readOldSession } from '../audit/old-session.ts';
+import type { Source } from '../audit/source.ts';
 import { HandoffError } from '../core/error.ts';
 import { pendingSignals } from '../core/history-queries.ts';
 import type { Signal } from '../core/signals.ts';
@@ -76,15 +77,7 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
   const { trust, known, identity, signer, holds, prior } = heir;
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);
-  const readOld = async (prefix: string) => {
-    const old = await readOldSession(source, trust, nodeSuite, prefix);
-    if (!old) await refuseDistrusted(source, known.distrusted, prefix);
-    return old;
-  };
-  const named =
-    options.fromSession === undefined ? null : await requireKnown(known, options.fromSession, holds, readOld);
-  const predecessor = await findPredecessor(known, named, holds);
-  if (predecessor?.active && !options.force) throw predecessorActive(predecessor, identity);
+  const predecessor = await choosePredecessor(source, options, heir);
   const baton = predecessor?.baton ? await receiveBaton(repository, source, predecessor.baton) : null;
 
   // what is not shown stays pending: nobody receives what was not handed over
@@ -122,6 +115,23 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
     ],
     commit: published.commit,
   };
+}
+
+/** The session that is continued: the one that was named, else SPEC §8.5 says which. One that is at work only by force. */
+async function choosePredecessor(
+  source: Source,
+  { fromSession, force }: PickupOptions,
+  { trust, known, identity, holds }: Heir,
+): Promise<Predecessor | null> {
+  const readOld = async (prefix: string) => {
+    const old = await readOldSession(source, trust, nodeSuite, prefix);
+    if (!old) await refuseDistrusted(source, known.distrusted, prefix);
+    return old;
+  };
+  const named = fromSession === undefined ? null : await requireKnown(known, fromSession, holds, readOld);
+  const predecessor = await findPredecessor(known, named, holds);
+  if (predecessor?.active && !force) throw predecessorActive(predecessor, identity);
+  return predecessor;
 }
 
 /** The keys of a pickup, in the order of its schema. */

@@ -1,6 +1,5 @@
 import { type Account, toAccount } from '../core/coverage.ts';
 import { HandoffError } from '../core/error.ts';
-import { exemption } from '../core/exemption.ts';
 import { ROOT } from '../core/paths.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
@@ -10,7 +9,7 @@ import type { Session } from '../journal/registry.ts';
 import type { Writer } from './append.ts';
 import { coverByAncestry, union } from './coverage/ancestry.ts';
 import { openAnchoring } from './coverage/anchors.ts';
-import type { CodeOf } from './coverage/code.ts';
+import { codeBy } from './coverage/code.ts';
 import { openComparer } from './coverage/comparer.ts';
 import { readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
@@ -114,8 +113,7 @@ async function uncovered(
   accounts: readonly Account[],
   head: Oid,
 ): Promise<Oid[]> {
-  const isExempt = exemption(policy.rules.exempt);
-  const codeOf: CodeOf = ({ paths }) => paths.filter((path) => !isExempt(path));
+  const codeOf = codeBy(policy.rules.exempt);
   const comparer = openComparer(repository);
   try {
     const changes = await readOwn(comparer, codeOf, range.commits);

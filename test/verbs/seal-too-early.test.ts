@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commitAll, type Place } from '../handoff.ts';
@@ -225,6 +225,17 @@ describe('not too early', () => {
     await expectSealed(opened);
     await opened.handoff.note({ text: 'and now' });
     await expectTooEarly(opened, work(opened, { 'docs/b.txt': 'b\n', 'a.ts': 'one\n' }));
+  });
+
+  test('but no link under such a name: to the gate that is code', async () => {
+    const place = fresh();
+    await place.handoff.policy.set({ key: 'exempt', value: 'docs' });
+    const opened = await atWork(open(place));
+    mkdirSync(join(place.dir, 'docs'));
+    symlinkSync('../code.ts', join(place.dir, 'docs/link'));
+    git(place.dir, 'add', 'docs/link');
+    git(place.dir, 'commit', '--quiet', '--message', 'a link', '--', 'docs/link');
+    await expectTooEarly(opened, git(place.dir, 'rev-parse', 'HEAD'));
   });
 
   test("what came with a pull of the protected branch's remote", async () => {

@@ -1,9 +1,16 @@
+import { exemption } from '../../core/exemption.ts';
 import { ROOT } from '../../core/paths.ts';
 import type { Change } from '../../git/patch-reader.ts';
 import type { Conflict } from '../../git/remerge.ts';
 
 /** What of a change asks for an account. */
 export type CodeOf = (change: Change) => string[];
+
+/** SPEC §10.4: exempt are files alone. A link or a submodule under such a name is code. */
+export function codeBy(patterns: readonly string[], files?: ReadonlySet<string>): CodeOf {
+  const isExempt = exemption(patterns, files);
+  return ({ paths, unlikeFiles }) => paths.filter((path) => unlikeFiles.has(path) || !isExempt(path));
+}
 
 /** What is left to decide is changed by whoever decides it. */
 export function asChange(conflicts: readonly Conflict[]): Change {
