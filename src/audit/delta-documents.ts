@@ -43,7 +43,9 @@ export async function auditDocuments(
 /** SPEC §10.3: nobody signs a skill, so nobody but its identity, which is signed, takes it away. */
 export function reportLostSkills(changes: readonly Placed[], trust: Trust, report: Report): void {
   for (const { path, now, place } of changes) {
-    const expected = ownerOf(path, trust)?.document.fields.skill;
+    // of one that is distrusted too: it may be signed anew
+    const owner = ownerOf(path, trust) ?? trust.distrusted.get(nameIn(path));
+    const expected = owner?.document.fields.skill;
     if (place !== 'skill' || now !== null || typeof expected !== 'string') continue;
     report(finding('record_deleted', path, `the skill ${expected}, which its identity names`, 'nothing', RESTORE));
   }
@@ -91,7 +93,11 @@ async function unchangedSkill(source: Source, identity: string, changes: readonl
 }
 
 function ownerOf(path: string, trust: Trust): Identity | undefined {
-  return trust.identities.get(path.split('/')[2]!);
+  return trust.identities.get(nameIn(path));
+}
+
+function nameIn(path: string): string {
+  return path.split('/')[2]!;
 }
 
 /** A task stands in the file of its id. */

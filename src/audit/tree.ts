@@ -73,7 +73,8 @@ async function auditDocuments(
   for (const task of tasks) await attempt(task.path, report, () => auditTask(source, task, trust, suite, report));
   for (const { name, files } of layout.identities) {
     const skill = files.find((file) => file.name === 'skill.md');
-    const identity = trust.identities.get(name);
+    // one that is distrusted still tells which skill was signed: a revocation breaks nothing
+    const identity = trust.identities.get(name) ?? trust.distrusted.get(name);
     if (skill) await attempt(skill.path, report, () => checkSkill(source, skill, identity, suite, report));
   }
   for (const pending of [...files, ...layout.policies].filter(isPending)) {

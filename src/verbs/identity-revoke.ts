@@ -1,12 +1,10 @@
-import type { Source } from '../audit/source.ts';
-import { openTree } from '../audit/tree-source.ts';
+import { find, type Source } from '../audit/source.ts';
 import { equalBytes } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
+import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { quoteWord } from '../core/quote.ts';
 import type { Identity, IdentityKey, Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import { readGit } from '../git/run.ts';
-import { noSuchRevision } from '../git/store.ts';
 import type { NamedSigner } from '../journal/sign.ts';
 import { currentSource, requireTrust } from './current.ts';
 import { type IdentityOptions, type IdentityResult, isRootKey, publishIdentity } from './identity.ts';
@@ -14,6 +12,7 @@ import { nextVersion } from './identity-document.ts';
 import type { Repository } from './repository.ts';
 import { isDistrusted, type MaintainedDocument, maintainedDocuments, planResign, type ResignPlan } from './resign.ts';
 import { type Actor, activeSigner, maintainerSigner, requireIdentity } from './signing.ts';
+import { treeAt } from './tree-at.ts';
 
 export interface ResignOptions {
   /** A commit, or a date, at which the key was still in good hands. */
@@ -23,7 +22,7 @@ export interface ResignOptions {
   resignAll?: boolean;
 }
 
-export interface RevokeResult extends IdentityResult, Omit<ResignPlan, 'files'> {
+export interface RevokeResult extends IdentityResult, Omit<ResignPlan, 'files' | 'removed'> {
   revoked: string[];
 }
 
@@ -49,10 +48,11 @@ export async function identityRevoke(
   // the keys that fall must not be the ones that vouch
   const after = { ...trust, identities: new Map([...trust.identities, [identity.name, { ...identity, keys }]]) };
   const fallen = identity.role === 'maintainer' ? await fallenDocuments(repository, trust, after) : [];
-  const { files, ...plan } = await planFallen(repository, after, fallen, options);
+  const { files, removed, ...plan } = await planFallen(repository, after, fallen, options);
   const message = `handoff: revoke a key of ${identity.name}`;
   const result = await publishIdentity(repository, trust, fields, hit[0]!.fingerprint, message, options, {
     others: files,
+    removed,
     own,
   });
   if (own && isRootKey(identity, trust)) repository.warn(stillRoot(identity.name, trust));
@@ -104,7 +104,19 @@ async function planFallen(
 ): Promise<ResignPlan> {
   const tree = since === undefined ? null : await treeAt(repository, since);
   const signer = fallen.length === 0 ? null : await whoVouches(repository, after, actor);
-  return planResign(fallen, { named: resign, all: resignAll, since: tree }, signer);
+  const plan = await planResign(fallen, { named: resign, all: resignAll, since: tree }, signer);
+  if (tree) await setSkillsBack(plan, await currentSource(repository), tree);
+  return plan;
+}
+
+/** SPEC §5.6: an identity that is set back names the skill that it had then. With another beside it, nobody would accept it. */
+async function setSkillsBack({ withdrawn, files, removed }: ResignPlan, now: Source, since: Source): Promise<void> {
+  for (const identity of withdrawn.filter((path) => path.endsWith('/identity.yaml'))) {
+    const path = identity.replace(/identity\.yaml$/, 'skill.md');
+    const [there, old] = await Promise.all([find(now, path), find(since, path)]);
+    if (old) files.push({ path, bytes: await since.read(old, MAX_RECORD_BYTES), replaces: true });
+    else if (there) removed.push(path);
+  }
 }
 
 /** Nothing keeps a key from being revoked: where no maintainer is here to sign what falls with it, that waits. */
@@ -117,19 +129,6 @@ async function whoVouches(repository: Repository, trust: Trust, actor: Actor): P
     return null;
   }
 }
-
-/** The tree of a commit, or of the newest one before a date. */
-export async function treeAt({ store, git }: Repository, since: string): Promise<Source> {
-  const named = await store.resolve(`${since}^{commit}`);
-  if (named !== null) return openTree(store, named);
-  if (!DATE.test(since)) throw noSuchRevision(since);
-  const args = ['rev-list', '--max-count=1', '--first-parent', `--before=${since}`, 'HEAD', '--'];
-  const found = (await readGit(git, args)).toString('latin1').trim();
-  if (found === '') throw noSuchRevision(since);
-  return openTree(store, found);
-}
-
-const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z| ?[+-]\d{2}:?\d{2})?)?$/;
 
 /** How many seals the ledger has: what they cover stands. Nothing keeps a key from being revoked, not even a ledger that does not hold. */
 async function sealedSoFar(repository: Repository, trust: Trust, hit: readonly IdentityKey[]): Promise<number> {

@@ -146,6 +146,7 @@ async function rotateRootKey(repository: Repository, trust: Trust, rotation: Roo
 /** What goes with an identity that is published. */
 interface Along {
   others?: FileToWrite[];
+  removed?: string[];
   /** Who lays down the keys of it, and needs nobody else. */
   own?: NamedSigner | undefined;
 }
@@ -158,7 +159,7 @@ export async function publishIdentity(
   fingerprint: string,
   message: string,
   options: IdentityOptions,
-  { others = [], own }: Along = {},
+  { others = [], removed = [], own }: Along = {},
 ): Promise<IdentityResult> {
   const { name, role } = fields as unknown as { name: string; role: Role };
   const { root } = trust.policy;
@@ -168,7 +169,7 @@ export async function publishIdentity(
   const pending = isShort && !own;
   const path = identityPath(name, pending);
   const files = [{ path, bytes, replaces: true }, ...others];
-  const commit = await publish(repository, { files, message, identity: signer.identity }, options);
+  const commit = await publish(repository, { files, removed, message, identity: signer.identity }, options);
   return { identity: name, role, fingerprint, path, commit, pending };
 }
 

@@ -29,6 +29,8 @@ export interface Confirmation {
 /** What becomes of documents that only keys which do not count had signed. */
 export interface ResignPlan {
   files: FileToWrite[];
+  /** Files that go. */
+  removed: string[];
   /** Signed anew, as they are. */
   resigned: string[];
   /** Set back to what they said before the key was misused. */
@@ -80,7 +82,7 @@ export async function planResign(
   signer: NamedSigner | null,
 ): Promise<ResignPlan> {
   assertKnown(documents, confirmation.named);
-  const plan: ResignPlan = { files: [], resigned: [], withdrawn: [], distrusted: [] };
+  const plan: ResignPlan = { files: [], removed: [], resigned: [], withdrawn: [], distrusted: [] };
   for (const each of documents) {
     const old = confirmation.since && (await readAt(confirmation.since, each.path));
     const step = signer && (isConfirmed(each, confirmation, old) ? 'resigned' : old ? 'withdrawn' : null);

@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { demote, secondMaintainer, setState } from '../gate/attacks-revoked.ts';
+import { skilled } from '../gate/attacks-unsigned.ts';
 import { ground } from '../gate/ground.ts';
 import { addRecord, openSession, openWorld } from '../gate/random-world.ts';
 import {
@@ -16,7 +20,7 @@ import {
   session,
   thoughtSince,
 } from '../gate/scenario.ts';
-import { newKey, type Place, privateKey, STORY } from '../handoff.ts';
+import { newKey, type Place, privateKey, STORY, writeBytes } from '../handoff.ts';
 import { commitSealed, sealedSession } from '../ledger/sealed.ts';
 import { seal } from '../sealing.ts';
 import { git } from '../temporary.ts';
@@ -123,5 +127,86 @@ describe('work after a revocation', () => {
     expect(records.map(({ seq, valid }) => `${seq} ${valid}`)).toEqual(['2 true', '1 false']);
     const { sessions } = await open(here).handoff.sessions();
     expect(sessions.map(({ session_id }) => session_id)).toContain(mixed.id);
+  });
+});
+
+/** A second maintainer, whose key a thief has by the end of it, and what the thief signed in. */
+async function stolen(here: Place): Promise<void> {
+  await open(here).handoff.identity.add({ name: 'second', role: 'maintainer' });
+  code(here, { 'README.md': 'hello\n' });
+  await open(here).handoff.identity.add({ name: 'mallory', as: 'second' });
+}
+
+const MALLORY = '.handoff/identities/mallory/identity.yaml';
+
+describe('a date at which the key was in good hands', () => {
+  it('is no tag of that name, which anybody may push', async () => {
+    const here = place();
+    await stolen(here);
+    git(here.dir, 'tag', '2001-01-01');
+    const revoking = open(here).handoff.identity.revoke({ name: 'second', as: 'maintainer', since: '2001-01-01' });
+    await expect(revoking).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('is not that which a commit gives itself, on top of newer ones', async () => {
+    const here = place();
+    await stolen(here);
+    const [tree, parent] = git(here.dir, 'rev-parse', 'HEAD^{tree}', 'HEAD^').split('\n') as [string, string];
+    const person = 'm <m@example.com> 978307200 +0000';
+    const text = `tree ${tree}\nparent ${parent}\nauthor ${person}\ncommitter ${person}\n\nhandoff: sign in mallory\n`;
+    writeFileSync(join(here.dir, '..', 'commit'), text);
+    git(
+      here.dir,
+      'reset',
+      '--quiet',
+      git(here.dir, 'hash-object', '-t', 'commit', '-w', join(here.dir, '..', 'commit')),
+    );
+    const revoking = open(here).handoff.identity.revoke({ name: 'second', as: 'maintainer', since: '2001-06-01' });
+    await expect(revoking).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('is told as the commit that it is taken to be', async () => {
+    const here = place();
+    await stolen(here);
+    const there = open(here);
+    const revoking = there.handoff.identity.revoke({ name: 'second', as: 'maintainer', since: '2099-01-01' });
+    const head = headOf(here.dir).slice(0, 12);
+    expect(await revoking).toMatchObject({ resigned: [MALLORY] });
+    expect(there.warnings).toEqual([expect.stringContaining(head)]);
+  });
+});
+
+describe('the skill of an agent whom a stolen key has changed', () => {
+  const skill = '.handoff/identities/donna/skill.md';
+
+  /** By the thief. */
+  function deprave(here: Place): void {
+    writeBytes(here.dir, skill, 'careless\n');
+    const digest = `sha256:${createHash('sha256').update('careless\n').digest('hex')}`;
+    const fields = identityAfter(here, 'donna', { skill: digest });
+    document(here, 'identities/donna/identity.yaml', fields, [['second', privateKey(here, 'second')]]);
+  }
+
+  it.each([true, false])('is set back with the agent, where there was one before: %s', async (isSkilled) => {
+    const here = place();
+    await open(here).handoff.identity.add({ name: 'second', role: 'maintainer' });
+    if (isSkilled) skilled(here);
+    const since = headOf(here.dir);
+    deprave(here);
+    branch(here, 'feature');
+    await open(here).handoff.identity.revoke({ name: 'second', as: 'maintainer', since });
+    expect(existsSync(join(here.dir, skill)) && readFileSync(join(here.dir, skill), 'utf8')).toBe(
+      isSkilled && 'careful\n',
+    );
+    expect((await judge(here)).findings).toEqual([]);
+    expect(await errors(here)).toEqual([]);
+  });
+
+  it('is no error while the agent is distrusted', async () => {
+    const here = place();
+    await open(here).handoff.identity.add({ name: 'second', role: 'maintainer' });
+    deprave(here);
+    await open(here).handoff.identity.revoke({ name: 'second', as: 'maintainer' });
+    expect(await errors(here)).toEqual([]);
   });
 });
