@@ -1,14 +1,13 @@
-import type { DocumentKind } from '../core/kinds.ts';
+import { isDocumentKind } from '../core/kinds.ts';
 import type { ParsedRecord } from '../core/record.ts';
-import { type Identity, readIdentity, type Trust } from '../core/trust.ts';
+import type { Identity, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Placed, Step } from './differences.ts';
 import { assertEntitled } from './entitled.ts';
 import { attempt, finding, type Report } from './finding.ts';
-import type { Place } from './place.ts';
 import { assertLines, assertNewLines, type FindSigner, maintainersOf, principalsOf } from './signature-lines.ts';
 import { type Entry, find, type Source } from './source.ts';
-import { assertFollowsDocument, readSuccession, type VersionReader } from './succession.ts';
+import { assertFollowsDocument, identitiesIn, readSuccession, type VersionReader } from './succession.ts';
 import { checkSkill, readDocument, readSignedDocument } from './trust.ts';
 
 /** By whom documents are judged. */
@@ -61,30 +60,25 @@ async function auditDocument(step: Step, { path, before, now, place }: Placed, j
   if (place === 'pending')
     return (await import('./pending.ts')).auditPending(step, { path, before, now: now! }, judges);
   if (place === 'skill') return;
-  if (SIGNED.has(place!)) await readSignedDocument(step.now, now!, place as DocumentKind, trust, suite);
-  const succession = await readSuccession(step, before, now!, suite);
+  if (place === null || !isDocumentKind(place)) return;
+  if (place !== 'identity') await readSignedDocument(step.now, now!, place, trust, suite);
+  const succession = await readSuccession(step, before, now!, place, suite);
   const { old, next, isSame } = succession;
   await assertFollowsDocument(succession, path, step.now, judges.readVersions, suite);
   const signers = await signersFor(step.now, next, judges);
   if (isSame) return assertLines(old!, next, signers, suite);
-  if (place === 'identity')
-    await assertEntitled(old && readIdentity(old, suite), readIdentity(next, suite), trust.policy, suite);
+  const identities = identitiesIn(succession, suite);
+  if (identities) await assertEntitled(identities.was, identities.is, trust.policy, suite);
   await assertNewLines(next, signers, suite);
 }
 
 /** A root key that is being rotated signs maintainers before the policy that brings it in is in force. */
-async function signersFor(
-  source: Source,
-  { fields }: ParsedRecord,
-  { old, trust, suite }: Judges,
-): Promise<FindSigner> {
+async function signersFor(source: Source, document: ParsedRecord, { old, trust, suite }: Judges): Promise<FindSigner> {
   const current = maintainersOf(old, trust);
-  if (fields.role !== 'maintainer') return current;
+  if (document.kind !== 'identity' || document.fields.role !== 'maintainer') return current;
   const coming = principalsOf(...(await (await import('./pending.ts')).proposedRoots(source, trust, suite)));
   return (line) => current(line) ?? coming(line);
 }
-
-const SIGNED: ReadonlySet<Place> = new Set(['project', 'task-definition']);
 
 /** An identity that changes may name another skill than the one that stays. */
 async function unchangedSkill(source: Source, identity: string, changes: readonly Placed[]): Promise<Entry | null> {

@@ -29,7 +29,7 @@ import { type Entry, FOLDER, find, type Source } from './source.ts';
 export interface LedgerSeal {
   index: number;
   bytes: Uint8Array;
-  record: ParsedRecord;
+  record: ParsedRecord<'seal'>;
 }
 
 /** A ledger by itself: who signed it, and whether it is what they signed. */

@@ -1,5 +1,4 @@
 import { HandoffError } from '../core/error.ts';
-import type { DocumentKind } from '../core/kinds.ts';
 import { identityPath, policyPath } from '../core/paths.ts';
 import { type Policy, type RootKeys, readIdentity, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
@@ -19,17 +18,17 @@ export async function auditPending(
   { trust, suite }: { trust: Trust; suite: Suite },
 ): Promise<void> {
   const document = await readDocument(step.now, now, pendingKind(path), trust.repoId);
-  if (document.kind === 'policy') await assertProposed(readPolicy(document, suite), trust.policy.root, suite);
-  else assertPlace(path, readIdentity(document, suite).name);
-  const roots =
-    document.kind === 'policy' ? [readPolicy(document, suite).root] : await proposedRoots(step.now, trust, suite);
+  const policy = document.kind === 'policy' ? readPolicy(document, suite) : null;
+  if (policy) await assertProposed(policy, trust.policy.root, suite);
+  if (document.kind === 'identity') assertPlace(path, readIdentity(document, suite).name);
+  const roots = policy ? [policy.root] : await proposedRoots(step.now, trust, suite);
   const find = principalsOf(trust.policy.root, ...roots);
-  const { old, next, isSame } = await readSuccession(step, before, now, suite);
+  const { old, next, isSame } = await readSuccession(step, before, now, document.kind, suite);
   if (isSame && old) await assertLines(old, next, find, suite);
   else await assertNewLines(next, find, suite);
 }
 
-function pendingKind(path: string): DocumentKind {
+function pendingKind(path: string): 'identity' | 'policy' {
   return path.endsWith('/pending.yaml') ? 'identity' : 'policy';
 }
 

@@ -6,7 +6,14 @@ import type { RecordKind } from '../core/kinds.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseSessionFolder } from '../core/paths.ts';
 import { quoteWord } from '../core/quote.ts';
-import { assertSize, cutSignature, type ParsedRecord, parseCut, type SignedParts } from '../core/record.ts';
+import {
+  assertSize,
+  cutSignature,
+  isSessionRecord,
+  type ParsedRecord,
+  parseCut,
+  type SignedParts,
+} from '../core/record.ts';
 import { type Identity, type IdentityKey, keyRevoked, type Trust } from '../core/trust.ts';
 import {
   assertSigned,
@@ -23,6 +30,8 @@ import { addFile, reportSeals, type SealedFiles, sealedFiles } from './session-s
 import type { Entry, Source } from './source.ts';
 import { vouchedRecords } from './vouched.ts';
 
+export type SessionRecord = ParsedRecord<RecordKind>;
+
 /** What a session's folder is audited with. */
 export interface SessionContext {
   source: Source;
@@ -35,7 +44,7 @@ export interface SessionContext {
   /** Called for each file that was looked at. */
   onFile(): void;
   /** Called for each file with what it turned out to be. Without it most records need not be parsed in full. */
-  onRecord?: ((path: string, record: ParsedRecord | null, verified: VerifiedRecord | null) => void) | undefined;
+  onRecord?: ((path: string, record: SessionRecord | null, verified: VerifiedRecord | null) => void) | undefined;
 }
 
 /** What is left of a session once it was audited: enough to compare it with others. */
@@ -146,15 +155,15 @@ function auditRecord(
   session: Session,
   context: SessionContext,
 ): Link | null {
-  let record: ParsedRecord | null = null;
+  let record: SessionRecord | null = null;
   let verified: VerifiedRecord | null = null;
   let link: Link | null = null;
   try {
     if (bytes instanceof HandoffError) throw bytes;
     if (context.isArriving?.(entry.path)) assertSize(bytes.length, maxBytes(context.trust), 'record');
     const matched = context.onRecord || kind === 'seal' ? null : matchHead(bytes, parts, kind);
-    record = matched ? null : parseCut(bytes, parts);
-    const head = matched ?? record!;
+    const head = matched ?? parseCut(bytes, parts);
+    if ('body' in head && isSessionRecord(head)) record = head;
     assertPlace(head, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
     const key = assertSigned(head, check, session.identity.keys);

@@ -3,7 +3,7 @@ import type { DocumentKind } from '../core/kinds.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { isIdentityName } from '../core/names.ts';
 import { parsePolicyName, ROOT } from '../core/paths.ts';
-import { type ParsedRecord, parseRecord } from '../core/record.ts';
+import { hasKind, type ParsedRecord, parseRecord } from '../core/record.ts';
 import {
   assertMaintainer,
   assertSignedByMaintainer,
@@ -45,13 +45,13 @@ function notInitialised(): HandoffError {
 }
 
 /** SPEC §5.3: one maintainer's word, for any document that is not a policy or a maintainer. */
-export async function readSignedDocument(
+export async function readSignedDocument<K extends DocumentKind>(
   source: Source,
   entry: Entry,
-  kind: DocumentKind,
+  kind: K,
   trust: Trust,
   suite: Suite,
-): Promise<ParsedRecord> {
+): Promise<ParsedRecord<K>> {
   const document = await readDocument(source, entry, kind, trust.repoId);
   await assertSignedByMaintainer(document, trust.identities, suite);
   return document;
@@ -199,19 +199,13 @@ function assertOwnKeys({ keys }: Identity, owners: ReadonlyMap<string, string>):
 }
 
 /** A document of the kind its place demands, written for this repository. */
-export async function readDocument(
+export async function readDocument<K extends DocumentKind>(
   source: Source,
   entry: Entry,
-  kind: DocumentKind,
+  kind: K,
   repoId: string | null,
-): Promise<ParsedRecord> {
-  const document = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
-  if (document.kind !== kind) {
-    throw new HandoffError('path_mismatch', `kind: expected ${kind}, found ${document.kind}`, {
-      hint: 'A document is valid only at the path of its kind.',
-      data: { expected: kind, found: document.kind },
-    });
-  }
+): Promise<ParsedRecord<K>> {
+  const document = parseDocument(await source.read(entry, MAX_RECORD_BYTES), kind);
   if (document.fields.repo !== (repoId ?? undefined)) {
     throw new HandoffError('repo_mismatch', `repo: expected ${repoId}, found ${document.fields.repo}`, {
       hint: 'The document was written for another repository; it proves nothing here.',
@@ -219,6 +213,15 @@ export async function readDocument(
     });
   }
   return document;
+}
+
+export function parseDocument<K extends DocumentKind>(bytes: Uint8Array, kind: K): ParsedRecord<K> {
+  const document = parseRecord(bytes);
+  if (hasKind(document, kind)) return document;
+  throw new HandoffError('path_mismatch', `kind: expected ${kind}, found ${document.kind}`, {
+    hint: 'A document is valid only at the path of its kind.',
+    data: { expected: kind, found: document.kind },
+  });
 }
 
 /** identities/<name>/skill.md is trusted by the digest that the signed identity names. SPEC §5.6 */
@@ -229,7 +232,7 @@ export async function checkSkill(
   suite: Suite,
   report: Report,
 ): Promise<void> {
-  const expected = identity?.document.fields.skill as string | undefined;
+  const expected = identity?.document.fields.skill;
   const found = recordId(await source.read(entry, MAX_RECORD_BYTES), suite);
   if (found === expected) return;
   report(

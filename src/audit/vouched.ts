@@ -50,10 +50,15 @@ async function ledgeredSeals(
     if (bytes instanceof HandoffError || seq !== tree.size + 1) break;
     const leaf = leafHash(bytes, suite.sha256);
     const index = kind === 'seal' ? places.get(toHex(leaf)) : undefined;
-    if (index !== undefined && parseRecord(bytes).fields.root === toHex(tree.root())) seals.push({ seq, index });
+    if (index !== undefined && isSealOver(bytes, tree.root())) seals.push({ seq, index });
     tree.add(leaf);
   }
   return seals;
+}
+
+function isSealOver(bytes: Uint8Array, root: Uint8Array): boolean {
+  const seal = parseRecord(bytes);
+  return seal.kind === 'seal' && seal.fields.root === toHex(root);
 }
 
 type Places = ReadonlyMap<string, number>;

@@ -1,5 +1,6 @@
 import { fromHex, toHex } from './bytes.ts';
 import { asHandoffError } from './error.ts';
+import type { SealRecord } from './generated/types.ts';
 import { type GrowingTree, growingTree } from './growing-tree.ts';
 import { type Hash, sha256 as nobleSha256 } from './hash.ts';
 import { verifyConsistency } from './merkle.ts';
@@ -31,7 +32,7 @@ export interface SealFault {
 }
 
 /** Null for a file that is none. */
-export function parseSeal(bytes: Uint8Array): ParsedRecord | null {
+export function parseSeal(bytes: Uint8Array): ParsedRecord<'seal'> | null {
   try {
     const record = parseRecord(bytes);
     return record.kind === 'seal' ? record : null;
@@ -41,17 +42,9 @@ export function parseSeal(bytes: Uint8Array): ParsedRecord | null {
   }
 }
 
-export function toSeal({ fields }: Pick<ParsedRecord, 'fields'>): Seal {
-  const { seq, tree_size, root, previous } = fields as unknown as SealFields;
+export function toSeal({ seq, tree_size, root, previous }: SealRecord): Seal {
   const before = previous ? { treeSize: previous.tree_size, root: previous.root, proof: previous.proof } : null;
   return { seq, claim: { treeSize: tree_size, root, previous: before } };
-}
-
-interface SealFields {
-  seq: number;
-  tree_size: number;
-  root: string;
-  previous?: { tree_size: number; root: string; proof: string[] };
 }
 
 /**

@@ -1,11 +1,12 @@
 import { HandoffError } from './error.ts';
+import type { IdentityDocument, PolicyDocument } from './generated/types.ts';
 import type { ParsedRecord } from './record.ts';
 import { fingerprint, parsePublicKey } from './sshsig.ts';
 import { isStrictKey } from './strict.ts';
 import { type PublicKey, recordId, type Suite, signedMessage } from './verify.ts';
 
-export type Role = 'agent' | 'maintainer' | 'bot';
-export type KeyState = 'active' | 'retired' | 'revoked';
+export type Role = IdentityDocument['role'];
+export type KeyState = IdentityDocument['keys'][number]['state'];
 
 export interface IdentityKey extends PublicKey {
   state: KeyState;
@@ -19,7 +20,7 @@ export interface Identity {
   id: string;
   role: Role;
   keys: IdentityKey[];
-  document: ParsedRecord;
+  document: ParsedRecord<'identity'>;
 }
 
 /** Who signs policies and, by threshold, maintainers. */
@@ -29,21 +30,14 @@ export interface RootKeys {
 }
 
 /** What a policy asks for besides its signers, as its schema has it. */
-interface PolicyRules {
-  protected: string[];
-  writeback: { required: boolean; review: boolean; open_sessions: 'warning' | 'error' };
-  exempt: string[];
-  stale_after: number;
-  limits: { record_bytes: number; records_per_push: number };
-  sections: string[];
-}
+type PolicyRules = Pick<PolicyDocument, 'protected' | 'writeback' | 'exempt' | 'stale_after' | 'limits' | 'sections'>;
 
 export interface Policy {
   version: number;
   id: string;
   root: RootKeys;
   rules: PolicyRules;
-  document: ParsedRecord;
+  document: ParsedRecord<'policy'>;
 }
 
 /** What a tree says about who is trusted, after all of it was checked. */
@@ -58,8 +52,8 @@ export interface Trust {
 }
 
 /** SPEC §5.1: threshold within the number of keys; no principal and no key named twice. */
-export function readPolicy(document: ParsedRecord, suite: Suite): Policy {
-  const { root, version } = document.fields as { root: { threshold: number; keys: string[] }; version: number };
+export function readPolicy(document: ParsedRecord<'policy'>, suite: Suite): Policy {
+  const { root, version } = document.fields;
   const principals = new Map<string, PublicKey>();
   const fingerprints = new Set<string>();
   for (const line of root.keys) {
@@ -77,7 +71,7 @@ export function readPolicy(document: ParsedRecord, suite: Suite): Policy {
     version,
     id: recordId(document.signedBytes, suite),
     root: { threshold: root.threshold, principals },
-    rules: document.fields as unknown as PolicyRules, // parsing has held the document to its schema
+    rules: document.fields,
     document,
   };
 }
@@ -137,14 +131,8 @@ export async function assertSigned(
 }
 
 /** SPEC §5.5: a key is listed once; with two states it would have the one that is found first. */
-export function readIdentity(document: ParsedRecord, suite: Suite): Identity {
-  const { name, version, prev, role, keys } = document.fields as unknown as {
-    name: string;
-    version: number;
-    prev: string | null;
-    role: Role;
-    keys: { key: string; state: KeyState; cutoff?: number }[];
-  };
+export function readIdentity(document: ParsedRecord<'identity'>, suite: Suite): Identity {
+  const { name, version, prev, role, keys } = document.fields;
   const listed = keys.map(({ key, ...rest }) => ({ ...readPublicKey(key, suite), ...rest }));
   const prints = listed.map(({ fingerprint }) => fingerprint);
   const seen = new Set<string>();

@@ -1,7 +1,7 @@
 import { toHex } from './bytes.ts';
 import { HandoffError } from './error.ts';
 import type { Hashes } from './hash.ts';
-import { type Kind, namespaceOf, type SignedKind } from './kinds.ts';
+import { type Kind, namespaceOf, type RecordKind, type SignedKind } from './kinds.ts';
 import type { ParsedRecord, SignedParts } from './record.ts';
 import { sshsigMessage } from './sshsig.ts';
 
@@ -26,18 +26,16 @@ export interface PublicKey {
 declare const verified: unique symbol;
 
 /** A record whose signature was checked. Only `verifyRecord` makes one; folds and everything that shows text take no other. */
-export interface VerifiedRecord extends ParsedRecord {
-  id: string;
-  fingerprint: string;
-  readonly [verified]: true;
-}
+export type VerifiedRecord<K extends RecordKind = RecordKind> = Verified<ParsedRecord<K>>;
+
+type Verified<R> = R & { id: string; fingerprint: string; readonly [verified]: true };
 
 /** Checks a record's signature against the keys of the identity it names. SPEC §4 */
-export async function verifyRecord(
-  record: ParsedRecord,
+export async function verifyRecord<R extends ParsedRecord<RecordKind>>(
+  record: R,
   keys: readonly PublicKey[],
   suite: Suite,
-): Promise<VerifiedRecord> {
+): Promise<Verified<R>> {
   const { kind, signedBytes, signature } = record;
   const [check] = await checkSignatures([{ kind, parts: { signedBytes, signature: signature! } }], keys, suite);
   return assertVerified(record, check!, keys, suite);
@@ -108,14 +106,14 @@ export function assertSigned<K extends PublicKey>(
   });
 }
 
-export function assertVerified(
-  record: ParsedRecord,
+export function assertVerified<R extends ParsedRecord<RecordKind>>(
+  record: R,
   check: SignatureCheck | null,
   keys: readonly PublicKey[],
   suite: Suite,
-): VerifiedRecord {
+): Verified<R> {
   const { fingerprint } = assertSigned(record, check, keys);
-  return { ...record, id: recordId(record.signedBytes, suite), fingerprint } as VerifiedRecord;
+  return { ...record, id: recordId(record.signedBytes, suite), fingerprint } as Verified<R>; // the line above makes it one
 }
 
 /** What a key is asked to sign, or to have signed. */

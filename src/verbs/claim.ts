@@ -146,7 +146,7 @@ async function enter(
     writeClaim(dirs, session.session_id, claimed);
     if (place) await addWorktree(repository, place);
     if (isBegun(claiming)) return { claim: claimed, path: null };
-    const fields = { task_id, status: 'in_progress', ...(claiming.reason ? { reason: claiming.reason } : {}) };
+    const fields = { task_id, status: 'in_progress' as const, ...(claiming.reason ? { reason: claiming.reason } : {}) };
     const { path } = await append(writer, { kind: 'task', fields });
     return { claim: claimed, path };
   } catch (error) {

@@ -4,6 +4,7 @@ import { FOLDER, find, type Source } from '../audit/source.ts';
 import { type Account, toAccount } from '../core/coverage.ts';
 import type { Finding } from '../core/error.ts';
 import { namedPaths } from '../core/exemption.ts';
+import { isOfKind } from '../core/kinds.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import type { Trust } from '../core/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -139,11 +140,11 @@ async function judgeRecords(
 }
 
 function accountsIn(added: readonly PlacedRecord[]): Account[] {
-  return added.filter(({ record }) => record.kind === 'thought').map(toAccount);
+  return added.filter(isOfKind('thought')).map(toAccount);
 }
 
 function waivedIn(added: readonly PlacedRecord[]): Oid[] {
-  return added.filter(({ record }) => record.kind === 'waiver').map(({ record }) => record.fields.commit_sha as Oid);
+  return added.filter(isOfKind('waiver')).map(({ record }) => record.fields.commit_sha);
 }
 
 async function judgeVerdicts(

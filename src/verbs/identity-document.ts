@@ -1,9 +1,7 @@
+import type { IdentityDocument } from '../core/generated/types.ts';
 import type { Identity, IdentityKey, Role } from '../core/trust.ts';
 import { type PublicKey, recordId, type Suite } from '../core/verify.ts';
-import type { YamlMap } from '../core/yaml.ts';
 import { keyLine } from './signing.ts';
-
-export type IdentityFields = YamlMap & { kind: 'identity' };
 
 /** The first version of an identity. */
 export function identityFields(
@@ -12,8 +10,8 @@ export function identityFields(
   role: Role,
   keys: readonly PublicKey[],
   at: string,
-): IdentityFields {
-  const active = keys.map((key) => ({ key: keyLine(key), state: 'active' }));
+): IdentityDocument {
+  const active = keys.map((key) => ({ key: keyLine(key), state: 'active' as const }));
   return { handoff: 1, kind: 'identity', repo, version: 1, prev: null, at, name, role, keys: active };
 }
 
@@ -23,11 +21,11 @@ export function nextVersion(
   keys: readonly IdentityKey[],
   at: string,
   suite: Suite,
-): IdentityFields {
+): IdentityDocument {
   const { fields, signedBytes } = identity.document;
   return {
-    ...(fields as IdentityFields),
-    version: (fields.version as number) + 1,
+    ...fields,
+    version: fields.version + 1,
     prev: recordId(signedBytes, suite),
     at,
     keys: keys.map(({ state, cutoff, ...key }) => ({

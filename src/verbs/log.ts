@@ -1,11 +1,12 @@
 import { openIndex } from '../audit/index-source.ts';
+import type { SessionRecord } from '../audit/session.ts';
 import type { Source } from '../audit/source.ts';
 import { auditTree } from '../audit/tree.ts';
 import { openTree } from '../audit/tree-source.ts';
 import type { FindingCode } from '../core/error.ts';
 import { detached } from '../core/excerpt.ts';
+import type { SharedFields } from '../core/kinds.ts';
 import { ROOT } from '../core/paths.ts';
-import type { ParsedRecord } from '../core/record.ts';
 import { summarise } from '../core/summary.ts';
 import { recordId, type VerifiedRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -48,7 +49,7 @@ export async function log(repository: Repository, options: LogOptions = {}): Pro
 }
 
 /** What is to be kept of a record, or null: all that is kept has to fit in memory. */
-type Choice<T> = (path: string, record: ParsedRecord, verified: VerifiedRecord | null) => T | null;
+type Choice<T> = (path: string, record: SessionRecord, verified: VerifiedRecord | null) => T | null;
 
 /** Looks at every session record there is, valid or not. Whether one is valid is known when its chain was audited. */
 export async function findRecords<T>(
@@ -78,26 +79,27 @@ export function openRecords(repository: Repository): Promise<Source> {
   return openIndex(repository.git, repository.store, [ROOT]);
 }
 
-function matches({ kind, fields }: ParsedRecord, options: LogOptions): boolean {
-  const task = fields.task_id ?? fields.task ?? (fields.lock as { task?: string } | undefined)?.task;
+function matches(record: SessionRecord, options: LogOptions): boolean {
+  const fields: SharedFields = record.fields;
+  const task = fields.task_id ?? fields.task ?? fields.lock?.task;
   return (
-    (options.kind === undefined || kind === options.kind) &&
+    (options.kind === undefined || record.kind === options.kind) &&
     (options.identity === undefined || fields.identity === options.identity) &&
-    (options.session === undefined || (fields.session_id as string).startsWith(options.session)) &&
+    (options.session === undefined || fields.session_id.startsWith(options.session)) &&
     (options.task === undefined || task === options.task)
   );
 }
 
-function toEntry(path: string, record: ParsedRecord, verified: VerifiedRecord | null): LogEntry {
-  const { fields } = record;
+function toEntry(path: string, record: SessionRecord, verified: VerifiedRecord | null): LogEntry {
+  const { session_id, identity, seq, clock, at } = record.fields;
   return {
     id: recordId(record.signedBytes, nodeSuite),
     kind: record.kind,
-    session_id: fields.session_id as string,
-    identity: fields.identity as string,
-    seq: fields.seq as number,
-    clock: fields.clock as number,
-    at: fields.at as string,
+    session_id,
+    identity,
+    seq,
+    clock,
+    at,
     path,
     valid: verified !== null,
     summary: verified ? summarise(verified) : '',

@@ -1,22 +1,23 @@
 import { posix } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import type { ThoughtRecord } from '../core/generated/types.ts';
 import { groupBy } from '../core/group-by.ts';
+import type { SharedFields } from '../core/kinds.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseRecordName } from '../core/paths.ts';
-import { parseRecord } from '../core/record.ts';
+import { parseAs, parseSessionRecord } from '../core/record.ts';
 import { listSome } from '../core/some.ts';
 import {
   stateOf,
-  type TaskRecord,
   type TaskThought,
   type TaskTrail,
+  type TracedRecord,
   wholeTrail,
   writebackAtChange,
   writebackOf,
 } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
 import { recordId } from '../core/verify.ts';
-import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/store.ts';
 import { readEntry } from '../journal/records.ts';
@@ -119,8 +120,8 @@ async function doneChange(
 }
 
 /** What was only written under its lock does not change a task. */
-function taskOf({ record }: TaskRecord): string {
-  return String(record.fields.task_id ?? '');
+function taskOf({ record: { fields } }: TracedRecord): string {
+  return ('task_id' in fields && fields.task_id) || '';
 }
 
 async function toChange(
@@ -131,12 +132,10 @@ async function toChange(
 ): Promise<DoneChange | null> {
   const fields = await readThoughtRecord(repository, known, thought);
   if (!fields) return null;
-  const { commit_sha, patch_id = null, commit_patch_ids = [] } = fields as unknown as ThoughtFields;
+  const { commit_sha, patch_id = null, commit_patch_ids = [] } = fields;
   const since = await beginnings(repository, thought.path, commit_sha);
   return { task_id, commit_sha, patch_id, commit_patch_ids, since, earlier: null };
 }
-
-type ThoughtFields = Pick<DoneChange, 'commit_sha' | 'patch_id' | 'commit_patch_ids'>;
 
 /** The commit itself, which a squash may have left behind, and the one at which its session began. */
 async function beginnings({ store }: Repository, path: string, commit: Oid): Promise<Oid[]> {
@@ -144,9 +143,10 @@ async function beginnings({ store }: Repository, path: string, commit: Oid): Pro
   for (const kind of ['start', 'pickup']) {
     const name = `HEAD:${posix.dirname(path)}/0001-${kind}.yaml`;
     if (!(await store.has(name))) continue;
-    const opening = parseRecord(await store.readBlob((await store.resolve(name))!, MAX_RECORD_BYTES));
-    if (opening.fields.head === null) return []; // there was nothing before
-    if (typeof opening.fields.head === 'string') found.push(opening.fields.head);
+    const bytes = await store.readBlob((await store.resolve(name))!, MAX_RECORD_BYTES);
+    const { head }: SharedFields = parseSessionRecord(bytes).fields;
+    if (head === null) return []; // there was nothing before
+    if (head !== undefined) found.push(head);
   }
   const present = await Promise.all(found.map((oid) => store.has(`${oid}^{commit}`)));
   return found.filter((_, at) => present[at]);
@@ -157,10 +157,10 @@ async function readThoughtRecord(
   repository: Repository,
   { live }: Known,
   { path, delta_id }: TaskThought,
-): Promise<YamlMap | null> {
+): Promise<ThoughtRecord | null> {
   const bytes = journalledThought(repository, live, path) ?? (await committedThought(repository, path));
   if (!bytes) return null;
-  const record = parseRecord(bytes);
+  const record = parseAs(bytes, 'thought');
   if (recordId(record.signedBytes, nodeSuite) === delta_id) return record.fields;
   throw new HandoffError('record_changed', `${path} is not the record that was verified.`, {
     hint: 'git handoff verify says more.',

@@ -1,11 +1,11 @@
 import { toHex } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
+import type { OwnFields } from '../core/kinds.ts';
 import { consistencyProof, merkleRoot } from '../core/merkle.ts';
 import { recordName } from '../core/paths.ts';
-import { parseRecord } from '../core/record.ts';
+import { parseAs } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
 import { type VerifiedRecord, verifyRecord } from '../core/verify.ts';
-import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
 import { isSeal, readEntry, readTip, recordNumbers, type SealEntry } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
@@ -31,14 +31,14 @@ export async function newestSeal(repository: Repository, trust: Trust, session: 
   return {
     delta_id: id,
     path: `${session.folder}/${recordName(tip.number, 'seal')}`,
-    tree_size: fields.tree_size as number,
-    root: fields.root as string,
+    tree_size: fields.tree_size,
+    root: fields.root,
   };
 }
 
 /** What the journal says is repeated only if its identity has signed it. */
-export function verifySeal(trust: Trust, { identity }: Session, { bytes }: SealEntry): Promise<VerifiedRecord> {
-  return verifyRecord(parseRecord(bytes), trust.identities.get(identity)?.keys ?? [], nodeSuite);
+export function verifySeal(trust: Trust, { identity }: Session, { bytes }: SealEntry): Promise<VerifiedRecord<'seal'>> {
+  return verifyRecord(parseAs(bytes, 'seal'), trust.identities.get(identity)?.keys ?? [], nodeSuite);
 }
 
 export function noRecords(session_id: string): HandoffError {
@@ -59,7 +59,7 @@ function gap(session_id: string, found: number, expected: number): HandoffError 
  * The keys of the seal that gets this number: over all records before it, and bound to the seal before it. Reads the journal
  * anew for each number it is asked for: somebody may have written meanwhile, or sealed.
  */
-export function planSeal(repository: Repository, { session_id }: Session, seq: number): YamlMap {
+export function planSeal(repository: Repository, { session_id }: Session, seq: number): OwnFields<'seal'> {
   const dirs = dirsOf(repository);
   const entries = recordNumbers(dirs, session_id)
     .filter((number) => number < seq)
@@ -71,7 +71,7 @@ export function planSeal(repository: Repository, { session_id }: Session, seq: n
   if (before?.number === seq - 1) throw sealInProgress(session_id);
   const head = { tree_size: leaves.length, root: toHex(merkleRoot(leaves, nodeSuite.sha256)) };
   if (!before) return head;
-  const { tree_size, root } = parseRecord(before.bytes).fields as { tree_size: number; root: string };
+  const { tree_size, root } = parseAs(before.bytes, 'seal').fields;
   const proof = consistencyProof(leaves, tree_size, nodeSuite.sha256).map(toHex);
   return { ...head, previous: { tree_size, root, proof } };
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { quoteWord } from '../core/quote.ts';
 import type { Trust } from '../core/trust.ts';
-import type { YamlMap } from '../core/yaml.ts';
 import { readCommitted, unmarkCommitted } from '../journal/committed.ts';
 import type { Session } from '../journal/registry.ts';
 import { whileSealing } from '../journal/sealing.ts';
@@ -100,9 +99,9 @@ export async function appendSeal(writer: Writer): Promise<Sealed> {
   const { delta_id, path, fields } = await append(writer, {
     kind: 'seal',
     fields: {},
-    fieldsAt: (seq): YamlMap => planSeal(repository, session, seq),
+    fieldsAt: (seq) => planSeal(repository, session, seq),
   });
-  return { delta_id, path, tree_size: fields.tree_size as number, root: fields.root as string };
+  return { delta_id, path, tree_size: fields.tree_size, root: fields.root };
 }
 
 /** The first attempt was cut off, or its commit taken back; else what the work tree lost is put back. */

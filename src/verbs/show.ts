@@ -74,7 +74,7 @@ async function findRecord(repository: Repository, name: string): Promise<Found> 
     const isHit = path
       ? at === path || at === `${ROOT}/${path}`
       : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
-    const signer = record.fields.identity as string;
+    const signer = record.fields.identity;
     return isHit ? { path: at, record, signer, fingerprint: verified?.fingerprint ?? null } : null;
   });
   const found = hits.map(({ item, isValid }) => (isValid ? item : { ...item, fingerprint: null }));
@@ -125,15 +125,11 @@ async function isInForce(source: Source, entry: Entry, record: ParsedRecord, tru
       () => readSignedDocument(source, entry, document, trust, nodeSuite),
     );
   if (kind === 'policy') {
-    return entry.path === policyPath(fields.version as number) && (fields.version as number) <= trust.policy.version;
+    return entry.path === policyPath(fields.version) && fields.version <= trust.policy.version;
   }
   if (kind === 'identity') {
-    const known = trust.identities.get(fields.name as string);
-    return (
-      entry.path === identityPath(fields.name as string) &&
-      !!known &&
-      equalBytes(known.document.signedBytes, signedBytes)
-    );
+    const known = trust.identities.get(fields.name);
+    return entry.path === identityPath(fields.name) && !!known && equalBytes(known.document.signedBytes, signedBytes);
   }
   if (kind === 'project') return entry.path === PROJECT_PATH && (await signed(kind)) !== null;
   if (kind === 'task-definition')

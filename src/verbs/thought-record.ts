@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { HandoffError } from '../core/error.ts';
 import type { History } from '../core/history.ts';
 import { taskTrail } from '../core/history-queries.ts';
+import type { OwnFields } from '../core/kinds.ts';
 import { byNewest } from '../core/newest.ts';
 import { quoteWord } from '../core/quote.ts';
 import { listSome } from '../core/some.ts';
 import type { TaskThought } from '../core/task-state.ts';
 import type { Trust } from '../core/trust.ts';
-import type { YamlMap } from '../core/yaml.ts';
 import type { Commit } from '../git/store.ts';
 import type { Session } from '../journal/registry.ts';
 import { readThoughtFile, type ThoughtFields } from '../journal/thought-file.ts';
@@ -17,11 +17,14 @@ import { readKnown } from './known.ts';
 import type { Repository } from './repository.ts';
 import { readTask, type TaskDefinition } from './task-definitions.ts';
 
+/** A thought as a draft of it is kept. */
+export type KeptThought = OwnFields<'thought'> & { base?: string };
+
 /** A thought as it will be written, but for what the session adds. */
 export interface PlannedThought {
-  fields: YamlMap;
+  fields: OwnFields<'thought'>;
   /** The same as whoever writes it later needs it: the commit at which the work began is told, not guessed again. */
-  kept: YamlMap;
+  kept: KeptThought;
 }
 
 /** What nobody gave is filled in from git and from the records; what somebody gave is compared with them. SPEC §9.2 */
@@ -45,7 +48,13 @@ export async function planThought(
   return { fields, kept: account.base === null ? fields : { ...fields, base: account.base } };
 }
 
-function toFields(id: string, branch: string, { oid }: Commit, account: ChangeAccount, given: ThoughtFields): YamlMap {
+function toFields(
+  id: string,
+  branch: string,
+  { oid }: Commit,
+  account: ChangeAccount,
+  given: ThoughtFields,
+): OwnFields<'thought'> {
   const { tests_run = [], evidence = [], summary = '', blockers = [], related_thought_records = [] } = given;
   const { tree, patch_id, commit_patch_ids, files_changed } = account;
   return {
@@ -56,7 +65,7 @@ function toFields(id: string, branch: string, { oid }: Commit, account: ChangeAc
     ...(patch_id === null ? {} : { patch_id }),
     ...(commit_patch_ids.length === 0 ? {} : { commit_patch_ids }),
     tests_run,
-    ...(evidence.length === 0 ? {} : { evidence: evidence.map((each) => ({ ...each })) }),
+    ...(evidence.length === 0 ? {} : { evidence }),
     summary,
     blockers,
     files_changed,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { assertPlace, chainFaults, type Link, toLink } from '../../src/core/chain.ts';
 import type { RecordKind } from '../../src/core/kinds.ts';
-import { parseRecord } from '../../src/core/record.ts';
+import { parseRecord, parseSessionRecord } from '../../src/core/record.ts';
 import { recordId, verifyRecord } from '../../src/core/verify.ts';
 import { errorOf, example, nodeSuite, signedFile, testKey } from './examples.ts';
 
@@ -212,7 +212,7 @@ describe('beside a damaged file, which has a finding of its own,', () => {
 
 describe('toLink', () => {
   test('takes what a chain is checked by from a verified record', async () => {
-    const record = await verifyRecord(parseRecord(example('pickup').bytes), [testKey('con-1')], nodeSuite);
+    const record = await verifyRecord(parseSessionRecord(example('pickup').bytes), [testKey('con-1')], nodeSuite);
     expect(toLink(record, record.id, record.fingerprint)).toEqual({
       seq: 1,
       kind: 'pickup',
@@ -226,7 +226,7 @@ describe('toLink', () => {
       lock: null,
       fingerprint: testKey('con-1').fingerprint,
     } satisfies Link);
-    const note = parseRecord(example('note').bytes);
+    const note = parseSessionRecord(example('note').bytes);
     expect({ ...toLink(note, '', '').lock }).toEqual({ task: 'P0.1.1', token: 3 });
     expect(toLink(note, '', '')).toMatchObject({ inheritedFrom: null, predecessor: null });
   });

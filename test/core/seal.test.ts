@@ -4,7 +4,7 @@ import { utf8 } from '../../src/core/bytes.ts';
 import { growingTree } from '../../src/core/growing-tree.ts';
 import { matchHead } from '../../src/core/head.ts';
 import { leafHash } from '../../src/core/merkle.ts';
-import { cutSignature, parseRecord } from '../../src/core/record.ts';
+import { cutSignature, parseAs, parseRecord } from '../../src/core/record.ts';
 import { type Seal, type SealClaim, sealFaults, toSeal } from '../../src/core/seal.ts';
 import type { YamlMap } from '../../src/core/yaml.ts';
 import { nodeHashes } from '../../src/crypto.ts';
@@ -281,7 +281,7 @@ describe('M78: a seal of', () => {
       previous: { tree_size: number; root: string; proof: string[] };
     };
     const before = { treeSize: previous.tree_size, root: previous.root, proof: previous.proof };
-    expect(toSeal(parseRecord(example('seal').bytes))).toEqual({
+    expect(toSeal(parseAs(example('seal').bytes, 'seal').fields)).toEqual({
       seq,
       claim: { treeSize: tree_size, root, previous: before },
     });

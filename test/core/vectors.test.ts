@@ -6,14 +6,14 @@ import { fromHex, toHex, utf8 } from '../../src/core/bytes.ts';
 import { chainFaults, toLink } from '../../src/core/chain.ts';
 import { parseCheckpoint } from '../../src/core/checkpoint.ts';
 import { attachSignatures, formatRecord } from '../../src/core/format.ts';
-import { DOCUMENT_KINDS, type Kind, namespaceOf, RECORD_KINDS } from '../../src/core/kinds.ts';
+import { DOCUMENT_KINDS, isOfKind, type Kind, namespaceOf, RECORD_KINDS } from '../../src/core/kinds.ts';
 import { planGrowth } from '../../src/core/log-growth.ts';
 import { inclusionProof, leafHash, merkleRoot, verifyConsistency, verifyInclusion } from '../../src/core/merkle.ts';
 import { openNote, parseNote, parseVerifierKey } from '../../src/core/note.ts';
 import { checkProof } from '../../src/core/proof.ts';
 import { formatProof, parseProof } from '../../src/core/proof-text.ts';
-import { parseRecord } from '../../src/core/record.ts';
-import { sealFaults, toSeal } from '../../src/core/seal.ts';
+import { parseAs, parseRecord, parseSessionRecord } from '../../src/core/record.ts';
+import { parseSeal, sealFaults, toSeal } from '../../src/core/seal.ts';
 import { armourSshsig, fingerprint, formatPublicKey } from '../../src/core/sshsig.ts';
 import {
   formatEntries,
@@ -200,9 +200,9 @@ test.skipIf(noKeygen)('ssh-keygen accepts the published signatures for the signe
 describe.each(suites)('records with %s', (_, suite) => {
   test.each(records)('$name: $result', async (vector) => {
     const key = testKey(vector.key);
-    expect(await resultOf(() => verifyRecord(parseRecord(bytesOf(vector)), [key], suite))).toBe(vector.result);
+    expect(await resultOf(() => verifyRecord(parseSessionRecord(bytesOf(vector)), [key], suite))).toBe(vector.result);
     if (vector.result !== 'valid') return;
-    const record = await verifyRecord(parseRecord(bytesOf(vector)), [key], suite);
+    const record = await verifyRecord(parseSessionRecord(bytesOf(vector)), [key], suite);
     expect(record).toMatchObject({ kind: vector.kind, id: vector.id, body: vector.body, fingerprint: key.fingerprint });
     expect(plain(record.fields)).toEqual(vector.fields);
   });
@@ -222,7 +222,7 @@ describe.each(suites)('documents with %s', (_, suite) => {
 test.each(chains)('chain: $name', async ({ key, files, faults }) => {
   const links = [];
   for (const file of files) {
-    const record = await verifyRecord(parseRecord(utf8(file)), [testKey(key)], nodeSuite);
+    const record = await verifyRecord(parseSessionRecord(utf8(file)), [testKey(key)], nodeSuite);
     links.push(toLink(record, record.id, record.fingerprint));
   }
   expect(chainFaults(links, new Set()).map(({ code, seq }) => ({ code, seq }))).toEqual(faults);
@@ -231,7 +231,7 @@ test.each(chains)('chain: $name', async ({ key, files, faults }) => {
 test.each(seals)('seals: $name', async ({ key, files, faults }) => {
   const links = [];
   for (const file of files) {
-    const record = await verifyRecord(parseRecord(utf8(file)), [testKey(key)], nodeSuite);
+    const record = await verifyRecord(parseSessionRecord(utf8(file)), [testKey(key)], nodeSuite);
     links.push({ record, link: toLink(record, record.id, record.fingerprint) });
   }
   expect(
@@ -240,7 +240,7 @@ test.each(seals)('seals: $name', async ({ key, files, faults }) => {
       new Set(),
     ),
   ).toEqual([]);
-  const made = links.filter(({ record }) => record.kind === 'seal').map(({ record }) => toSeal(record));
+  const made = links.filter(isOfKind('seal')).map(({ record }) => toSeal(record.fields));
   const leaves = files.map((file) => leafHash(utf8(file)));
   expect(sealFaults(made, leaves).map(({ code, seq }) => ({ code, seq }))).toEqual(faults);
 });
@@ -300,10 +300,10 @@ test('the writer writes the valid files byte for byte', () => {
 test('the seals hold, and the last proves each file before it', () => {
   const story = records.filter(({ kind, name }) => (kind === name && kind !== 'pickup') || name === 'the first seal');
   const files = story.map(bytesOf);
-  const made = files.map(parseRecord).filter(({ kind }) => kind === 'seal');
+  const made = files.flatMap((file) => parseSeal(file) ?? []);
   expect(
     sealFaults(
-      made.map(toSeal),
+      made.map(({ fields }) => toSeal(fields)),
       files.map((file) => leafHash(file)),
     ),
   ).toEqual([]);
@@ -369,14 +369,18 @@ async function checkDocument(vector: DocumentCase, suite: Suite): Promise<void> 
   const document = parseRecord(bytesOf(vector));
   const { check } = vector;
   if (check.as === 'policy') {
-    const prior = check.prior === null ? null : readPolicy(parseRecord(named(check.prior)), suite);
+    const prior = check.prior === null ? null : readPolicy(parseAs(named(check.prior), 'policy'), suite);
     const repoId = prior && recordId(parseRecord(named('policy 1')).signedBytes, suite).slice('sha256:'.length);
-    return assertSucceeds(readPolicy(document, suite), prior, repoId, suite);
+    return assertSucceeds(readPolicy(parseAs(bytesOf(vector), 'policy'), suite), prior, repoId, suite);
   }
   if (check.as === 'maintainer') {
-    return assertMaintainer(readIdentity(document, suite), readPolicy(parseRecord(named(check.policy)), suite), suite);
+    return assertMaintainer(
+      readIdentity(parseAs(bytesOf(vector), 'identity'), suite),
+      readPolicy(parseAs(named(check.policy), 'policy'), suite),
+      suite,
+    );
   }
-  const maintainers = check.maintainers.map((name) => readIdentity(parseRecord(named(name)), suite));
+  const maintainers = check.maintainers.map((name) => readIdentity(parseAs(named(name), 'identity'), suite));
   return assertSignedByMaintainer(document, new Map(maintainers.map((identity) => [identity.name, identity])), suite);
 }
 

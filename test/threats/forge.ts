@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { attachSignatures, formatRecord } from '../../src/core/format.ts';
 import type { DocumentKind, Kind } from '../../src/core/kinds.ts';
-import { parseRecord } from '../../src/core/record.ts';
+import { parseAs } from '../../src/core/record.ts';
 import { formatPublicKey } from '../../src/core/sshsig.ts';
 import { recordId, signedMessage } from '../../src/core/verify.ts';
 import type { YamlMap } from '../../src/core/yaml.ts';
@@ -107,10 +107,10 @@ export function identityOf(
 
 /** The policy after version `prior`, as an honest maintainer would write it but for `changes`. */
 export function policyAfter(place: Place, prior: number, changes: YamlMap = {}): YamlMap & { kind: 'policy' } {
-  const { fields, signedBytes } = parseRecord(readFileSync(join(place.dir, policyFile(prior))));
+  const { fields, signedBytes } = parseAs(readFileSync(join(place.dir, policyFile(prior))), 'policy');
   const { nonce: _, repo: __, handoff, kind: ___, ...rest } = fields;
   const prev = recordId(signedBytes, nodeHashes);
-  return { handoff: handoff!, kind: 'policy', repo: place.root, ...rest, version: prior + 1, prev, ...changes };
+  return { handoff, kind: 'policy', repo: place.root, ...rest, version: prior + 1, prev, ...changes };
 }
 
 export function policyFile(version: number): string {

@@ -7,7 +7,7 @@ import { type Checkpoint, formatCheckpoint, parseCheckpoint } from '../../src/co
 import { planGrowth } from '../../src/core/log-growth.ts';
 import { merkleRoot } from '../../src/core/merkle.ts';
 import { formatNote, noteSignature, parseNote } from '../../src/core/note.ts';
-import { parseRecord } from '../../src/core/record.ts';
+import { parseAs } from '../../src/core/record.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { nodeHost } from '../../src/host.ts';
 import { toSigner } from '../../src/journal/keys.ts';
@@ -237,9 +237,9 @@ it('a key that arrives revoked has no cutoff beyond the ledger either', async ()
   const base = git(here.dir, 'rev-parse', 'HEAD');
   await here.handoff.identity.add({ name: 'eve' });
   const path = '.handoff/identities/eve/identity.yaml';
-  const { fields } = parseRecord(readFileSync(join(here.dir, path)));
-  const keys = (fields.keys as { key: string }[]).map(({ key }) => ({ key, state: 'revoked', cutoff: 1_000_000 }));
-  const changed = { ...fields, kind: 'identity' as const, keys };
+  const { fields } = parseAs(readFileSync(join(here.dir, path)), 'identity');
+  const keys = fields.keys.map(({ key }) => ({ key, state: 'revoked', cutoff: 1_000_000 }));
+  const changed = { ...fields, keys };
   writeBytes(here.dir, path, signDocument(changed, [['maintainer', privateKey(here, 'maintainer')]]));
   commitAll(here);
   const { handoff } = reopen(here);
