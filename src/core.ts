@@ -17,7 +17,7 @@ export {
   successorOf,
   taskStatus,
 } from './core/history-queries.ts';
-export { type DocumentKind, type Kind, namespaceOf, type RecordKind } from './core/kinds.ts';
+export { type DocumentKind, type FieldsOf, type Kind, namespaceOf, type RecordKind } from './core/kinds.ts';
 export { type LogGrowth, planGrowth } from './core/log-growth.ts';
 export {
   consistencyProof,
@@ -53,7 +53,14 @@ export {
 } from './core/proof.ts';
 export type { ProofKeys } from './core/proof-checkpoint.ts';
 export { formatProof, parseProof } from './core/proof-text.ts';
-export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
+export {
+  hasKind,
+  isDocument,
+  isSessionRecord,
+  type ParsedRecord,
+  parseRecord,
+  type Signature,
+} from './core/record.ts';
 export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record-summary.ts';
 export { type Seal, type SealClaim, type SealFault, sealFaults, type TreeHead, toSeal } from './core/seal.ts';
 export type { SessionSummary } from './core/session-summary.ts';

@@ -2,7 +2,7 @@ import { CLOCK_CAP } from '../core/clocks.ts';
 import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseRecordName, ROOT } from '../core/paths.ts';
-import { parseSessionRecord } from '../core/record.ts';
+import { parseRecord } from '../core/record.ts';
 import type { Trust } from '../core/trust.ts';
 import { type Suite, verifyRecord } from '../core/verify.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from './source.ts';
@@ -34,7 +34,7 @@ async function clockOf(source: Source, file: Entry, owner: string, trust: Trust,
   const keys = trust.identities.get(owner)?.keys.filter(({ state }) => state !== 'revoked') ?? [];
   try {
     const bytes = await source.read(file, MAX_RECORD_BYTES);
-    return (await verifyRecord(parseSessionRecord(bytes), keys, suite)).fields.clock;
+    return (await verifyRecord(parseRecord(bytes), keys, suite)).fields.clock;
   } catch (error) {
     if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
     return 0;

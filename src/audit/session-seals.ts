@@ -29,7 +29,7 @@ export function addFile(
   record: ParsedRecord | null,
   { sha256 }: Suite,
 ): void {
-  if (kind === 'seal') seals.push(record?.kind === 'seal' ? toSeal(record.fields) : { seq, claim: null });
+  if (kind === 'seal') seals.push(record?.kind === 'seal' ? toSeal(record) : { seq, claim: null });
   if (seq < end) leaves[seq - 1] = bytes && leaves[seq - 1] === undefined ? leafHash(bytes, sha256) : null;
 }
 

@@ -88,13 +88,38 @@ function addRecent(recent: RecordSummary[], placed: PlacedRecord): void {
   insertNewest(recent, toRecordSummary(placed), NEWEST_RECORDS);
 }
 
+/** Each kind answers here: a history keeps something of it, or only shows it while it is among the newest. */
 function addRecord(history: History, placed: PlacedRecord): void {
   const { path, record } = placed;
-  if (record.kind === 'decision') insertNewest(history.decisions, toDecision({ path, record }), NEWEST_DECISIONS);
-  if (record.kind === 'wip') addWip(history.wip, toWip({ path, record }));
-  if (record.kind === 'signal') addSignal(history.signals, { path, record });
   addTaskRecord(history.tasks, placed);
-  if (record.kind === 'pickup') addPickup(history, record);
+  switch (record.kind) {
+    case 'decision':
+      insertNewest(history.decisions, toDecision({ path, record }), NEWEST_DECISIONS);
+      return;
+    case 'wip':
+      addWip(history.wip, toWip({ path, record }));
+      return;
+    case 'signal':
+      addSignal(history.signals, { path, record });
+      return;
+    case 'pickup':
+      addPickup(history, record);
+      return;
+    case 'start':
+    case 'note':
+    case 'checkpoint':
+    case 'thought':
+    case 'task':
+    case 'baton':
+    case 'review':
+    case 'waiver':
+    case 'audit':
+    case 'seal':
+    case 'release':
+      return;
+    default:
+      record satisfies never;
+  }
 }
 
 function addPickup({ signals, pickups }: History, record: VerifiedRecord<'pickup'>): void {

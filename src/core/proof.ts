@@ -6,7 +6,7 @@ import { leafHash, verifyInclusion } from './merkle.ts';
 import { parseSessionFolder, ROOT, recordName } from './paths.ts';
 import { checkNote, type KeySource, type ProofKeys, parseKeys } from './proof-checkpoint.ts';
 import { asProofError, assertEqual, OTHER_ENDS, proofError } from './proof-error.ts';
-import { parseSessionRecord } from './record.ts';
+import { parseRecord } from './record.ts';
 import { fingerprint, parsePublicKey } from './sshsig.ts';
 import { mendEnds } from './text.ts';
 import { type Suite, type VerifiedRecord, verifyRecord } from './verify.ts';
@@ -124,7 +124,7 @@ async function checkLeaf(part: string, leaf: ProofLeaf, repo: string, suite: Sui
 async function readLeaf({ bytes, key }: ProofLeaf, suite: Suite): Promise<VerifiedRecord> {
   const publicKey = parsePublicKey(key).key;
   const keys = [{ bytes: publicKey, fingerprint: fingerprint(publicKey, suite) }];
-  return verifyRecord(parseSessionRecord(bytes), keys, suite);
+  return verifyRecord(parseRecord(bytes), keys, suite);
 }
 
 /** As in the tree: the path names the identity, the session, the number and the kind. SPEC §6.2 */

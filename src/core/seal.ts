@@ -1,6 +1,5 @@
 import { fromHex, toHex } from './bytes.ts';
 import { asHandoffError } from './error.ts';
-import type { SealRecord } from './generated/types.ts';
 import { type GrowingTree, growingTree } from './growing-tree.ts';
 import { type Hash, sha256 as nobleSha256 } from './hash.ts';
 import { verifyConsistency } from './merkle.ts';
@@ -42,7 +41,8 @@ export function parseSeal(bytes: Uint8Array): ParsedRecord<'seal'> | null {
   }
 }
 
-export function toSeal({ seq, tree_size, root, previous }: SealRecord): Seal {
+export function toSeal({ fields }: Pick<ParsedRecord<'seal'>, 'fields'>): Seal {
+  const { seq, tree_size, root, previous } = fields;
   const before = previous ? { treeSize: previous.tree_size, root: previous.root, proof: previous.proof } : null;
   return { seq, claim: { treeSize: tree_size, root, previous: before } };
 }

@@ -101,7 +101,7 @@ const WORDS = /^(?:pass(?:word|wd)?|pwd?|secret|token|user(?:name)?|changeme|exa
 
 /** A name, a variable or stars in the place of a password show where one would stand. */
 function hasPassword(match: RegExpExecArray): boolean {
-  const [, user, password] = match as unknown as [string, string, string];
+  const [user, password] = [match[1]!, match[2]!];
   return (
     !WORDS.test(password) && !/^[$%{[(]|\$\{|^:/.test(password) && password !== user && !/your[_-]/i.test(password)
   );

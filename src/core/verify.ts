@@ -28,14 +28,16 @@ declare const verified: unique symbol;
 /** A record whose signature was checked. Only `verifyRecord` makes one; folds and everything that shows text take no other. */
 export type VerifiedRecord<K extends RecordKind = RecordKind> = Verified<ParsedRecord<K>>;
 
+/** No document: that has signers, and no author. */
+type SessionRecord = { kind: RecordKind };
 type Verified<R> = R & { id: string; fingerprint: string; readonly [verified]: true };
 
 /** Checks a record's signature against the keys of the identity it names. SPEC §4 */
-export async function verifyRecord<R extends ParsedRecord<RecordKind>>(
+export async function verifyRecord<R extends ParsedRecord>(
   record: R,
   keys: readonly PublicKey[],
   suite: Suite,
-): Promise<Verified<R>> {
+): Promise<Verified<R & SessionRecord>> {
   const { kind, signedBytes, signature } = record;
   const [check] = await checkSignatures([{ kind, parts: { signedBytes, signature: signature! } }], keys, suite);
   return assertVerified(record, check!, keys, suite);
@@ -106,14 +108,15 @@ export function assertSigned<K extends PublicKey>(
   });
 }
 
-export function assertVerified<R extends ParsedRecord<RecordKind>>(
+export function assertVerified<R extends ParsedRecord>(
   record: R,
   check: SignatureCheck | null,
   keys: readonly PublicKey[],
   suite: Suite,
-): Verified<R> {
+): Verified<R & SessionRecord> {
   const { fingerprint } = assertSigned(record, check, keys);
-  return { ...record, id: recordId(record.signedBytes, suite), fingerprint } as Verified<R>; // the line above makes it one
+  const verified = { ...record, id: recordId(record.signedBytes, suite), fingerprint };
+  return verified as Verified<R & SessionRecord>; // the check above makes it one; a document has no signature that could pass
 }
 
 /** What a key is asked to sign, or to have signed. */

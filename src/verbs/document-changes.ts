@@ -1,6 +1,6 @@
 import type { ParsedRecord } from '../core/record.ts';
 import { readIdentity, readPolicy } from '../core/trust.ts';
-import type { YamlMap, YamlValue } from '../core/yaml.ts';
+import type { YamlValue } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
 
 /** What a document says that the one before it did not, a line each: what somebody who is asked to sign it has to know. */
@@ -40,7 +40,7 @@ function flatten(label: string, value: YamlValue | undefined): [string, string][
   if (Array.isArray(value)) return [[label, value.map((item) => text(item)).join(', ') || 'none']];
   if (value === undefined) return [];
   if (typeof value !== 'object' || value === null) return [[label, text(value)]];
-  return Object.entries(value as YamlMap).flatMap(([key, inner]) => flatten(`${label}.${key}`, inner));
+  return Object.entries(value).flatMap(([key, inner]) => flatten(`${label}.${key}`, inner));
 }
 
 function text(value: YamlValue): string {

@@ -5,7 +5,7 @@ import { openTree } from '../audit/tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import { addSession, emptyHistory, type History } from '../core/history.ts';
 import { recordName } from '../core/paths.ts';
-import { parseRecord, parseSessionRecord } from '../core/record.ts';
+import { parseRecord } from '../core/record.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import { findOwn } from '../core/session-summary.ts';
 import { type TaskTrail, wholeTrail } from '../core/task-state.ts';
@@ -107,7 +107,7 @@ export async function journalled(repository: Repository, trust: Trust, session: 
   for (const number of recordNumbers(dirs, session.session_id)) {
     const entry = readEntry(dirs, session.session_id, number);
     if (!('bytes' in entry)) continue;
-    const record = await verifyRecord(parseSessionRecord(entry.bytes), identity.keys, nodeSuite);
+    const record = await verifyRecord(parseRecord(entry.bytes), identity.keys, nodeSuite);
     if (revoked.has(record.fingerprint)) continue;
     records.push({ path: `${session.folder}/${recordName(number, entry.kind)}`, record });
   }

@@ -212,7 +212,7 @@ describe('beside a damaged file, which has a finding of its own,', () => {
 
 describe('toLink', () => {
   test('takes what a chain is checked by from a verified record', async () => {
-    const record = await verifyRecord(parseSessionRecord(example('pickup').bytes), [testKey('con-1')], nodeSuite);
+    const record = await verifyRecord(parseRecord(example('pickup').bytes), [testKey('con-1')], nodeSuite);
     expect(toLink(record, record.id, record.fingerprint)).toEqual({
       seq: 1,
       kind: 'pickup',

@@ -5,7 +5,7 @@ import { concatBytes, utf8 } from '../../src/core/bytes.ts';
 import { HandoffError } from '../../src/core/error.ts';
 import { attachSignatures, formatRecord } from '../../src/core/format.ts';
 import { DOCUMENT_KINDS, extensionOf, isRecordKind, type Kind, RECORD_KINDS } from '../../src/core/kinds.ts';
-import { isSessionRecord, type ParsedRecord, parseAs, parseRecord } from '../../src/core/record.ts';
+import { type ParsedRecord, parseAs, parseRecord } from '../../src/core/record.ts';
 import { assertSignedByMaintainer, assertSucceeds, readIdentity, readPolicy } from '../../src/core/trust.ts';
 import { recordId, type Suite, verifyRecord } from '../../src/core/verify.ts';
 import type { YamlValue } from '../../src/core/yaml.ts';
@@ -252,7 +252,7 @@ const maintainers = new Map(
 const genesis = readPolicy(parseAs(utf8(policy('policy 1')), 'policy'), nodeSuite);
 
 async function assertSigned(record: ParsedRecord, suite: Suite): Promise<void> {
-  if (isSessionRecord(record)) await verifyRecord(record, [donna], suite);
+  if (isRecordKind(record.kind)) await verifyRecord(record, [donna], suite);
   else if (record.kind === 'policy' && record.signatures.some(({ identity }) => identity !== 'donna')) {
     await assertSucceeds(readPolicy(record, suite), genesis, genesis.id.slice('sha256:'.length), suite);
   } else await assertSignedByMaintainer(record, maintainers, suite);

@@ -7,7 +7,7 @@ import { attachSignatures, formatRecord } from '../../src/core/format.ts';
 import { validators } from '../../src/core/generated/validators.js';
 import { DOCUMENT_KINDS, extensionOf, isRecordKind, type Kind, RECORD_KINDS } from '../../src/core/kinds.ts';
 import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES } from '../../src/core/limits.ts';
-import { type ParsedRecord, parseAs, parseRecord, parseSessionRecord } from '../../src/core/record.ts';
+import { parseAs, parseRecord, parseSessionRecord } from '../../src/core/record.ts';
 import { recordId, verifyRecord } from '../../src/core/verify.ts';
 import type { YamlMap, YamlValue } from '../../src/core/yaml.ts';
 import {
@@ -123,7 +123,7 @@ describe.each(EXAMPLES)('$kind', ({ kind, bytes, fields, body }) => {
     const others = EXAMPLES.map((other) => other.kind).filter((other) => other !== kind);
     for (const other of others) {
       const renamed = utf8(text(bytes).replace(`kind: ${kind}`, `kind: ${other}`));
-      expect(await resultOf(() => verifyRecord(parseSessionRecord(renamed), keys, nodeSuite)), other).not.toBe('valid');
+      expect(await resultOf(() => verifyRecord(parseRecord(renamed), keys, nodeSuite)), other).not.toBe('valid');
     }
   });
 
@@ -366,7 +366,7 @@ describe('front matter', () => {
     ' \n \n',
     '```yaml\n---\n',
   ])('the body %j is kept byte for byte, and signed', async (text) => {
-    const record = parseSessionRecord(signedFile(fields, text));
+    const record = parseRecord(signedFile(fields, text));
     expect(record.body).toBe(text);
     await verifyRecord(record, [donna], nodeSuite);
   });
@@ -592,14 +592,14 @@ describe('verifyRecord', () => {
     'accepts $kind by its key, whichever of several it is',
     async ({ bytes }) => {
       const keys = [testKey('ben'), donna, testKey('ada')];
-      const verified = await verifyRecord(parseSessionRecord(bytes), keys, nodeSuite);
+      const verified = await verifyRecord(parseRecord(bytes), keys, nodeSuite);
       expect(verified.fingerprint).toBe(donna.fingerprint);
       expect(verified.id).toBe(recordId(parseRecord(bytes).signedBytes, nodeSuite));
     },
   );
 
   test('says whose signature was expected', async () => {
-    const record = parseSessionRecord(example('note').bytes);
+    const record = parseRecord(example('note').bytes);
     await expect(verifyRecord(record, [testKey('ada')], nodeSuite)).rejects.toMatchObject({
       code: 'signature_invalid',
       data: { expected: expect.stringContaining(testKey('ada').fingerprint) },
@@ -608,10 +608,8 @@ describe('verifyRecord', () => {
   });
 
   test('never accepts a document: it has signers, not an author', async () => {
-    const record = parseRecord(example('project').bytes); // as whoever writes JavaScript passes it
-    expect(await resultOf(() => verifyRecord(record as ParsedRecord<'note'>, [testKey('ada')], nodeSuite))).toBe(
-      'signature_invalid',
-    );
+    const record = parseRecord(example('project').bytes);
+    expect(await resultOf(() => verifyRecord(record, [testKey('ada')], nodeSuite))).toBe('signature_invalid');
   });
 });
 

@@ -281,7 +281,7 @@ describe('M78: a seal of', () => {
       previous: { tree_size: number; root: string; proof: string[] };
     };
     const before = { treeSize: previous.tree_size, root: previous.root, proof: previous.proof };
-    expect(toSeal(parseAs(example('seal').bytes, 'seal').fields)).toEqual({
+    expect(toSeal(parseAs(example('seal').bytes, 'seal'))).toEqual({
       seq,
       claim: { treeSize: tree_size, root, previous: before },
     });

@@ -1,6 +1,6 @@
 import type { RecordKind } from '../../src/core/kinds.ts';
 import { recordName, sessionFolder } from '../../src/core/paths.ts';
-import { parseSessionRecord } from '../../src/core/record.ts';
+import { parseRecord } from '../../src/core/record.ts';
 import type { PlacedRecord } from '../../src/core/record-summary.ts';
 import { verifyRecord } from '../../src/core/verify.ts';
 import type { YamlMap } from '../../src/core/yaml.ts';
@@ -42,7 +42,7 @@ export async function makeSession(
     };
     const body = kind === 'baton' || kind === 'decision' ? 'Text.\n' : null;
     const bytes = signedFile({ ...common, ...fields } as YamlMap, body);
-    const record = await verifyRecord(parseSessionRecord(bytes), [testKey('donna')], nodeSuite);
+    const record = await verifyRecord(parseRecord(bytes), [testKey('donna')], nodeSuite);
     records.push({ path: `${folder}/${recordName(index + 1, kind)}`, record });
   }
   return { id, folder, records };

@@ -12,7 +12,7 @@ import { inclusionProof, leafHash, merkleRoot, verifyConsistency, verifyInclusio
 import { openNote, parseNote, parseVerifierKey } from '../../src/core/note.ts';
 import { checkProof } from '../../src/core/proof.ts';
 import { formatProof, parseProof } from '../../src/core/proof-text.ts';
-import { parseAs, parseRecord, parseSessionRecord } from '../../src/core/record.ts';
+import { parseAs, parseRecord } from '../../src/core/record.ts';
 import { parseSeal, sealFaults, toSeal } from '../../src/core/seal.ts';
 import { armourSshsig, fingerprint, formatPublicKey } from '../../src/core/sshsig.ts';
 import {
@@ -200,9 +200,9 @@ test.skipIf(noKeygen)('ssh-keygen accepts the published signatures for the signe
 describe.each(suites)('records with %s', (_, suite) => {
   test.each(records)('$name: $result', async (vector) => {
     const key = testKey(vector.key);
-    expect(await resultOf(() => verifyRecord(parseSessionRecord(bytesOf(vector)), [key], suite))).toBe(vector.result);
+    expect(await resultOf(() => verifyRecord(parseRecord(bytesOf(vector)), [key], suite))).toBe(vector.result);
     if (vector.result !== 'valid') return;
-    const record = await verifyRecord(parseSessionRecord(bytesOf(vector)), [key], suite);
+    const record = await verifyRecord(parseRecord(bytesOf(vector)), [key], suite);
     expect(record).toMatchObject({ kind: vector.kind, id: vector.id, body: vector.body, fingerprint: key.fingerprint });
     expect(plain(record.fields)).toEqual(vector.fields);
   });
@@ -222,7 +222,7 @@ describe.each(suites)('documents with %s', (_, suite) => {
 test.each(chains)('chain: $name', async ({ key, files, faults }) => {
   const links = [];
   for (const file of files) {
-    const record = await verifyRecord(parseSessionRecord(utf8(file)), [testKey(key)], nodeSuite);
+    const record = await verifyRecord(parseRecord(utf8(file)), [testKey(key)], nodeSuite);
     links.push(toLink(record, record.id, record.fingerprint));
   }
   expect(chainFaults(links, new Set()).map(({ code, seq }) => ({ code, seq }))).toEqual(faults);
@@ -231,7 +231,7 @@ test.each(chains)('chain: $name', async ({ key, files, faults }) => {
 test.each(seals)('seals: $name', async ({ key, files, faults }) => {
   const links = [];
   for (const file of files) {
-    const record = await verifyRecord(parseSessionRecord(utf8(file)), [testKey(key)], nodeSuite);
+    const record = await verifyRecord(parseRecord(utf8(file)), [testKey(key)], nodeSuite);
     links.push({ record, link: toLink(record, record.id, record.fingerprint) });
   }
   expect(
@@ -240,7 +240,7 @@ test.each(seals)('seals: $name', async ({ key, files, faults }) => {
       new Set(),
     ),
   ).toEqual([]);
-  const made = links.filter(isOfKind('seal')).map(({ record }) => toSeal(record.fields));
+  const made = links.filter(isOfKind('seal')).map(({ record }) => toSeal(record));
   const leaves = files.map((file) => leafHash(utf8(file)));
   expect(sealFaults(made, leaves).map(({ code, seq }) => ({ code, seq }))).toEqual(faults);
 });
@@ -303,7 +303,7 @@ test('the seals hold, and the last proves each file before it', () => {
   const made = files.flatMap((file) => parseSeal(file) ?? []);
   expect(
     sealFaults(
-      made.map(({ fields }) => toSeal(fields)),
+      made.map(toSeal),
       files.map((file) => leafHash(file)),
     ),
   ).toEqual([]);
