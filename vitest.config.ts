@@ -14,6 +14,7 @@ const GAUNTLET = [
   'test/verbs/{claim,ledger,ledger-attacks,ledger-verify,reconcile,seal,seal-too-early,two-machines*}.test.ts',
   'test/gate/{accepted-many,attacks,honest,server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
+  'test/recipe.test.ts',
 ];
 
 const COMMON = { testTimeout: 240_000, hookTimeout: 120_000 };

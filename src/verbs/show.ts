@@ -7,8 +7,8 @@ import { equalBytes } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
 import { type DocumentKind, namespaceOf } from '../core/kinds.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../core/paths.ts';
-import { type ParsedRecord, parseRecord, type Signature } from '../core/record.ts';
+import { identityPath, PROJECT_PATH, policyPath, ROOT, taskPath } from '../core/paths.ts';
+import { isDocument, type ParsedRecord, parseRecord, type Signature } from '../core/record.ts';
 import type { PlacedRecord } from '../core/record-summary.ts';
 import { armourSshsig } from '../core/sshsig.ts';
 import type { Trust } from '../core/trust.ts';
@@ -110,31 +110,34 @@ async function findDocument(repository: Repository, path: string): Promise<Found
   if (entry?.mode !== FILE) return onlyOne<Found>([], path);
   const record = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
   const trust = await loadTrust(source, nodeSuite, () => {});
-  const holds = trust !== null && (await isInForce(source, entry, record, trust));
+  const holds = trust !== null && isDocument(record) && (await isInForce(source, entry, record, trust));
   const line = record.signatures.find((signature) => trust && isTrusted(signature, trust));
   return { path, record, signer: line?.identity ?? '', fingerprint: (holds && line?.fingerprint) || null };
 }
 
 /** At its own path, and what `verify` would go by. A document that waits for signatures is not. */
-async function isInForce(source: Source, entry: Entry, record: ParsedRecord, trust: Trust): Promise<boolean> {
-  const { kind, fields, signedBytes } = record;
-  const signed = (document: DocumentKind) =>
-    attempt(
-      entry.path,
-      () => {},
-      () => readSignedDocument(source, entry, document, trust, nodeSuite),
-    );
-  if (kind === 'policy') {
-    return entry.path === policyPath(fields.version) && fields.version <= trust.policy.version;
+async function isInForce(
+  source: Source,
+  entry: Entry,
+  { kind, fields, signedBytes }: ParsedRecord<DocumentKind>,
+  trust: Trust,
+): Promise<boolean> {
+  const isSigned = async () => {
+    const read = () => readSignedDocument(source, entry, kind, trust, nodeSuite);
+    return (await attempt(entry.path, () => {}, read)) !== null;
+  };
+  switch (kind) {
+    case 'policy':
+      return entry.path === policyPath(fields.version) && fields.version <= trust.policy.version;
+    case 'identity': {
+      const known = trust.identities.get(fields.name)?.document.signedBytes;
+      return entry.path === identityPath(fields.name) && known !== undefined && equalBytes(known, signedBytes);
+    }
+    case 'project':
+      return entry.path === PROJECT_PATH && isSigned();
+    case 'task-definition':
+      return entry.path === taskPath(fields.task_id) && isSigned();
   }
-  if (kind === 'identity') {
-    const known = trust.identities.get(fields.name);
-    return entry.path === identityPath(fields.name) && !!known && equalBytes(known.document.signedBytes, signedBytes);
-  }
-  if (kind === 'project') return entry.path === PROJECT_PATH && (await signed(kind)) !== null;
-  if (kind === 'task-definition')
-    return entry.path === `${ROOT}/tasks/${fields.task_id}.yaml` && (await signed(kind)) !== null;
-  return false;
 }
 
 function isTrusted({ identity, fingerprint }: Signature, { policy, identities }: Trust): boolean {
