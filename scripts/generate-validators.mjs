@@ -14,7 +14,7 @@ const BASES = new Set(['common', 'record', 'document']);
 /** Files that are neither records nor documents. Each has a module of its own, which only its reader loads. */
 const ALONE = ['proof'];
 
-const VALIDATOR = `import type { Shape } from '../yaml.ts';
+const VALIDATOR = `import type { Shape } from '../bytes/yaml.ts';
 interface SchemaError { instancePath: string; keyword: string; params: Record<string, unknown>; message?: string; data?: unknown; schema?: unknown }
 interface Validator { (value: unknown): boolean; errors?: SchemaError[] | null }
 `;
@@ -45,7 +45,7 @@ function readSchemas() {
 /** The table of kinds, which says how each of them is written. A kind that it lacks as yet is YAML; the compiler asks for its line. */
 async function readKinds() {
   const { outputFiles } = await build({
-    entryPoints: [`${root}src/core/kinds.ts`],
+    entryPoints: [`${root}src/core/record/kinds.ts`],
     bundle: true,
     format: 'esm',
     write: false,
@@ -85,7 +85,7 @@ function inline(node, own = node.$defs) {
   return named ? { ...inline(named, own), ...whole } : whole;
 }
 
-/** The Shape of src/core/yaml.ts for a schema. */
+/** The Shape of src/core/bytes/yaml.ts for a schema. */
 function shape(schema) {
   if (schema.properties || schema.additionalProperties) {
     const keys = Object.entries(schema.properties ?? {}).map(([key, value]) => [key, shape(value)]);

@@ -2,7 +2,7 @@
 // type of its kind. Only for the schema features that protocol/schemas use; any other is refused.
 
 const HEADER = `// Made by scripts/generate-validators.mjs from protocol/schemas.
-import type { YamlValue } from '../yaml.ts';
+import type { YamlValue } from '../bytes/yaml.ts';
 `;
 
 /** `parts`: name of the type → { title, schema }. `maps`: name of the map → [kind, name of the type] of each kind. */

@@ -59,10 +59,10 @@ describe('a kind of record', () => {
   });
 
   it('is there once each of them has answered', () => {
-    edit('src/core/kinds.ts', "  note: 'yaml',\n", "  note: 'yaml',\n  blessing: 'yaml',\n");
-    edit('src/core/summary.ts', "  note: ['text'],\n", "  note: ['text'],\n  blessing: ['text'],\n");
-    edit('src/core/session-summary.ts', '  note: true,\n', '  note: true,\n  blessing: false,\n');
-    edit('src/core/history.ts', "    case 'note':\n", "    case 'note':\n    case 'blessing':\n");
+    edit('src/core/record/kinds.ts', "  note: 'yaml',\n", "  note: 'yaml',\n  blessing: 'yaml',\n");
+    edit('src/core/record/summary.ts', "  note: ['text'],\n", "  note: ['text'],\n  blessing: ['text'],\n");
+    edit('src/core/session/session-summary.ts', '  note: true,\n', '  note: true,\n  blessing: false,\n');
+    edit('src/core/session/history.ts', "    case 'note':\n", "    case 'note':\n    case 'blessing':\n");
     edit('src/audit/evidence/trace.ts', "    case 'note':\n", "    case 'note':\n    case 'blessing':\n");
     expect(compile()).toEqual([]);
   });
@@ -70,21 +70,21 @@ describe('a kind of record', () => {
 
 it('a finding is asked for where the recipe says', () => {
   edit('src/core/error.ts', '  path_mismatch: 1,\n', '  path_mismatch: 1,\n  blessing_missing: 1,\n');
-  const place = 'src/cli/gate/rules.ts';
+  const place = 'src/cli/commands/writeback/gate-formats/rules.ts';
   expect(recipe('A finding')).toContain(place);
   expect(compile()).toEqual([place]);
   edit(place, '  path_mismatch:', "  blessing_missing: 'A session is blessed',\n  path_mismatch:");
 });
 
 it('a verb that is written as the recipe says can be called, and is in the help', async () => {
-  writeFileSync(join(copy, 'src/verbs/bless.ts'), BLESS);
-  writeFileSync(join(copy, 'src/cli/commands/bless.ts'), COMMAND);
+  writeFileSync(join(copy, 'src/verbs/reading/bless.ts'), BLESS);
+  writeFileSync(join(copy, 'src/cli/commands/reading/bless.ts'), COMMAND);
   const table = 'src/cli/commands/table.ts';
   expect(recipe('A verb')).toContain(table);
   edit(
     table,
-    "import { audit } from './audit.ts';\n",
-    "import { audit } from './audit.ts';\nimport { bless } from './bless.ts';\n",
+    "import { log } from './reading/log.ts';\n",
+    "import { log } from './reading/log.ts';\nimport { bless } from './reading/bless.ts';\n",
   );
   edit(
     table,
@@ -103,15 +103,15 @@ export function bless({ name }: { name: string }): BlessResult {
 }
 `;
 
-const COMMAND = `import type { BlessResult } from '../../verbs/bless.ts';
-import { defineVerb } from '../command.ts';
+const COMMAND = `import type { BlessResult } from '../../../verbs/reading/bless.ts';
+import { defineVerb } from '../../command.ts';
 export const bless = defineVerb<{ name: string }, BlessResult>({
   name: 'bless',
   summary: 'bless somebody',
   purpose: 'Blesses whoever is named.',
   args: [{ name: 'NAME', about: 'whom' }],
   examples: [{ run: 'git handoff bless ada', does: 'bless ada' }],
-  run: async (_, options) => (await import('../../verbs/bless.ts')).bless(options),
+  run: async (_, options) => (await import('../../../verbs/reading/bless.ts')).bless(options),
   text: async ({ blessed }) => \`Blessed be \${blessed}.\\n\`,
 });
 `;

@@ -1,8 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ThoughtRecord } from '../../src/core/generated/types.ts';
-import { isOfKind, type OwnFields } from '../../src/core/kinds.ts';
-import { hasKind, isDocument, isSessionRecord, parseAs, parseRecord } from '../../src/core/record.ts';
-import type { PlacedRecord } from '../../src/core/record-summary.ts';
+import { isOfKind, type OwnFields } from '../../src/core/record/kinds.ts';
+import { hasKind, isDocument, isSessionRecord, parseAs, parseRecord } from '../../src/core/record/record.ts';
+import type { PlacedRecord } from '../../src/core/record/record-summary.ts';
 import { example } from './examples.ts';
 
 // What the compiler knows is checked by `npm run typecheck`; what is the case, when the tests run.

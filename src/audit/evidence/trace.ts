@@ -1,8 +1,8 @@
 import type { ThoughtRecord } from '../../core/generated/types.ts';
-import type { PlacedRecord } from '../../core/record-summary.ts';
-import { TRACED_KEYS, type TracedRecord } from '../../core/task-state.ts';
-import type { VerifiedRecord } from '../../core/verify.ts';
-import type { Oid } from '../../git/store.ts';
+import type { PlacedRecord } from '../../core/record/record-summary.ts';
+import type { VerifiedRecord } from '../../core/record/verify.ts';
+import { TRACED_KEYS, type TracedRecord } from '../../core/task/state.ts';
+import type { Oid } from '../../git/objects/store.ts';
 
 /** What a verdict needs of a record, as it is kept: where its bytes are, and whose keys they hang on. */
 export interface KeptTrace extends TracedRecord {
