@@ -161,6 +161,13 @@ describe('effects have one place', () => {
       expect(byPath.get(path)!.code).not.toMatch(/['"`]git['"`]/);
   });
 
+  test('one file says what a key in some state is worth', () => {
+    const compares = /\bstate\s*[!=]==\s*'(?:retired|revoked)'|'(?:retired|revoked)'\s*[!=]==/;
+    expect(modules.filter(({ code }) => compares.test(code)).map(({ path }) => path)).toEqual([
+      'core/trust/key-standing.ts',
+    ]);
+  });
+
   test('no shell is ever asked', () => {
     expect(modules.filter(({ code }) => /\bshell:\s*true/.test(code)).map(({ path }) => path)).toEqual([]);
   });

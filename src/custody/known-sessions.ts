@@ -10,6 +10,7 @@ import { recordId, verifyRecord } from '../core/record/verify.ts';
 import { addSession, emptyHistory, type History } from '../core/session/history.ts';
 import { findOwn } from '../core/session/session-summary.ts';
 import { type TaskTrail, wholeTrail } from '../core/task/state.ts';
+import { standingKeys } from '../core/trust/key-standing.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { forgetOld } from '../journal/commits/forget.ts';
@@ -100,15 +101,13 @@ export async function journalled(repository: Repository, trust: Trust, session: 
   const dirs = dirsOf(repository);
   const identity = trust.identities.get(session.identity);
   if (!identity) throw notHere(session.identity);
-  const revoked = new Set(
-    identity.keys.filter(({ state }) => state === 'revoked').map(({ fingerprint }) => fingerprint),
-  );
+  const standing = new Set(standingKeys(identity).map(({ fingerprint }) => fingerprint));
   const records: PlacedRecord[] = [];
   for (const number of recordNumbers(dirs, session.session_id)) {
     const entry = readEntry(dirs, session.session_id, number);
     if (!('bytes' in entry)) continue;
     const record = await verifyRecord(parseRecord(entry.bytes), identity.keys, nodeSuite);
-    if (revoked.has(record.fingerprint)) continue;
+    if (!standing.has(record.fingerprint)) continue;
     records.push({ path: `${session.folder}/${recordName(number, entry.kind)}`, record });
   }
   return records;

@@ -3,6 +3,7 @@ import { openTree } from '../audit/source/tree-source.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
 import { labelOf, type Note, type NoteSignature } from '../core/ledger/note.ts';
 import { LEDGER } from '../core/paths.ts';
+import { isRetired } from '../core/trust/key-standing.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/objects/store.ts';
@@ -22,7 +23,7 @@ export interface Step {
  * signed stands, and may come from base by a merge.
  */
 export async function judgeRetired(repository: Repository, trust: Trust, steps: readonly Step[]): Promise<Finding[]> {
-  const retired = new Set(ledgerVerifiers(trust, nodeSuite, ['retired']).map(labelOf));
+  const retired = new Set(ledgerVerifiers(trust, nodeSuite, isRetired).map(labelOf));
   if (retired.size === 0) return [];
   const findings: Finding[] = [];
   for (const { from, to, merged } of steps) {

@@ -5,7 +5,8 @@ import type { OwnFields } from '../core/record/kinds.ts';
 import { parseAs } from '../core/record/record.ts';
 import { type VerifiedRecord, verifyRecord } from '../core/record/verify.ts';
 import { consistencyProof, merkleRoot } from '../core/seal/merkle.ts';
-import type { Trust } from '../core/trust/trust.ts';
+import { isRevoked } from '../core/trust/key-standing.ts';
+import { keyRevoked, type Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { isSeal, readEntry, readTip, recordNumbers, type SealEntry } from '../journal/sessions/records.ts';
 import type { Session } from '../journal/sessions/registry.ts';
@@ -36,9 +37,16 @@ export async function newestSeal(repository: Repository, trust: Trust, session: 
   };
 }
 
-/** What the journal says is repeated only if its identity has signed it. */
-export function verifySeal(trust: Trust, { identity }: Session, { bytes }: SealEntry): Promise<VerifiedRecord<'seal'>> {
-  return verifyRecord(parseAs(bytes, 'seal'), trust.identities.get(identity)?.keys ?? [], nodeSuite);
+/** What the journal says is repeated only if its identity has signed it, with a key that stands. SPEC §5.5 */
+export async function verifySeal(
+  trust: Trust,
+  { identity }: Session,
+  { bytes }: SealEntry,
+): Promise<VerifiedRecord<'seal'>> {
+  const keys = trust.identities.get(identity)?.keys ?? [];
+  const seal = await verifyRecord(parseAs(bytes, 'seal'), keys, nodeSuite);
+  if (keys.some((key) => key.fingerprint === seal.fingerprint && isRevoked(key))) throw keyRevoked(seal.fingerprint);
+  return seal;
 }
 
 export function noRecords(session_id: string): HandoffError {

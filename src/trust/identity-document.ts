@@ -1,6 +1,7 @@
 import type { IdentityDocument } from '../core/generated/types.ts';
 import { type PublicKey, recordId, type Suite } from '../core/record/verify.ts';
-import type { Identity, IdentityKey, Role } from '../core/trust/trust.ts';
+import type { IdentityKey } from '../core/trust/key-standing.ts';
+import type { Identity, Role } from '../core/trust/trust.ts';
 import { keyLine } from '../journal/keys/signers.ts';
 
 /** The first version of an identity. */

@@ -3,12 +3,12 @@ import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
 import type { Kind } from '../../src/core/record/kinds.ts';
 import { type ParsedRecord, parseAs, type Signature } from '../../src/core/record/record.ts';
+import type { KeyState } from '../../src/core/trust/key-standing.ts';
 import {
   assertMaintainer,
   assertSignedByMaintainer,
   assertSucceeds,
   type Identity,
-  type KeyState,
   type Policy,
   type Role,
   readIdentity,

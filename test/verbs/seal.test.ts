@@ -332,6 +332,17 @@ describe('which session', () => {
   });
 });
 
+describe('a seal whose key was revoked since', () => {
+  test('says nothing any more, as in the tree', async () => {
+    const place = await atWork();
+    const { session_id: session } = await open(place).handoff.seal();
+    await open(place).handoff.identity.revoke({ name: 'donna', as: 'maintainer' });
+    await expect(open(place).handoff.root({ session })).rejects.toMatchObject({ code: 'key_revoked', exitCode: 1 });
+    const { findings } = await reopen(place).handoff.verify();
+    expect(findings.map(({ code }) => code)).toContain('key_revoked');
+  });
+});
+
 describe('what is broken is not sealed', () => {
   const BREAKS: [string, (place: Opened, path: string) => void][] = [
     [

@@ -2,6 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { LEDGER } from '../../core/paths.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import { quoteWord } from '../../core/text/quote.ts';
+import { isRevoked } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { attempt, type Report, toFinding } from '../finding.ts';
 import type { Entry, Source } from '../source/source.ts';
@@ -91,6 +92,6 @@ function losesKey({ was, is }: Turn): boolean {
 function maintainersKeys({ identities }: Trust): string[] {
   const maintainers = [...identities.values()].filter(({ role }) => role === 'maintainer');
   return maintainers.flatMap(({ name, keys }) =>
-    keys.map(({ fingerprint, state }) => `${name} ${fingerprint} ${state === 'revoked' ? 'revoked' : 'signs'}`),
+    keys.map((key) => `${name} ${key.fingerprint} ${isRevoked(key) ? 'revoked' : 'signs'}`),
   );
 }

@@ -6,6 +6,7 @@ import { labelOf, type NoteSignature } from '../../core/ledger/note.ts';
 import { LEDGER, parseSessionFolder, ROOT } from '../../core/paths.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import { leafHash, merkleRoot } from '../../core/seal/merkle.ts';
+import { isRevoked } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import type { Report } from '../finding.ts';
 import { type LedgerSeal, toSeal } from '../ledger/audit.ts';
@@ -51,7 +52,7 @@ export async function auditLedgerStep(
 /** Of the same text nobody takes a signature away, such as that of a witness; but that of a key which was revoked is of no use. */
 function assertSignaturesKept(before: Ledger, now: Ledger, trust: Trust, suite: Suite): void {
   if (before.note.text !== now.note.text) return;
-  const useless = new Set(ledgerVerifiers(trust, suite, ['revoked']).map(labelOf));
+  const useless = new Set(ledgerVerifiers(trust, suite, isRevoked).map(labelOf));
   const kept = new Set(now.note.signatures.map(toText));
   const gone = before.note.signatures.find((line) => !kept.has(toText(line)) && !useless.has(labelOf(line)));
   if (gone) throw rewritten(`The signature of ${labelOf(gone)} was taken away from the checkpoint.`);

@@ -3,7 +3,8 @@ import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import { type ParsedRecord, parseRecord } from '../../core/record/record.ts';
 import { recordId, type Suite } from '../../core/record/verify.ts';
 import { quoteWord } from '../../core/text/quote.ts';
-import type { IdentityKey, Trust } from '../../core/trust/trust.ts';
+import { isActive, isRetired, isRevoked, maintainerKeys, stands } from '../../core/trust/key-standing.ts';
+import type { Trust } from '../../core/trust/trust.ts';
 import { finding, type Report } from '../finding.ts';
 import type { Place } from '../tree/place.ts';
 import type { Turn } from './dependents.ts';
@@ -21,7 +22,7 @@ export async function auditRetired(
   suite: Suite,
   report: Report,
 ): Promise<void> {
-  const retired = keysOf(turn.was, 'retired');
+  const retired = printsOf(turn.was, isRetired);
   if (retired.size === 0) return;
   for (const { path, before, now, place } of changes) {
     if (!SIGNED.has(place!)) continue;
@@ -42,7 +43,7 @@ const SIGNED: ReadonlySet<Place> = new Set(['identity', 'project', 'task-definit
 
 /** A waiver is a maintainer's act too. */
 export function retiredWaivers(sessions: readonly ChangedSession[], was: Trust): Finding[] {
-  const retired = keysOf(was, 'retired');
+  const retired = printsOf(was, isRetired);
   const added = sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
   return added
     .filter(({ record }) => record.kind === 'waiver' && retired.has(record.fingerprint))
@@ -52,23 +53,24 @@ export function retiredWaivers(sessions: readonly ChangedSession[], was: Trust):
 /** The retired key that signed it, where no other maintainer's key did. */
 function lateSigner(document: ParsedRecord, retired: ReadonlySet<string>, { was, is }: Turn): string | null {
   const lines = document.signatures.map(({ fingerprint }) => fingerprint);
-  const known = keysOf(was, 'active', 'retired', 'revoked');
-  const fresh = new Set([...keysOf(was, 'active'), ...[...keysOf(is, 'active')].filter((print) => !known.has(print))]);
-  const revoked = keysOf(is, 'revoked');
+  const known = printsOf(was, () => true);
+  const fresh = new Set([
+    ...printsOf(was, isActive),
+    ...[...printsOf(is, isActive)].filter((print) => !known.has(print)),
+  ]);
+  const revoked = printsOf(is, isRevoked);
   if (lines.some((print) => fresh.has(print) && !revoked.has(print))) return null;
   return lines.find((print) => retired.has(print)) ?? null;
 }
 
 function isSigned(document: ParsedRecord, trust: Trust): boolean {
-  const keys = keysOf(trust, 'active', 'retired');
+  const keys = printsOf(trust, stands);
   return document.signatures.some(({ fingerprint }) => keys.has(fingerprint));
 }
 
-/** The fingerprints of maintainers' keys in these states. */
-function keysOf({ identities }: Trust, ...states: IdentityKey['state'][]): Set<string> {
-  const maintainers = [...identities.values()].filter(({ role }) => role === 'maintainer');
-  const keys = maintainers.flatMap((identity) => identity.keys.filter(({ state }) => states.includes(state)));
-  return new Set(keys.map(({ fingerprint }) => fingerprint));
+/** The fingerprints of maintainers' keys. */
+function printsOf(trust: Trust, isWanted: typeof stands): Set<string> {
+  return new Set(maintainerKeys(trust, isWanted).map(({ fingerprint }) => fingerprint));
 }
 
 /** What cannot be read has a finding of its own. */

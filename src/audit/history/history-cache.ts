@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { parseJson } from '../../core/bytes/json.ts';
 import { emptyHistory, type History } from '../../core/session/history.ts';
-import type { IdentityKey, Role, Trust } from '../../core/trust/trust.ts';
+import type { IdentityKey } from '../../core/trust/key-standing.ts';
+import { isRevoked } from '../../core/trust/key-standing.ts';
+import type { Role, Trust } from '../../core/trust/trust.ts';
 import { isOid, type Oid } from '../../git/objects/store.ts';
 import { dropCached, newestCached, readCached, writeCached } from '../tree/cache.ts';
 
@@ -38,8 +40,8 @@ export function labelsOf(name: string, { identities, distrusted }: Trust): Map<s
 }
 
 /** A key that was revoked when the history was read is the same only as long as that says the same. */
-export function labelOf({ fingerprint, state, cutoff = 0 }: IdentityKey): string {
-  return state === 'revoked' ? `${fingerprint} ${cutoff}` : fingerprint;
+export function labelOf(key: IdentityKey): string {
+  return isRevoked(key) ? `${key.fingerprint} ${key.cutoff ?? 0}` : key.fingerprint;
 }
 
 /** Every key that signed anything must still be allowed to: revocations and entitlement are judged anew. SPEC §7.4 */

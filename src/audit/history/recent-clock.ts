@@ -4,6 +4,7 @@ import { parseRecordName, ROOT } from '../../core/paths.ts';
 import { CLOCK_CAP } from '../../core/record/clocks.ts';
 import { parseRecord } from '../../core/record/record.ts';
 import { type Suite, verifyRecord } from '../../core/record/verify.ts';
+import { standingKeys } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from '../source/source.ts';
 
@@ -31,7 +32,7 @@ async function lastRecord(source: Source, owner: Entry): Promise<Entry | undefin
 
 /** What does not hold says nothing. */
 async function clockOf(source: Source, file: Entry, owner: string, trust: Trust, suite: Suite): Promise<number> {
-  const keys = trust.identities.get(owner)?.keys.filter(({ state }) => state !== 'revoked') ?? [];
+  const keys = standingKeys(trust.identities.get(owner));
   try {
     const bytes = await source.read(file, MAX_RECORD_BYTES);
     return (await verifyRecord(parseRecord(bytes), keys, suite)).fields.clock;

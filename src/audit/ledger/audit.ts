@@ -18,6 +18,7 @@ import type { ParsedRecord } from '../../core/record/record.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import { leafHashes, rootOfHashes } from '../../core/seal/merkle.ts';
 import { parseSeal } from '../../core/seal/seal.ts';
+import { isRevoked } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { attempt, type Report } from '../finding.ts';
 import { type Entry, FOLDER, find, type Source } from '../source/source.ts';
@@ -49,7 +50,7 @@ export async function auditProof(source: Source, file: Entry, trust: Trust, suit
   const proof = parseProof(await source.read(file, MAX_PROOF_BYTES));
   const check = (vkeys: string[]) => checkProof(proof, { vkeys, source: 'maintainers' }, suite);
   const { record } = await check(ledgerVkeys(trust, suite)).catch(async (error: unknown) => {
-    const revoked = ledgerVkeys(trust, suite, ['revoked']);
+    const revoked = ledgerVkeys(trust, suite, isRevoked);
     throw revoked.length > 0 && (await holds(check(revoked))) ? provedByRevoked() : error;
   });
   if (proofPath(record) === file.path && proof.repo === trust.repoId) return;

@@ -4,6 +4,7 @@ import { MAX_SEAL_BYTES } from '../../core/limits.ts';
 import { parseRecordName, parseSessionFolder, ROOT } from '../../core/paths.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import { leafHash } from '../../core/seal/merkle.ts';
+import { isRevoked } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { FOLDERS_AT_ONCE, limiter } from '../source/limit.ts';
 import { newEntries } from '../source/new-entries.ts';
@@ -123,7 +124,7 @@ function wasDistrusted(owner: string, { identities }: Trust): boolean {
   const lines = identities.get(owner)?.document.signatures ?? [];
   return lines.some(({ identity, fingerprint }) => {
     const key = identities.get(identity)?.keys.find((each) => each.fingerprint === fingerprint);
-    return key?.state === 'revoked';
+    return key !== undefined && isRevoked(key);
   });
 }
 

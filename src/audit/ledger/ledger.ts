@@ -24,7 +24,8 @@ import {
 import { CHECKPOINT, LEDGER } from '../../core/paths.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import { rootOfHashes } from '../../core/seal/merkle.ts';
-import type { KeyState, Trust } from '../../core/trust/trust.ts';
+import { isRevoked, maintainerKeys, stands } from '../../core/trust/key-standing.ts';
+import type { Trust } from '../../core/trust/trust.ts';
 import { type Entry, FILE, FOLDER, find, type Source } from '../source/source.ts';
 
 /** A ledger as a tree has it. Nobody has checked yet who signed its checkpoint, or that its tiles are what was signed. */
@@ -112,7 +113,7 @@ export async function openCheckpoint(
 /** Whether it is signed by a key of a maintainer that was revoked. */
 async function isOfRevoked(note: Note, trust: Trust, suite: Suite): Promise<boolean> {
   try {
-    await openNote(note, ledgerVerifiers(trust, suite, ['revoked']), suite);
+    await openNote(note, ledgerVerifiers(trust, suite, isRevoked), suite);
     return true;
   } catch (error) {
     asHandoffError(error);
@@ -128,19 +129,14 @@ function revokedSince(): HandoffError {
 }
 
 /** Who may have signed a ledger: what a retired key signed stands. */
-export function ledgerVerifiers(trust: Trust, suite: Hashes, states?: readonly KeyState[]): Verifier[] {
-  return ledgerVkeys(trust, suite, states).map((vkey) => parseVerifierKey(vkey, suite));
+export function ledgerVerifiers(trust: Trust, suite: Hashes, isWanted?: typeof stands): Verifier[] {
+  return ledgerVkeys(trust, suite, isWanted).map((vkey) => parseVerifierKey(vkey, suite));
 }
 
 /** The same, as proofs are checked with them. */
-export function ledgerVkeys(
-  { repoId, identities }: Trust,
-  suite: Hashes,
-  states: readonly KeyState[] = ['active', 'retired'],
-): string[] {
-  const maintainers = [...identities.values()].filter(({ role }) => role === 'maintainer');
-  const keys = maintainers.flatMap((identity) => identity.keys.filter(({ state }) => states.includes(state)));
-  return keys.map(({ bytes }) => formatVerifierKey(ledgerOrigin(repoId), bytes, suite));
+export function ledgerVkeys(trust: Trust, suite: Hashes, isWanted = stands): string[] {
+  const origin = ledgerOrigin(trust.repoId);
+  return maintainerKeys(trust, isWanted).map(({ bytes }) => formatVerifierKey(origin, bytes, suite));
 }
 
 /** The entries from one place on. */

@@ -1,4 +1,5 @@
 import type { Suite } from '../../core/record/verify.ts';
+import { isActive } from '../../core/trust/key-standing.ts';
 import { assertByThreshold, type Identity, laidDownBy, type Policy } from '../../core/trust/trust.ts';
 
 /**
@@ -19,9 +20,9 @@ function speaksForRoot({ name, keys }: Identity, { root }: Policy): boolean {
 /** SPEC §5.5: signed by a key that was active, and nothing but keys and version changes. A retired key may have been stolen since. */
 async function isLaidDown(was: Identity, is: Identity, suite: Suite): Promise<boolean> {
   const signers = await laidDownBy(is, suite);
-  const isActive = ({ fingerprint }: { fingerprint: string }) =>
-    was.keys.some((key) => key.fingerprint === fingerprint && key.state === 'active');
-  return signers.some(isActive) && is.keys.length === was.keys.length && restOf(was) === restOf(is);
+  const wasActive = ({ fingerprint }: { fingerprint: string }) =>
+    was.keys.some((key) => key.fingerprint === fingerprint && isActive(key));
+  return signers.some(wasActive) && is.keys.length === was.keys.length && restOf(was) === restOf(is);
 }
 
 /** What does not change from one version to the next by itself. */

@@ -23,7 +23,8 @@ import {
 } from '../../core/record/verify.ts';
 import { detached } from '../../core/text/excerpt.ts';
 import { quoteWord } from '../../core/text/quote.ts';
-import { type Identity, type IdentityKey, keyRevoked, type Trust } from '../../core/trust/trust.ts';
+import { type IdentityKey, standsAt } from '../../core/trust/key-standing.ts';
+import { type Identity, keyRevoked, type Trust } from '../../core/trust/trust.ts';
 import { attempt, finding, type Report, toFinding } from '../finding.ts';
 import { type NumberedFile, numberedFiles } from '../source/numbered-files.ts';
 import type { Entry, Source } from '../source/source.ts';
@@ -205,7 +206,7 @@ function whyDistrusted(
 ): HandoffError | null {
   const { name, role } = identity!;
   if (isDistrusted) return signedInByRevoked(name);
-  if (key.state === 'revoked' && seq > (vouched.get(key.fingerprint) ?? 0)) return keyRevoked(key.fingerprint);
+  if (!standsAt(key, seq, vouched)) return keyRevoked(key.fingerprint);
   return kind === 'waiver' && role !== 'maintainer' ? notEntitled(name, kind) : null;
 }
 

@@ -1,6 +1,7 @@
 import { type Finding, HandoffError } from '../../core/error.ts';
 import { parsePolicyName, parseSessionFolder } from '../../core/paths.ts';
 import type { Suite } from '../../core/record/verify.ts';
+import { standingKeys } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { attempt, finding, type Report } from '../finding.ts';
 import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from '../source/limit.ts';
@@ -168,10 +169,8 @@ function recall(
   sessions: SessionCache | null | undefined,
 ): SessionAudit | null {
   const known = folder.oid ? sessions?.get(cacheKey(folder, owner, trust)) : undefined;
-  const keys = trust.identities.get(owner)?.keys;
-  const holds = known?.fingerprints?.every((print) =>
-    keys?.some((key) => key.fingerprint === print && key.state !== 'revoked'),
-  );
+  const standing = new Set(standingKeys(trust.identities.get(owner)).map(({ fingerprint }) => fingerprint));
+  const holds = known?.fingerprints?.every((print) => standing.has(print));
   return holds && known ? known : null;
 }
 

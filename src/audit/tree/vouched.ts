@@ -5,6 +5,7 @@ import { parseRecord } from '../../core/record/record.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import { growingTree } from '../../core/seal/growing-tree.ts';
 import { leafHash } from '../../core/seal/merkle.ts';
+import { isRevoked } from '../../core/trust/key-standing.ts';
 import type { Identity, Trust } from '../../core/trust/trust.ts';
 import type { NumberedFile } from '../source/numbered-files.ts';
 import type { Source } from '../source/source.ts';
@@ -25,7 +26,7 @@ export async function vouchedRecords(
   context: Context,
 ): Promise<ReadonlyMap<string, number>> {
   const vouched = new Map<string, number>();
-  const keys = (identity?.keys ?? []).filter(({ state, cutoff = 0 }) => state === 'revoked' && cutoff > 0);
+  const keys = (identity?.keys ?? []).filter((key) => isRevoked(key) && (key.cutoff ?? 0) > 0);
   if (keys.length === 0 || !files.some(({ kind }) => kind === 'seal')) return vouched;
   const seals = await ledgeredSeals(files, context);
   for (const { fingerprint, cutoff = 0 } of keys) {

@@ -4,7 +4,8 @@ import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import type { DocumentKind } from '../../core/record/kinds.ts';
 import { isDocument, type ParsedRecord, parseRecord } from '../../core/record/record.ts';
 import { recordId, type Suite } from '../../core/record/verify.ts';
-import { type Identity, type IdentityKey, type KeyState, readIdentity } from '../../core/trust/trust.ts';
+import { type IdentityKey, isBetter, isRevoked } from '../../core/trust/key-standing.ts';
+import { type Identity, readIdentity } from '../../core/trust/trust.ts';
 import type { Step } from '../delta/differences.ts';
 import type { Entry, Source } from '../source/source.ts';
 import { parseDocument } from './trust.ts';
@@ -69,7 +70,7 @@ async function assertCutoffs(source: Source, { keys }: Identity, old: readonly I
   const cut = keys.filter(({ cutoff = 0 }) => cutoff > 0);
   const sealed = cut.length === 0 ? 0 : await ledgerSize(source);
   for (const { fingerprint, cutoff = 0 } of cut) {
-    const before = old.find((key) => key.fingerprint === fingerprint && key.state === 'revoked');
+    const before = old.find((key) => key.fingerprint === fingerprint && isRevoked(key));
     const most = before ? (before.cutoff ?? 0) : sealed;
     if (cutoff > most) throw wentBack(`a cutoff of at most ${most} for ${fingerprint}`, `${cutoff}`);
   }
@@ -135,13 +136,12 @@ function idOf({ signedBytes }: ParsedRecord, suite: Suite): string {
   return recordId(signedBytes, suite);
 }
 
-const RANK: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, revoked: 2 };
-
 function assertKeepsKeys(old: Identity, next: Identity): void {
-  for (const { fingerprint, state } of old.keys) {
-    const now = next.keys.find((key) => key.fingerprint === fingerprint);
+  for (const key of old.keys) {
+    const { fingerprint, state } = key;
+    const now = next.keys.find((each) => each.fingerprint === fingerprint);
     if (!now) throw wentBack(`the key ${fingerprint}, ${state}`, 'no such key');
-    if (RANK[now.state] < RANK[state]) throw wentBack(`the key ${fingerprint} ${state}`, now.state);
+    if (isBetter(now, key)) throw wentBack(`the key ${fingerprint} ${state}`, now.state);
   }
 }
 

@@ -2,17 +2,11 @@ import { HandoffError } from '../error.ts';
 import type { IdentityDocument, PolicyDocument } from '../generated/types.ts';
 import type { ParsedRecord } from '../record/record.ts';
 import { type PublicKey, recordId, type Suite, signedMessage } from '../record/verify.ts';
+import { type IdentityKey, isRevoked, stands } from './key-standing.ts';
 import { fingerprint, parsePublicKey } from './sshsig.ts';
 import { isStrictKey } from './strict.ts';
 
 export type Role = IdentityDocument['role'];
-export type KeyState = IdentityDocument['keys'][number]['state'];
-
-export interface IdentityKey extends PublicKey {
-  state: KeyState;
-  /** Of a revoked key: how many seals the ledger had. What was sealed by then stands. */
-  cutoff?: number;
-}
 
 export interface Identity {
   name: string;
@@ -152,7 +146,7 @@ export async function assertMaintainer(identity: Identity, policy: Policy, suite
  * revoked ones, which can give nothing to anyone, the keys of its own that say so.
  */
 export async function laidDownBy({ name, keys, document }: Identity, suite: Suite): Promise<IdentityKey[]> {
-  if (keys.some(({ state }) => state !== 'revoked')) return [];
+  if (keys.some(stands)) return [];
   const signers: IdentityKey[] = [];
   for (const line of document.signatures) {
     const key = line.identity === name && keys.find(({ fingerprint }) => fingerprint === line.fingerprint);
@@ -182,7 +176,7 @@ export async function assertSignedByMaintainer(
     const key = signer?.keys.find((candidate) => candidate.fingerprint === line.fingerprint);
     if (!key || signer?.role !== 'maintainer') continue;
     await assertSigned(document, key, line.bytes, suite);
-    if (key.state === 'revoked') revoked = key.fingerprint;
+    if (isRevoked(key)) revoked = key.fingerprint;
     else signed = true;
   }
   if (signed) return;

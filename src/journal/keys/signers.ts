@@ -1,5 +1,6 @@
 import { HandoffError } from '../../core/error.ts';
 import type { PublicKey } from '../../core/record/verify.ts';
+import { isActive } from '../../core/trust/key-standing.ts';
 import { formatPublicKey } from '../../core/trust/sshsig.ts';
 import type { Identity, RootKeys, Trust } from '../../core/trust/trust.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -117,10 +118,6 @@ export function requireIdentity(trust: Trust, name: string): Identity {
 function matching(signers: readonly Signer[], keys: readonly PublicKey[]): Signer[] {
   const prints = new Set(keys.map(({ fingerprint }) => fingerprint));
   return signers.filter(({ publicKey }) => prints.has(publicKey.fingerprint));
-}
-
-function isActive(key: { state: string }): boolean {
-  return key.state === 'active';
 }
 
 function noKey(who: string, hint: string): HandoffError {

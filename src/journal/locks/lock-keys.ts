@@ -2,6 +2,7 @@ import { openTree } from '../../audit/source/tree-source.ts';
 import { loadTrust } from '../../audit/trust/trust.ts';
 import { HandoffError } from '../../core/error.ts';
 import type { PublicKey } from '../../core/record/verify.ts';
+import { standingKeys } from '../../core/trust/key-standing.ts';
 import type { Identity, Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -19,12 +20,7 @@ export function lockKeys(repository: Repository, trust: Trust): (identity: strin
     others ??= protectedTrusts(repository, trust);
     return (await others).map(({ identities }) => identities.get(name)).find((identity) => identity !== undefined);
   };
-  return async (name) => keysOf(await find(name));
-}
-
-/** What a retired key signed while it was active stands; what a revoked one signed says nothing. */
-export function keysOf(identity: Identity | undefined): PublicKey[] {
-  return identity?.keys.filter(({ state }) => state !== 'revoked') ?? [];
+  return async (name) => standingKeys(await find(name));
 }
 
 async function protectedTrusts(repository: Repository, trust: Trust): Promise<Trust[]> {

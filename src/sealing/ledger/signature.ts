@@ -3,6 +3,7 @@ import { toHex } from '../../core/bytes/bytes.ts';
 import { HandoffError } from '../../core/error.ts';
 import { type Checkpoint, formatCheckpoint, ledgerOrigin } from '../../core/ledger/checkpoint.ts';
 import { formatNote, MAX_SIGNATURES, type Note, noteSignature, openNote } from '../../core/ledger/note.ts';
+import { isRevoked } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { NamedSigner } from '../../journal/keys/sign.ts';
@@ -16,7 +17,7 @@ export async function isSignedStill(ledger: Ledger, trust: Trust): Promise<boole
   } catch (error) {
     const isOurs = ledger.checkpoint.origin === ledgerOrigin(trust.repoId);
     if (!(error instanceof HandoffError) || error.code !== 'ledger_inconsistent' || !isOurs) throw error;
-    await openNote(ledger.note, ledgerVerifiers(trust, nodeSuite, ['revoked']), nodeSuite);
+    await openNote(ledger.note, ledgerVerifiers(trust, nodeSuite, isRevoked), nodeSuite);
     return false;
   }
 }

@@ -1,6 +1,8 @@
 import type { PublicKey } from '../../core/record/verify.ts';
+import type { KeyState } from '../../core/trust/key-standing.ts';
+import { stands } from '../../core/trust/key-standing.ts';
 import { formatPublicKey } from '../../core/trust/sshsig.ts';
-import type { KeyState, Role } from '../../core/trust/trust.ts';
+import type { Role } from '../../core/trust/trust.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 
@@ -23,7 +25,7 @@ export async function identityList(repository: Repository): Promise<IdentityList
 export async function identityExport(repository: Repository): Promise<{ allowed_signers: string }> {
   const { identities } = await requireTrust(repository);
   const lines = [...identities.values()].flatMap(({ name, keys }) =>
-    keys.filter(({ state }) => state !== 'revoked').map((key) => `${allowedSigner(name, key)}\n`),
+    keys.filter(stands).map((key) => `${allowedSigner(name, key)}\n`),
   );
   return { allowed_signers: lines.join('') };
 }

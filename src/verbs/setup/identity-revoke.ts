@@ -3,7 +3,8 @@ import { equalBytes } from '../../core/bytes/bytes.ts';
 import { HandoffError } from '../../core/error.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import { quoteWord } from '../../core/text/quote.ts';
-import type { Identity, IdentityKey, Trust } from '../../core/trust/trust.ts';
+import { type IdentityKey, isActive, stands } from '../../core/trust/key-standing.ts';
+import type { Identity, Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { NamedSigner } from '../../journal/keys/sign.ts';
 import { type Actor, activeSigner, maintainerSigner, requireIdentity } from '../../journal/keys/signers.ts';
@@ -41,9 +42,9 @@ export async function identityRevoke(
   const identity = requireIdentity(trust, options.name);
   const own = await ownSigner(repository, trust, identity, options);
   if (!own) assertNotRoot(identity, trust);
-  const isHit = ({ fingerprint, state }: IdentityKey): boolean => {
-    if (options.key) return fingerprint === options.key;
-    return own ? state !== 'revoked' : state === 'active'; // laid down, none is left
+  const isHit = (key: IdentityKey): boolean => {
+    if (options.key) return key.fingerprint === options.key;
+    return own ? stands(key) : isActive(key); // laid down, none is left
   };
   const hit = identity.keys.filter(isHit);
   if (hit.length === 0) throw noSuchKey(identity, options.key);

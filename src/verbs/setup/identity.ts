@@ -6,15 +6,9 @@ import { assertIdentityName } from '../../core/names.ts';
 import { identityPath } from '../../core/paths.ts';
 import type { PublicKey } from '../../core/record/verify.ts';
 import { quoteWord } from '../../core/text/quote.ts';
+import { type IdentityKey, isActive } from '../../core/trust/key-standing.ts';
 import { formatPublicKey } from '../../core/trust/sshsig.ts';
-import {
-  type Identity,
-  type IdentityKey,
-  type Role,
-  readPublicKey,
-  rootSigners,
-  type Trust,
-} from '../../core/trust/trust.ts';
+import { type Identity, type Role, readPublicKey, rootSigners, type Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { FileToWrite } from '../../disk/tree-files.ts';
 import { type PublishOptions, publish } from '../../journal/commits/publish.ts';
@@ -109,10 +103,8 @@ export async function identityRotate(repository: Repository, options: IdentityOp
   if (!options.key) await requireOwnKey(repository, trust, identity);
   const key = options.key ? await readPublicKeyFile(options.key) : await newKey(path, identity);
   assertUnused(key, trust);
-  const oldKeys = identity.keys.map(
-    (old): IdentityKey => (old.state === 'active' ? { ...old, state: 'retired' } : old),
-  );
-  const retired = identity.keys.filter(({ state }) => state === 'active').map(({ fingerprint }) => fingerprint);
+  const oldKeys = identity.keys.map((old): IdentityKey => (isActive(old) ? { ...old, state: 'retired' } : old));
+  const retired = identity.keys.filter(isActive).map(({ fingerprint }) => fingerprint);
   const fields = nextVersion(
     identity,
     [{ ...key, state: 'active' }, ...oldKeys],
@@ -264,7 +256,7 @@ function assertUnused(key: PublicKey, trust: Trust): void {
 
 export function isRootKey(identity: Identity, { policy }: Trust): boolean {
   const root = policy.root.principals.get(identity.name);
-  return identity.keys.some(({ fingerprint, state }) => state === 'active' && fingerprint === root?.fingerprint);
+  return identity.keys.some((key) => isActive(key) && key.fingerprint === root?.fingerprint);
 }
 
 function taken(name: string): HandoffError {

@@ -3,6 +3,7 @@ import { isIdentityName } from '../../core/names.ts';
 import { identityPath, policyPath } from '../../core/paths.ts';
 import { attachSignatures } from '../../core/record/format.ts';
 import { type ParsedRecord, parseAs } from '../../core/record/record.ts';
+import { isActive } from '../../core/trust/key-standing.ts';
 import {
   assertMaintainer,
   type Policy,
@@ -117,7 +118,7 @@ function isRotation(waiting: readonly Waiting[], { policy, identities }: Trust):
   const current = policy.root.principals.get(name)?.fingerprint;
   const isNew = identities.has(name) && current !== undefined && current !== key;
   const { keys } = readIdentity(identity.document, nodeSuite);
-  return isNew && keys.some(({ fingerprint, state }) => fingerprint === key && state === 'active');
+  return isNew && keys.some((each) => each.fingerprint === key && isActive(each));
 }
 
 /** Whose key is in the next root may sign as well, where a root principal has proposed that. */

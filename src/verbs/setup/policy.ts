@@ -2,6 +2,7 @@ import type { YamlMap, YamlValue } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
 import { policyPath } from '../../core/paths.ts';
 import { quoteWord } from '../../core/text/quote.ts';
+import { isActive } from '../../core/trust/key-standing.ts';
 import { rootSigners, type Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { type PublishOptions, publish } from '../../journal/commits/publish.ts';
@@ -97,7 +98,7 @@ const SETTABLE: ReadonlySet<string> = new Set([
 function rootKeys(value: string, trust: Trust): string[] {
   return splitList(value).map((name) => {
     const identity = requireIdentity(trust, name);
-    const key = identity.keys.find(({ state }) => state === 'active');
+    const key = identity.keys.find(isActive);
     if (identity.role === 'maintainer' && key) return `${name} ${keyLine(key)}`;
     throw new HandoffError('usage', `${name} cannot hold a root key: expected a maintainer with an active key.`, {
       hint:
