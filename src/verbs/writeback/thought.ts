@@ -10,6 +10,7 @@ import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { asIo } from '../../journal/drafts/kept-draft.ts';
 import type { RecordDraft } from '../../journal/drafts/record-draft.ts';
 import type { Blocker, ThoughtFields } from '../../journal/drafts/thought-file.ts';
+import { tryRememberClock } from '../../journal/sessions/next-clock.ts';
 import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import type { CommandToRun } from '../../writeback/run-command.ts';
@@ -59,6 +60,7 @@ async function write(repository: Repository, options: ThoughtOptions, given: Tho
   if (!given.summary?.trim()) throw noSummary(id); // whoever named what is not there hears of that first
   await warnIfNothing(repository, planned.fields);
   const draft = toDraft(run ? await withRun(repository, writer, planned, run, options) : planned, options);
+  tryRememberClock(repository, planned.clock);
   const { delta_id, path, fields: record } = await append(writer, draft);
   await publishRecords(repository, writer.session, [path], null, recordOptions);
   return { delta_id, path, record };
@@ -97,13 +99,13 @@ async function withRun(
 }
 
 /** In the order of the schema, whatever is added. */
-function withFields({ fields, kept }: PlannedThought, { tests_run, evidence }: YamlMap): PlannedThought {
+function withFields({ fields, kept, clock }: PlannedThought, { tests_run, evidence }: YamlMap): PlannedThought {
   const ordered = (map: YamlMap): YamlMap => {
     const { summary, blockers, files_changed, related_thought_records, base, ...before } = map;
     const after = { summary, blockers, files_changed, related_thought_records, base } as YamlMap;
     return { ...before, tests_run: tests_run!, ...(evidence ? { evidence } : {}), ...after };
   };
-  return { fields: ordered(fields), kept: ordered(kept) };
+  return { fields: ordered(fields), kept: ordered(kept), clock };
 }
 
 function toDraft({ fields, kept }: PlannedThought, options: ThoughtOptions): RecordDraft {
