@@ -15,6 +15,7 @@ import Module from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { importSource } from './import-source.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
@@ -179,16 +180,7 @@ async function buildLibrary() {
 }
 
 async function buildManual() {
-  const { outputFiles } = await build({
-    ...COMMON,
-    format: 'esm',
-    entryPoints: ['src/cli/man.ts'],
-    write: false,
-    external: ['../../verbs/*', '../text/*', '../gate/*'],
-  });
-  const { formatManual } = await import(
-    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`
-  );
+  const { formatManual } = await importSource('src/cli/man.ts');
   mkdirSync('dist/man', { recursive: true });
   writeFileSync('dist/man/git-handoff.1', formatManual(version));
 }
