@@ -12,10 +12,15 @@ const { formatCommandsPage } = await importSource('src/cli/commands-page.ts');
 writeFileSync('docs/commands.md', formatCommandsPage());
 
 const { rows } = JSON.parse(readFileSync('bench/results.json', 'utf8'));
-const table = ['| what | measured | aim |', '|---|---|---|', ...rows.map(formatRow)].map((line) => `${line}\n`).join('');
+const table = ['| what | measured | aim |', '|---|---|---|', ...rows.map(formatRow)]
+  .map((line) => `${line}\n`)
+  .join('');
 const page = readFileSync(PERFORMANCE, 'utf8');
 if (!TABLE.test(page)) throw new Error(`${PERFORMANCE} has no marks between which the table could go`);
-writeFileSync(PERFORMANCE, page.replace(TABLE, (_, begin, end) => `${begin}${table}${end}`));
+writeFileSync(
+  PERFORMANCE,
+  page.replace(TABLE, (_, begin, end) => `${begin}${table}${end}`),
+);
 
 function formatRow({ name, value, at_most, at_least }) {
   return `| ${name} | ${value} | ${at_most === undefined ? `at least ${at_least}` : `at most ${at_most}`} |`;
