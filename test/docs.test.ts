@@ -1,12 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { GLOBAL_FLAGS, isFamily, type Verb } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands/table.ts';
 import { formatFamilyHelp, formatMainHelp, formatVerbHelp } from '../src/cli/help.ts';
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+import { DOCUMENTS, readDocument as read } from './documents.ts';
 
 /** What exists, by its first word; for families what may follow. */
 const VERBS = new Map<string, Set<string> | null>(
@@ -15,14 +11,6 @@ const VERBS = new Map<string, Set<string> | null>(
     return [command.name, ...(command.alias ? [command.alias] : [])].map((name) => [name, second] as const);
   }),
 );
-
-const pages = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join(folder, name));
-
-const DOCUMENTS = ['SPEC.md', 'README.md', 'CONTRIBUTING.md', ...pages('docs')];
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const help = [
   formatMainHelp(COMMANDS),
@@ -74,25 +62,6 @@ function unknownOptions(line: string): string[] {
   });
 }
 
-function linksOf(path: string): string[] {
-  const prose = read(path).replace(/```[\s\S]*?```/g, '');
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, to]) => to!).filter((to) => !/^[a-z]+:/.test(to));
-}
-
-/** Whether the file is there, and in it the heading that comes after #. */
-function isReached(from: string, link: string): boolean {
-  const [file = '', anchor] = link.split('#');
-  const target = file === '' ? from : join(dirname(from), file);
-  if (!existsSync(join(ROOT, target))) return false;
-  return anchor === undefined || anchorsOf(read(target)).includes(anchor);
-}
-
-/** As GitHub makes them of headings. */
-function anchorsOf(text: string): string[] {
-  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, words]) => words!.toLowerCase());
-  return headings.map((words) => words.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
-}
-
 describe('SPEC-040 §5.9 what is documented exists', () => {
   it.each(DOCUMENTS)('every verb that %s calls is one', (path) => {
     expect(calls(code(read(path))).filter((call) => !isThere(call))).toEqual([]);
@@ -108,10 +77,6 @@ describe('SPEC-040 §5.9 what is documented exists', () => {
     expect(code(read(path)).split('\n').flatMap(unknownOptions)).toEqual([]);
   });
 
-  it.each(DOCUMENTS)('every link of %s within the repository leads somewhere', (path) => {
-    expect(linksOf(path).filter((link) => !isReached(path, link))).toEqual([]);
-  });
-
   it('every verb that exists is in docs/commands.md', () => {
     const page = read('docs/commands.md');
     for (const name of VERBS.keys()) expect(page, name).toMatch(new RegExp(`\\b${name}\\b`));
@@ -121,13 +86,6 @@ describe('SPEC-040 §5.9 what is documented exists', () => {
     const text = 'git handoff wrap --soon && git handoff start --as donna --now | sort --unique # --later';
     expect(unknownOptions(text)).toEqual(['wrap --soon', 'start --now']);
     expect(unknownOptions('git handoff thought P0.1 "a --b" --run -- npm test --all')).toEqual([]);
-  });
-
-  it('a link that leads nowhere would be found', () => {
-    expect(isReached('docs/team.md', '../SPEC.md')).toBe(true);
-    expect(isReached('docs/team.md', '#set-up')).toBe(true);
-    expect(isReached('README.md', 'docs/team.md#nowhere')).toBe(false);
-    expect(isReached('docs/team.md', 'SPEC.md')).toBe(false);
   });
 
   it('a verb that does not exist would be found', () => {
