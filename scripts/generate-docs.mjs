@@ -22,6 +22,7 @@ writeFileSync(
   page.replace(TABLE, (_, begin, end) => `${begin}${table}${end}`),
 );
 
-function formatRow({ name, value, at_most, at_least }) {
-  return `| ${name} | ${value} | ${at_most === undefined ? `at least ${at_least}` : `at most ${at_most}`} |`;
+function formatRow({ name, value, at_most, at_least, held }) {
+  const aim = at_most === undefined ? `at least ${at_least}` : `at most ${at_most}`;
+  return `| ${name} | ${value} | ${aim}${held ? '' : ': missed'} |`;
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { verifyConsistency } from '../../src/core/merkle.ts';
+import { verifyConsistency } from '../../src/core/seal/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { nodeHost } from '../../src/host.ts';
-import { readSession, stateDirs } from '../../src/journal/registry.ts';
-import { openRepositoryAt } from '../../src/verbs/repository.ts';
-import { planSeal } from '../../src/verbs/seal-plan.ts';
+import { readSession, stateDirs } from '../../src/journal/sessions/registry.ts';
+import { openRepositoryAt } from '../../src/repository/repository.ts';
+import { planSeal } from '../../src/sealing/seal-plan.ts';
 import { commitAll, emptyPlace, initialised, openPlace, type Place, STORY } from '../handoff.ts';
 import { seal as sealStep, writeSealed } from '../sealing.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
@@ -329,6 +329,17 @@ describe('which session', () => {
     await place.handoff.identity.rotate({ name: 'donna' });
     await open(place).handoff.seal();
     expect(await findings(place)).toEqual([]);
+  });
+});
+
+describe('a seal whose key was revoked since', () => {
+  test('says nothing any more, as in the tree', async () => {
+    const place = await atWork();
+    const { session_id: session } = await open(place).handoff.seal();
+    await open(place).handoff.identity.revoke({ name: 'donna', as: 'maintainer' });
+    await expect(open(place).handoff.root({ session })).rejects.toMatchObject({ code: 'key_revoked', exitCode: 1 });
+    const { findings } = await reopen(place).handoff.verify();
+    expect(findings.map(({ code }) => code)).toContain('key_revoked');
   });
 });
 
