@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { exemption, namedPaths } from '../src/core/exemption.ts';
 import { isLookalike } from '../src/core/names.ts';
-import { findSecrets } from '../src/core/secrets.ts';
+import { findSecrets } from '../src/core/text/secrets.ts';
+import { exemption, namedPaths } from '../src/core/writeback/exemption.ts';
 
 // What SPEC.md says where two readers of it could differ, and that the code does so.
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../src/core/record.ts';
-import type { YamlMap } from '../src/core/yaml.ts';
+import type { YamlMap } from '../src/core/bytes/yaml.ts';
+import { parseRecord } from '../src/core/record/record.ts';
 import { commitAll, type Draft, newKey, type Place, privateKey, STORY, writeBytes, writeSession } from './handoff.ts';
 import { commitAndFind, codes as namesAndCodes, reopen, signDocument, template } from './threats/forge.ts';
 
