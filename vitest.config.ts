@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 // Whole processes, servers, remotes and hooks: minutes, so that they have a command of their own (npm run gauntlet).
 const GAUNTLET = [
+  'test/{demo,docs-walks}.test.ts',
   'test/audit/{seals,trust-growth}.test.ts',
   'test/ci/**/*.test.ts',
   'test/coverage/many-histories.test.ts',

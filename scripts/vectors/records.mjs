@@ -161,6 +161,18 @@ export const records = [
   refusedNote('an anchor', ['M12'], 'text: &a hi\n', 'yaml_invalid'),
   refusedNote('a block scalar', ['M12'], 'text: |\n  hi\n', 'yaml_invalid'),
   refusedNote('a right-to-left override', ['M7'], 'text: hi \u202e there\n', 'bytes_invalid'),
+  refusedNote('a tab in a quoted scalar', ['M12'], 'text: "a\tb"\n', 'yaml_invalid'),
+  // of several faults the code of the first check: SPEC §7.6
+  refusedNote('a tab after a right-to-left override', ['M7', 'M12'], 'text: "\u202e\t"\n', 'yaml_invalid'),
+  refusedNote('a comment before a right-to-left override', ['M7', 'M12'], '# hi\ntext: "\u202e"\n', 'bytes_invalid'),
+  refusedNote('an unknown key, and an anchor', ['M12', 'M15'], 'colour: blue\ntext: &a hi\n', 'yaml_invalid'),
+  refused('an anchor, and no signature', ['M12', 'M16'], cut(noteOf('text: &a hi\n').file), 'signature_invalid'),
+  refused(
+    'an unknown key, and a signature by someone else',
+    ['M15', 'M35'],
+    record('note', `${NOTE}text: hi\ncolour: blue\n`, { key: eve }).file,
+    'schema_invalid',
+  ),
   refused('a byte order mark', ['M5'], `\ufeff${note.file}`, 'bytes_invalid'),
   refused('CRLF', ['M5'], note.file.replaceAll('\n', '\r\n'), 'bytes_invalid'),
   refused('NUL', ['M5'], note.file.replace('a note', 'a\0note'), 'bytes_invalid'),

@@ -13,9 +13,7 @@ import { type TaskTrail, wholeTrail } from '../core/task/state.ts';
 import { standingKeys } from '../core/trust/key-standing.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import { forgetOld } from '../journal/commits/forget.ts';
 import { isCommitted } from '../journal/sessions/committed.ts';
-import { tryRememberClock } from '../journal/sessions/next-clock.ts';
 import { type Entry, lastRecord, readEntry, recordNumbers } from '../journal/sessions/records.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf, type LiveSession, liveSessions } from '../journal/sessions/session-state.ts';
@@ -26,12 +24,15 @@ import { evidenceIn } from '../repository/tree-evidence.ts';
 export interface Known {
   history: History;
   live: LiveSession[];
+  /** Those of them that HEAD has whole, by id. */
+  committed: ReadonlySet<string>;
   /** Identities of which records count for nothing, since their keys were revoked. */
   distrusted: readonly string[];
   /** All that is said about what is named, for verdicts: the history is bounded, and only there to be shown. */
   evidence: Evidence;
 }
 
+/** Reads, and changes nothing: what can be tidied up by then is `tidyKnown`'s. */
 export async function readKnown(repository: Repository, trust: Trust): Promise<Known> {
   const head = (await repository.store.resolve('HEAD')) === null ? null : await openTree(repository.store, 'HEAD');
   const { history, distrusted } = await committedHistory(repository, head, trust);
@@ -42,10 +43,8 @@ export async function readKnown(repository: Repository, trust: Trust): Promise<K
     if (isHeld(repository, history, session)) committed.add(session.session_id);
     else uncommitted.push(...(await addJournal(repository, trust, history, session)));
   }
-  await forgetOld(repository, live, committed);
-  tryRememberClock(repository, history.clock);
   const evidence = withRecords(head && evidenceIn(repository, head, trust), uncommitted);
-  return { history, live, distrusted, evidence };
+  return { history, live, committed, distrusted, evidence };
 }
 
 /** What is known of a task, nothing left out. */

@@ -25,6 +25,8 @@ export interface PlannedThought {
   fields: OwnFields<'thought'>;
   /** The same as whoever writes it later needs it: the commit at which the work began is told, not guessed again. */
   kept: KeptThought;
+  /** The highest clock that was seen: the record counts on from it. */
+  clock: number;
 }
 
 /** What nobody gave is filled in from git and from the records; what somebody gave is compared with them. SPEC §9.2 */
@@ -45,7 +47,8 @@ export async function planThought(
   const { history } = await readKnown(repository, trust);
   const related = given.related_thought_records ?? relatedThoughts(history, task);
   const fields = toFields(id, branch, commit, account, { ...given, related_thought_records: related });
-  return { fields, kept: account.base === null ? fields : { ...fields, base: account.base } };
+  const kept = account.base === null ? fields : { ...fields, base: account.base };
+  return { fields, kept, clock: history.clock };
 }
 
 function toFields(

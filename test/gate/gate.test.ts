@@ -141,7 +141,12 @@ describe('what stands on the protected branch already', () => {
     git(here.dir, 'rm', '--quiet', '-r', '.handoff/sessions');
     git(here.dir, 'commit', '--quiet', '--no-verify', '--message', 'gone');
     const { findings, base } = await judge(here);
-    expect(findings[0]!.hint).toContain(`git restore --source=${base!.slice(0, 12)} `);
+    const typed = new RegExp(`git (restore --overlay --source=${base!.slice(0, 12)} [^,]*),`).exec(findings[0]!.hint!);
+    session(here, [START, BATON], { identity: 'erin', clock: 50 }); // the branch has records of its own
+    git(here.dir, ...typed![1]!.split(' '));
+    git(here.dir, 'commit', '--quiet', '--no-verify', '--message', 'put back');
+    expect(await verdict(here)).toEqual([]);
+    expect(git(here.dir, 'ls-tree', '--name-only', 'HEAD', '.handoff/sessions/')).toContain('erin');
   });
 
   test('is the policy that is told', async () => {

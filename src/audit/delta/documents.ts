@@ -50,7 +50,8 @@ export function reportLostSkills(changes: readonly Placed[], trust: Trust, repor
   }
 }
 
-const RESTORE = 'Put it back: git restore --source=BASE --staged --worktree -- .handoff, then git commit --amend';
+const RESTORE =
+  'Put it back: git restore --overlay --source=BASE --staged --worktree -- .handoff, then git commit --amend';
 
 async function auditDocument(step: Step, { path, before, now, place }: Placed, judges: Judges): Promise<void> {
   const { trust, suite } = judges;

@@ -20,6 +20,7 @@ import { listSome } from '../../core/text/list-some.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { type Known, readKnown } from '../../custody/known-sessions.ts';
+import { tidyKnown } from '../../custody/tidy.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { append } from '../../journal/append.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
@@ -53,7 +54,9 @@ export async function reconcile(repository: Repository, options: ReconcileOption
   const found = tip ? await findReverts(repository, tip.oid, await doneChanges(repository, trust, known)) : new Map();
   const reverts = [...found].map(([{ task_id, commit_sha }, by]): Revert => ({ task_id, commit_sha, by }));
   const reinstated = reverts.map(({ task_id }) => task_id);
-  if (!options.dryRun && reverts.length > 0) await reinstate(repository, options, reverts, tip!.ref);
+  const isWriting = !options.dryRun && reverts.length > 0;
+  if (isWriting) await tidyKnown(repository, trust, known);
+  if (isWriting) await reinstate(repository, options, reverts, tip!.ref);
   return {
     branch: tip?.ref ?? null,
     reverted: reverts.map(({ task_id, commit_sha, by }) => ({ task_id, commit_sha, reverted_by: by[0]! })),

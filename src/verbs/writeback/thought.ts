@@ -11,6 +11,7 @@ import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { asIo } from '../../journal/drafts/kept-draft.ts';
 import type { RecordDraft } from '../../journal/drafts/record-draft.ts';
 import type { Blocker, ThoughtFields } from '../../journal/drafts/thought-file.ts';
+import { tryRememberClock } from '../../journal/sessions/next-clock.ts';
 import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import type { CommandToRun } from '../../writeback/run-command.ts';
@@ -60,6 +61,7 @@ async function write(repository: Repository, options: ThoughtOptions, given: Tho
   if (!given.summary?.trim()) throw noSummary(id); // whoever named what is not there hears of that first
   await warnIfNothing(repository, planned.fields);
   const draft = toDraft(run ? await withRun(repository, writer, planned, run, options) : planned, options);
+  tryRememberClock(repository, planned.clock);
   const { delta_id, path, fields: record } = await append(writer, draft);
   await publishRecords(repository, writer.session, [path], null, recordOptions);
   return { delta_id, path, record };
@@ -98,8 +100,8 @@ async function withRun(
 }
 
 /** In the order of the schema, whatever is added. */
-function withFields({ fields, kept }: PlannedThought, added: Partial<ThoughtRecord>): PlannedThought {
-  return { fields: inOrder({ ...fields, ...added }), kept: inOrder({ ...kept, ...added }) };
+function withFields({ fields, kept, clock }: PlannedThought, added: Partial<ThoughtRecord>): PlannedThought {
+  return { fields: inOrder({ ...fields, ...added }), kept: inOrder({ ...kept, ...added }), clock };
 }
 
 function inOrder(thought: KeptThought): KeptThought {
