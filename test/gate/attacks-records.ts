@@ -66,6 +66,17 @@ export const REPLAYED: Scenario[] = [
     },
   },
   {
+    name: 'a document at the path of a record',
+    threat: 12,
+    expect: 'path_mismatch',
+    build(place) {
+      branch(place, 'feature');
+      const written = writeSession(place, [START, NOTE]);
+      cpSync(join(place.dir, '.handoff/policy/0001.yaml'), join(place.dir, written[1]!.path));
+      commitRecords(place);
+    },
+  },
+  {
     name: 'a record of a kind that does not exist',
     threat: 11,
     expect: 'path_mismatch',
