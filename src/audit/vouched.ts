@@ -1,9 +1,9 @@
 import { toHex } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
-import { growingTree } from '../core/growing-tree.ts';
+import { type GrowingTree, growingTree } from '../core/growing-tree.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { leafHash } from '../core/merkle.ts';
-import { parseRecord } from '../core/record.ts';
+import { parseSeal } from '../core/seal.ts';
 import type { Identity, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { NumberedFile } from './numbered-files.ts';
@@ -50,10 +50,16 @@ async function ledgeredSeals(
     if (bytes instanceof HandoffError || seq !== tree.size + 1) break;
     const leaf = leafHash(bytes, suite.sha256);
     const index = kind === 'seal' ? places.get(toHex(leaf)) : undefined;
-    if (index !== undefined && parseRecord(bytes).fields.root === toHex(tree.root())) seals.push({ seq, index });
+    if (index !== undefined && isOver(bytes, tree)) seals.push({ seq, index });
     tree.add(leaf);
   }
   return seals;
+}
+
+/** M76. A file that is no seal is over nothing, and is told of at its path. */
+function isOver(bytes: Uint8Array, tree: GrowingTree): boolean {
+  const { tree_size, root } = parseSeal(bytes)?.fields ?? {};
+  return tree_size === tree.size && root === toHex(tree.root());
 }
 
 type Places = ReadonlyMap<string, number>;

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { revokeDonna, textOf } from '../gate/ledgers.ts';
+import { commitRecords, START } from '../gate/scenario.ts';
+import { writeBytes } from '../handoff.ts';
+import { writeLedgerOf } from '../ledger/forge-ledger.ts';
+import { sealedSession } from '../ledger/sealed.ts';
+import { seal } from '../sealing.ts';
+import { codes, template } from '../threats/forge.ts';
+
+// What a verifier of a tree says about ledgers that a maintainer signed and that are wrong all the same.
+
+const place = template();
+
+describe('M30: a ledger that vouches for a seal that nobody can read', () => {
+  test.each(['no seal at all\n', 'handoff: 1\nkind: seal\n', '\u0000'])('%o is found at its path', async (text) => {
+    const here = place();
+    const written = sealedSession(here);
+    writeBytes(here.dir, written[1]!.path, text);
+    await writeLedgerOf(here, [text]);
+    commitRecords(here);
+    revokeDonna(here, 1);
+    const found = await codes(here);
+    expect(found.filter((line) => line.endsWith(' 0002-seal.yaml'))).toHaveLength(1);
+    expect(found).toContain('ledger_inconsistent ledger');
+  });
+});
+
+test('M30 M76: a seal of another size than its number says vouches for nothing', async () => {
+  const here = place();
+  const written = sealedSession(here, {}, [START, seal(null, (honest) => ({ ...honest, tree_size: 2 }))]);
+  await writeLedgerOf(here, [textOf(written[1]!)]);
+  commitRecords(here);
+  revokeDonna(here, 1);
+  expect(await codes(here)).toEqual(['key_revoked 0001-start.yaml', 'key_revoked 0002-seal.yaml']);
+});
