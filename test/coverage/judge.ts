@@ -43,6 +43,7 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
     head,
     range,
     comparer,
+    isRequired: true,
     whole: beginnings.map((oid) => ({ before: treeOf(oid), after: treeOf(head) })),
     dropped: isAhead || isMerged ? NOTHING : rangeOf(objects, base, head),
     accounts,
