@@ -54,8 +54,8 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
   const done = await doneTasks(added, trails);
   const { writeback: rules, exempt } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
-  // SPEC §10.6: a review is asked for by what thoughts cover, even where code needs no thought
-  const isAsked = rules.required || rules.review;
+  // SPEC §10.5, §10.6: what thoughts cover decides on reviews and done tasks too, even where code needs no thought
+  const isAsked = rules.required || rules.review || done.length > 0;
   const code = { exempt, isRequired: rules.required };
   const writeback = isAsked ? await judgeCode(repository, input, arrived, code) : NO_CODE;
   const all = [

@@ -1,7 +1,19 @@
 import { describe, expect, test } from 'vitest';
+import { git } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
-import { squash } from './landing.ts';
-import { BATON, branch, code, honestBranch, policy, START, session, thoughtSince, verdict } from './scenario.ts';
+import { squash, takeRecords } from './landing.ts';
+import {
+  BATON,
+  branch,
+  checkout,
+  code,
+  honestBranch,
+  policy,
+  START,
+  session,
+  thoughtSince,
+  verdict,
+} from './scenario.ts';
 
 // A policy that asks for no writeback: code may come without a thought, and what is said of it is judged all the same.
 
@@ -38,5 +50,25 @@ describe('M74: where the policy asks for a review', () => {
     squash(here);
     code(here, { 'src/b.ts': 'b\n' });
     expect(await verdict(here, 'HEAD~2')).toEqual(['review_missing 0002-thought.yaml']);
+  });
+});
+
+describe('M73: a task that is done', () => {
+  test('has a thought that a squash kept, found by its patch id', async () => {
+    const here = place();
+    policy(here, writeback(false));
+    const { base } = await honestBranch(here);
+    squash(here);
+    git(here.dir, 'branch', '--quiet', '-D', 'feature');
+    expect(await verdict(here, base)).toEqual([]);
+  });
+
+  test('has none where the code of its thought is not there', async () => {
+    const here = place();
+    policy(here, writeback(false));
+    const { base } = await honestBranch(here);
+    checkout(here, 'main');
+    takeRecords(here, 'feature');
+    expect(await verdict(here, base)).toEqual(['done_without_thought 0004-task.yaml']);
   });
 });
