@@ -5,6 +5,7 @@ import { isIdentityName } from '../core/names.ts';
 import { parsePolicyName, ROOT } from '../core/paths.ts';
 import { type ParsedRecord, parseRecord } from '../core/record.ts';
 import {
+  assertBeginning,
   assertMaintainer,
   assertSignedByMaintainer,
   assertSucceeds,
@@ -218,6 +219,7 @@ export async function readDocument(
       data: { expected: String(repoId), found: String(document.fields.repo) },
     });
   }
+  if (kind !== 'policy') assertBeginning(document); // what a policy follows is judged with the one before it
   return document;
 }
 
