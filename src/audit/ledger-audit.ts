@@ -1,7 +1,7 @@
 import { concatBytes, equalBytes, toHex } from '../core/bytes.ts';
-import { asHandoffError, HandoffError } from '../core/error.ts';
+import { asHandoffError, type Finding, HandoffError } from '../core/error.ts';
 import { leafHashes, rootOfHashes } from '../core/merkle.ts';
-import { LEDGER, proofPath } from '../core/paths.ts';
+import { CHECKPOINT, LEDGER, proofPath } from '../core/paths.ts';
 import { checkProof } from '../core/proof.ts';
 import { proofError } from '../core/proof-error.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../core/proof-text.ts';
@@ -19,7 +19,7 @@ import {
 } from '../core/tiles.ts';
 import type { Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
-import { attempt, type Report } from './finding.ts';
+import { attempt, finding, type Report } from './finding.ts';
 import { isFile, listUnique, reportNoPlace } from './layout.ts';
 import { inconsistent, type Ledger, ledgerVkeys, openCheckpoint, readLedger } from './ledger.ts';
 import { assertComplete } from './ledger-complete.ts';
@@ -138,17 +138,23 @@ export function toSeal(index: number, bytes: Uint8Array, repo: string): LedgerSe
   throw inconsistent(`Entry ${index} of the ledger is no seal of this repository.`);
 }
 
-/** Nothing in the folder but the checkpoint and the tiles of its size. */
+/** SPEC §2.2, §11.3: nothing in the folder but the checkpoint and tiles, and no tile but those of its size. */
 export async function reportStrays(source: Source, { checkpoint: { size } }: Ledger, report: Report): Promise<void> {
-  const isKnown = (path: string): boolean => {
-    const tile = parseTilePath(path.slice(LEDGER.length + 1));
-    return tile === null ? path === `${LEDGER}/checkpoint` : hasTile(size, tile);
+  const judge = (file: Entry): void => {
+    const path = file.path.slice(LEDGER.length + 1);
+    const tile = parseTilePath(path);
+    if (tile === null && path !== CHECKPOINT) reportNoPlace(file, 'the checkpoint and tiles', report);
+    else if (tile && !hasTile(size, tile)) report(surplus(file, size));
   };
   const folder = await find(source, LEDGER);
   const walk = async (entry: Entry): Promise<void> => {
     if (entry.mode === FOLDER) for (const inside of await listUnique(source, entry, report)) await walk(inside);
-    else if (isFile(entry, report) && !isKnown(entry.path))
-      reportNoPlace(entry, `the checkpoint and the tiles of ${size} seals`, report);
+    else if (isFile(entry, report)) judge(entry);
   };
   if (folder) await attempt(folder.path, report, () => walk(folder));
+}
+
+function surplus({ path, name }: Entry, size: number): Finding {
+  const hint = 'Only git handoff ledger append writes .handoff/ledger: git rm takes away what a commit has besides.';
+  return finding('ledger_inconsistent', path, `the tiles of ${size} seals`, JSON.stringify(name), hint);
 }

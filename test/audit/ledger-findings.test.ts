@@ -33,3 +33,21 @@ test('M30 M76: a seal of another size than its number says vouches for nothing',
   revokeDonna(here, 1);
   expect(await codes(here)).toEqual(['key_revoked 0001-start.yaml', 'key_revoked 0002-seal.yaml']);
 });
+
+describe('M84: in the folder of a ledger', () => {
+  test.each([
+    ['a tile of another size', 'tile/0/000.p/2', 'ledger_inconsistent 2'],
+    ['a full tile', 'tile/0/000', 'ledger_inconsistent 000'],
+    ['a tile of a level that it has not', 'tile/1/000.p/1', 'ledger_inconsistent 1'],
+    ['a bundle of another size', 'tile/entries/000.p/2', 'ledger_inconsistent 2'],
+    ['what is no tile', 'tile/README', 'path_mismatch README'],
+    ['a tile spelled otherwise', 'tile/00/000.p/1', 'path_mismatch 1'],
+  ])('%s is found', async (_, path, found) => {
+    const here = place();
+    const written = sealedSession(here);
+    await writeLedgerOf(here, [textOf(written[1]!)]);
+    writeBytes(here.dir, `.handoff/ledger/${path}`, 'x');
+    commitRecords(here);
+    expect(await codes(here)).toEqual([found]);
+  });
+});
