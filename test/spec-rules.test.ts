@@ -111,7 +111,12 @@ describe('bytes', () => {
     ['M13', 'a prototype key', note.replace('text: hello', 'text: hello\nconstructor: x'), 'yaml_invalid'],
     ['M14', 'an integer with a leading zero', note.replace('clock: 1', 'clock: 01'), 'schema_invalid'],
     ['M14', 'a quoted integer', note.replace('clock: 1', 'clock: "1"'), 'schema_invalid'],
-    ['M14', 'an odd number where no schema speaks', note.replace('text: hello', 'text: hello\nx_a: 010'), 'schema_invalid'],
+    [
+      'M14',
+      'an odd number where no schema speaks',
+      note.replace('text: hello', 'text: hello\nx_a: 010'),
+      'schema_invalid',
+    ],
     ['M14', 'a number as text', note.replace('text: hello', 'text: 010'), 'accepted'],
     ['M15', 'an unknown key', note.replace('text: hello', 'text: hello\nmore: x'), 'schema_invalid'],
     ['M15', 'an x_ key', note.replace('text: hello', 'text: hello\nx_more: x'), 'accepted'],

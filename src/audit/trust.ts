@@ -214,7 +214,9 @@ export async function readDocument(
     });
   }
   if (document.fields.repo !== (repoId ?? undefined)) {
-    throw new HandoffError('repo_mismatch', `repo: expected ${repoId}, found ${document.fields.repo}`, {
+    // M23, M25: whoever reads a policy says the same of it
+    const code = kind === 'policy' ? 'policy_invalid' : 'repo_mismatch';
+    throw new HandoffError(code, `repo: expected ${repoId}, found ${document.fields.repo}`, {
       hint: 'The document was written for another repository; it proves nothing here.',
       data: { expected: String(repoId), found: String(document.fields.repo) },
     });

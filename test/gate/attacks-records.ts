@@ -423,7 +423,7 @@ export const TAKEN_BACK: Scenario[] = [
   {
     name: 'a policy that waits for signatures, for another repository',
     threat: 12,
-    expect: 'repo_mismatch',
+    expect: 'policy_invalid',
     build(place) {
       branch(place, 'feature');
       document(place, 'policy/0002.pending.yaml', policyAfter(place, 1, { repo: 'a'.repeat(64) }));
