@@ -18,6 +18,7 @@ import {
   type VerifiedRecord,
 } from '../core/verify.ts';
 import { attempt, finding, type Report, toFinding } from './finding.ts';
+import { reportDuplicates } from './layout.ts';
 import { type NumberedFile, numberedFiles } from './numbered-files.ts';
 import { addFile, reportSeals, type SealedFiles, sealedFiles } from './session-seals.ts';
 import type { Entry, Source } from './source.ts';
@@ -64,6 +65,7 @@ export async function auditSession(
     report(found);
   };
   const entries = await attempt(folder.path, note, () => context.source.list(folder));
+  reportDuplicates(entries ?? [], note); // SPEC §7.1
   const files = numberedFiles(entries ?? [], note);
   const identity = signerOf(owner, context.trust);
   const session: Session = {

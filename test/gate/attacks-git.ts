@@ -172,7 +172,7 @@ export const TREES: Scenario[] = [
     twice('0002-thought.yaml', (_, dir) => blob(dir, 'x')),
     28,
   ),
-  tampered('a session twice', ['chain_broken'], '.handoff/sessions/donna', (entries) => [...entries, entries[0]!], 28),
+  tampered('a session twice', 'name_lookalike', '.handoff/sessions/donna', (entries) => [...entries, entries[0]!], 28),
   tampered(
     'an identity twice',
     'name_lookalike',
