@@ -2,10 +2,10 @@ import { toHex } from '../core/bytes.ts';
 import { HandoffError } from '../core/error.ts';
 import { type GrowingTree, growingTree } from '../core/growing-tree.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { leafHash } from '../core/merkle.ts';
 import { parseSeal } from '../core/seal.ts';
 import type { Identity, Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
+import { leafOf } from './leaf.ts';
 import type { NumberedFile } from './numbered-files.ts';
 import type { Source } from './source.ts';
 
@@ -47,10 +47,10 @@ async function ledgeredSeals(
   const seals: { seq: number; index: number }[] = [];
   for (const [at, { seq, kind }] of files.entries()) {
     const bytes = contents[at]!;
-    if (bytes instanceof HandoffError || seq !== tree.size + 1) break;
-    const leaf = leafHash(bytes, suite.sha256);
+    const leaf = seq === tree.size + 1 ? await leafOf(source, entries[at]!, bytes, suite) : null;
+    if (!leaf) break;
     const index = kind === 'seal' ? places.get(toHex(leaf)) : undefined;
-    if (index !== undefined && isOver(bytes, tree)) seals.push({ seq, index });
+    if (index !== undefined && bytes instanceof Uint8Array && isOver(bytes, tree)) seals.push({ seq, index });
     tree.add(leaf);
   }
   return seals;

@@ -4,7 +4,7 @@ import { commitRecords, START } from '../gate/scenario.ts';
 import { writeBytes } from '../handoff.ts';
 import { writeLedgerOf } from '../ledger/forge-ledger.ts';
 import { sealedSession } from '../ledger/sealed.ts';
-import { seal } from '../sealing.ts';
+import { headOf, seal } from '../sealing.ts';
 import { codes, template } from '../threats/forge.ts';
 
 // What a verifier of a tree says about ledgers that a maintainer signed and that are wrong all the same.
@@ -33,6 +33,22 @@ test('M30 M76: a seal of another size than its number says vouches for nothing',
   revokeDonna(here, 1);
   expect(await codes(here)).toEqual(['key_revoked 0001-start.yaml', 'key_revoked 0002-seal.yaml']);
 });
+
+test('M30 M76: a seal over a file that is too large vouches for the records around it', async () => {
+  const here = place();
+  const large = 'x'.repeat(262_145);
+  const [start] = sealedSession(here, { sessionId: SESSION }, [START]);
+  const over = headOf([start!.bytes, Buffer.from(large)]);
+  const note = { kind: 'note' as const, text: 'hello' };
+  const written = sealedSession(here, { sessionId: SESSION }, [START, note, { kind: 'seal', ...over }]);
+  writeBytes(here.dir, written[1]!.path, large);
+  await writeLedgerOf(here, [textOf(written[2]!)]);
+  commitRecords(here);
+  revokeDonna(here, 1);
+  expect(await codes(here)).toEqual(['too_large 0002-note.yaml']);
+});
+
+const SESSION = '7c1f09aa-51cf-4c61-9a39-2b7fd2f9a1de';
 
 describe('M84: in the folder of a ledger', () => {
   test.each([
