@@ -554,7 +554,7 @@ describe('SPEC §8.9, §9 and §10', () => {
     branch(here, 'feature');
     code(here, { 'a.ts': 'a\n' });
     await reopen(here).handoff.policy.set({ key: 'writeback.required', value: 'false' });
-    expect(await gateVerdict(here)).toEqual(['writeback_missing a.ts']);
+    expect(await gateVerdict(here)).toEqual(['writeback_missing a.ts', 'files_uncovered a.ts']);
   });
 
   it('M68: a record that is gone', async () => {
@@ -581,7 +581,7 @@ describe('SPEC §8.9, §9 and §10', () => {
     const { base } = await honestBranch(here);
     expect(await gateVerdict(here)).toEqual([]);
     code(here, { 'b.ts': 'b\n' });
-    expect(await gateVerdict(here)).toEqual(['writeback_missing b.ts']);
+    expect(await gateVerdict(here)).toEqual(['writeback_missing b.ts', 'files_uncovered b.ts']);
     session(here, [SESSION_START, { ...(await thoughtSince(here, base)), files_changed: [] }, BATON], { clock: 50 });
     expect(await gateVerdict(here)).toEqual(['files_uncovered b.ts']);
   });

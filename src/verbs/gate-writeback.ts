@@ -70,8 +70,7 @@ async function faultsOf(
   { own, codeOf, coverage }: Covered,
 ): Promise<Finding[]> {
   const missing = await Promise.all(coverage.open.map((oid) => missingFor(repository, oid, codeOf(own.get(oid)!))));
-  // what a commit that nobody accounts for changes is said once
-  const unclaimed = missing.length > 0 ? [] : await unclaimedPaths(input, own, codeOf, coverage);
+  const unclaimed = await unclaimedPaths(input, own, codeOf, coverage);
   return [...missing, ...uncovered(unclaimed), ...(await undone(input, own, codeOf))];
 }
 

@@ -738,7 +738,7 @@ export const CUTOFFS: Scenario[] = [
     name: 'code by a revoked key, with the seal of a session that is in the ledger',
     isVariant: true,
     threat: 10,
-    expect: ['key_revoked', 'writeback_missing'],
+    expect: ['files_uncovered', 'key_revoked', 'writeback_missing'],
     async build(place) {
       await ledgered(place);
       revokeDonna(place, 3);
