@@ -1,13 +1,13 @@
 import { HandoffError } from '../core/error.ts';
 import type { DocumentKind } from '../core/kinds.ts';
-import { identityPath, policyPath } from '../core/paths.ts';
+import { policyPath } from '../core/paths.ts';
 import { type Policy, type RootKeys, readIdentity, readPolicy, rootSigners, type Trust } from '../core/trust.ts';
 import type { Suite } from '../core/verify.ts';
 import type { Step } from './differences.ts';
 import { assertLines, assertNewLines, principalsOf } from './signature-lines.ts';
 import { type Entry, FILE, find, type Source } from './source.ts';
 import { readSuccession } from './succession.ts';
-import { readDocument } from './trust.ts';
+import { assertPlaced, readDocument } from './trust.ts';
 
 /**
  * SPEC §10.3: what waits for signatures has no effect, but root principals are asked to sign it: it is one of them who proposes it,
@@ -19,8 +19,9 @@ export async function auditPending(
   { trust, suite }: { trust: Trust; suite: Suite },
 ): Promise<void> {
   const document = await readDocument(step.now, now, pendingKind(path), trust.repoId);
+  assertPlaced(document, now);
   if (document.kind === 'policy') await assertProposed(readPolicy(document, suite), trust.policy.root, suite);
-  else assertPlace(path, readIdentity(document, suite).name);
+  else readIdentity(document, suite); // its keys are keys
   const roots =
     document.kind === 'policy' ? [readPolicy(document, suite).root] : await proposedRoots(step.now, trust, suite);
   const find = principalsOf(trust.policy.root, ...roots);
@@ -52,14 +53,5 @@ async function assertProposed({ document }: Policy, root: RootKeys, suite: Suite
   throw new HandoffError('signer_unknown', 'Nobody who may propose a policy has signed the one that waits.', {
     hint: 'A root principal proposes the next policy: git handoff policy set KEY VALUE',
     data: { expected: `a signature by one of ${[...root.principals.keys()].join(', ')}`, found: 'none' },
-  });
-}
-
-function assertPlace(path: string, name: string): void {
-  if (identityPath(name, true) === path) return;
-  const [expected, found] = [identityPath(name, true), path];
-  throw new HandoffError('path_mismatch', `path: expected ${expected}, found ${found}`, {
-    hint: 'An identity waits in the folder of its name.',
-    data: { expected, found },
   });
 }

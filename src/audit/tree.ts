@@ -8,7 +8,7 @@ import { isFolder, type Layout, listUnique, readLayout, reportNoPlace } from './
 import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from './limit.ts';
 import { auditSession, type SessionAudit, type SessionContext } from './session.ts';
 import type { Entry, Source } from './source.ts';
-import { checkSkill, loadTrust, readDocument, readSignedDocument } from './trust.ts';
+import { assertPlaced, checkSkill, loadTrust, readDocument, readSignedDocument } from './trust.ts';
 
 export interface TreeAudit {
   /** Null when the genesis policy does not hold; then no record was judged. */
@@ -79,7 +79,9 @@ async function auditDocuments(
   }
   for (const pending of [...files, ...layout.policies].filter(isPending)) {
     const kind = pending.name === 'pending.yaml' ? 'identity' : 'policy';
-    await attempt(pending.path, report, () => readDocument(source, pending, kind, trust.repoId));
+    await attempt(pending.path, report, async () =>
+      assertPlaced(await readDocument(source, pending, kind, trust.repoId), pending),
+    );
   }
   if (layout.ledger || layout.proofs.length > 0) {
     // most trees have neither, and then need not load what judges them
