@@ -34,14 +34,21 @@ export interface LedgerSeal {
 
 /** A ledger by itself: who signed it, and whether it is what they signed. */
 export async function auditLedger(source: Source, trust: Trust, suite: Suite, report: Report): Promise<void> {
+  const ledger = await attempt(LEDGER, report, () => readSigned(source, trust, suite));
+  // what has no place in it has none either where nobody can trust it, as when its key was revoked
+  await reportStrays(source, ledger, report);
+  if (!ledger) return;
   await attempt(LEDGER, report, async () => {
-    const ledger = await readLedger(source);
-    if (!ledger) throw inconsistent('The ledger has no checkpoint.');
-    await openCheckpoint(ledger, trust, suite);
-    await reportStrays(source, ledger, report);
     await assertTiles(ledger, trust.repoId, suite);
     await assertComplete(ledger, null, { source, trust, suite });
   });
+}
+
+async function readSigned(source: Source, trust: Trust, suite: Suite): Promise<Ledger> {
+  const ledger = await readLedger(source);
+  if (!ledger) throw inconsistent('The ledger has no checkpoint.');
+  await openCheckpoint(ledger, trust, suite);
+  return ledger;
 }
 
 /** A proof that stands in the tree: of the record that its name says, and by a key that may sign the ledger. */
@@ -138,13 +145,13 @@ export function toSeal(index: number, bytes: Uint8Array, repo: string): LedgerSe
   throw inconsistent(`Entry ${index} of the ledger is no seal of this repository.`);
 }
 
-/** SPEC §2.2, §11.3: nothing in the folder but the checkpoint and tiles, and no tile but those of its size. */
-export async function reportStrays(source: Source, { checkpoint: { size } }: Ledger, report: Report): Promise<void> {
+/** SPEC §2.2, §11.3: nothing in the folder but the checkpoint and tiles, and no tile but those of its size, where that is known. */
+export async function reportStrays(source: Source, ledger: Ledger | null, report: Report): Promise<void> {
   const judge = (file: Entry): void => {
     const path = file.path.slice(LEDGER.length + 1);
     const tile = parseTilePath(path);
     if (tile === null && path !== CHECKPOINT) reportNoPlace(file, 'the checkpoint and tiles', report);
-    else if (tile && !hasTile(size, tile)) report(surplus(file, size));
+    else if (tile && ledger && !hasTile(ledger.checkpoint.size, tile)) report(surplus(file, ledger));
   };
   const folder = await find(source, LEDGER);
   const walk = async (entry: Entry): Promise<void> => {
@@ -154,7 +161,7 @@ export async function reportStrays(source: Source, { checkpoint: { size } }: Led
   if (folder) await attempt(folder.path, report, () => walk(folder));
 }
 
-function surplus({ path, name }: Entry, size: number): Finding {
+function surplus({ path, name }: Entry, { checkpoint: { size } }: Ledger): Finding {
   const hint = 'Only git handoff ledger append writes .handoff/ledger: git rm takes away what a commit has besides.';
   return finding('ledger_inconsistent', path, `the tiles of ${size} seals`, JSON.stringify(name), hint);
 }

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { textOf } from '../gate/ledgers.ts';
 import { branch, codesOf, commitRecords, identityAfter, maintainer } from '../gate/scenario.ts';
-import { writeBytes } from '../handoff.ts';
-import { alterTree, blob, codes, policyAfter, signDocument, template } from '../threats/forge.ts';
+import { privateKey, writeBytes } from '../handoff.ts';
+import { writeLedgerOf } from '../ledger/forge-ledger.ts';
+import { sealedSession } from '../ledger/sealed.ts';
+import { alterTree, blob, codes, policyAfter, reopen, signDocument, template } from '../threats/forge.ts';
+import { open } from '../verbs/agents.ts';
 
 const place = template();
 
@@ -24,6 +28,32 @@ describe('M25: what waits for signatures', () => {
     commitRecords(here);
     expect(await codes(here)).toEqual(['path_mismatch 0009.pending.yaml']);
     expect(await codesOf(here, {})).toEqual(['path_mismatch']);
+  });
+});
+
+describe('M2 M50: in the ledger of a key that was revoked', () => {
+  async function revoked() {
+    const here = place();
+    await open(here).handoff.identity.add({ name: 'second', role: 'maintainer' });
+    const written = sealedSession(here);
+    await writeLedgerOf(here, [textOf(written[1]!)], { key: privateKey(here, 'second') });
+    commitRecords(here);
+    return here;
+  }
+
+  test.each([
+    ['a file that has no place', '100644', 'path_mismatch run.sh'],
+    ['a link', '120000', 'mode_invalid run.sh'],
+  ])('%s is an error all the same', async (_, mode, found) => {
+    const here = await revoked();
+    await open(here).handoff.identity.revoke({ name: 'second', as: 'maintainer' });
+    const rev = alterTree(here.dir, '.handoff/ledger', (entries) => [
+      { mode, name: 'run.sh', oid: blob(here.dir, 'x') },
+      ...entries,
+    ]);
+    const { findings, valid } = await reopen(here).handoff.verify({ rev });
+    expect(findings.map(({ code, path }) => `${code} ${path!.replace(/.*\//, '')}`)).toContain(found);
+    expect(valid).toBe(false);
   });
 });
 
