@@ -16,9 +16,9 @@ import { parseRecord } from '../src/core/record.ts';
 import { recordId, signedMessage } from '../src/core/verify.ts';
 import { nodeHashes, nodeSuite, verifyEd25519 } from '../src/crypto.ts';
 import { openNativeStore } from '../src/git/native-store.ts';
-import { heartbeatAge } from '../src/journal/heartbeat.ts';
 import { toSigner } from '../src/journal/keys.ts';
 import { readHold, takeHold } from '../src/journal/locks.ts';
+import { heartbeatAge } from '../src/journal/moment.ts';
 import { stateDirs } from '../src/journal/registry.ts';
 import { takeRemoteHold } from '../src/journal/remote-locks.ts';
 import {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HandoffError } from '../core/error.ts';
 import { parseJson } from '../core/json.ts';
 import { createUnsynced, guarded, replaceFile } from './durable.ts';
-import { type Host, heartbeatAge, type Moment, readMoment } from './heartbeat.ts';
+import { type Host, heartbeatAge, type Moment, readMoment } from './moment.ts';
 import { readStateText } from './state-file.ts';
 
 /** Who is at something that one process at a time does. */

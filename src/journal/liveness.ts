@@ -1,5 +1,6 @@
-import { type Host, heartbeatAge, type Moment, readHeartbeat } from './heartbeat.ts';
+import { readHeartbeat } from './heartbeat.ts';
 import { readHold } from './locks.ts';
+import { type Host, heartbeatAge, type Moment } from './moment.ts';
 import { type End, isWrapped, readTip } from './records.ts';
 import { heartbeatFile, type Session, type StateDirs } from './registry.ts';
 

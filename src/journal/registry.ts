@@ -5,8 +5,9 @@ import { parseJson } from '../core/json.ts';
 import { isIdentityName, isSessionId } from '../core/names.ts';
 import { parseSessionFolder, ROOT } from '../core/paths.ts';
 import { createFile, guarded, replaceSynced } from './durable.ts';
-import { type Moment, writeHeartbeat } from './heartbeat.ts';
+import { writeHeartbeat } from './heartbeat.ts';
 import { ifThere } from './if-there.ts';
+import type { Moment } from './moment.ts';
 import { readStateText } from './state-file.ts';
 
 /** A session that was opened on this machine. Only its work tree ever changes: the rest that changes stands beside it. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { endTurn, takeTurn } from './alone.ts';
-import type { Host } from './heartbeat.ts';
+import type { Host } from './moment.ts';
 import type { StateDirs } from './registry.ts';
 
 /**

@@ -20,7 +20,7 @@ import { nextClock, tryRememberClock } from './next-clock.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
-import { dirsOf, ended, momentOf, released } from './session.ts';
+import { dirsOf, ended, momentOf, released } from './session-state.ts';
 import { endIfSuperseded } from './superseded.ts';
 import { lockFor, type RecordLock } from './task-lock.ts';
 

@@ -5,7 +5,7 @@ import { readSession, type Session } from '../journal/registry.ts';
 import { type Held, type Holds, isElsewhere } from './holds.ts';
 import type { Known } from './known.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf, type LiveSession, withLiveness } from './session.ts';
+import { dirsOf, type LiveSession, withLiveness } from './session-state.ts';
 import { endIfTakenElsewhere } from './superseded.ts';
 
 /** The session that holds a lock, and whether it is at work. */

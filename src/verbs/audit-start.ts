@@ -4,7 +4,8 @@ import { isOpen } from '../journal/liveness.ts';
 import { requireTrust } from './current.ts';
 import { openWriter, type RecordOptions, type RecordResult, writeRecord } from './record-verbs.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
-import { chosenSession, withLiveness } from './session.ts';
+import { chosenSession } from './session.ts';
+import { withLiveness } from './session-state.ts';
 import { start } from './start.ts';
 import { readTask } from './task-definitions.ts';
 

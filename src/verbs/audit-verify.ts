@@ -13,7 +13,8 @@ import { journalFindings } from './journal-findings.ts';
 import { lostFromHead, readLost } from './lost-records.ts';
 import { isHere } from './recover-records.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf, unknownSession } from './session.ts';
+import { dirsOf } from './session-state.ts';
+import { unknownSession } from './unknown-session.ts';
 
 export interface AuditVerifyOptions {
   /** The id of a session, or its beginning; all of them when there is none. */

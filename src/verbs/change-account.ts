@@ -7,7 +7,7 @@ import { type Commit, missingObject, type Oid, shallowAncestry } from '../git/st
 import { readEntry } from '../journal/records.ts';
 import type { Session } from '../journal/registry.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 import { type ProtectedTip, trackedTips } from './tracking.ts';
 
 /** What a piece of work changed outside .handoff, from where it began up to a commit. SPEC §9.2 */

@@ -6,7 +6,7 @@ import type { Session } from '../journal/registry.ts';
 import { changedRecords, journalledFiles, recordsBeyond } from '../journal/restore.ts';
 import { commitTree } from './commit-tree.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 /**
  * Commits the records of sessions and nothing else. `stage` stages them, and says whose they are: another branch, checked out

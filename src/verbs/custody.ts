@@ -8,7 +8,8 @@ import { findRemoteSessions, type RemoteSession } from '../journal/remote-sessio
 import { holdsItself } from './at-work.ts';
 import type { Holds } from './holds.ts';
 import type { Known } from './known.ts';
-import { type LiveSession, unknownSession } from './session.ts';
+import type { LiveSession } from './session-state.ts';
+import { unknownSession } from './unknown-session.ts';
 
 /** What is known of a session that is continued; of one that only the remote shows, that is little. */
 export type Left = Pick<SessionSummary, 'session_id' | 'identity' | 'last_at' | 'predecessor_session_id' | 'baton'>;

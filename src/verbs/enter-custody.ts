@@ -7,7 +7,7 @@ import { type Held, type Holds, holderOf, isElsewhere } from './holds.ts';
 import type { Known } from './known.ts';
 import { openSession, type Prior, takeOver } from './open-session.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf, withLiveness } from './session.ts';
+import { dirsOf, withLiveness } from './session-state.ts';
 
 export interface Entered {
   session: Session;

@@ -10,7 +10,8 @@ import type { ThoughtFields } from '../journal/thought-file.ts';
 import { requireTrust } from './current.ts';
 import { knownTrail, readKnown } from './known.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf, requireSession, type SessionChoice } from './session.ts';
+import { requireSession, type SessionChoice } from './session.ts';
+import { dirsOf } from './session-state.ts';
 import { readTask } from './task-definitions.ts';
 import { planThought, readThought } from './thought-record.ts';
 

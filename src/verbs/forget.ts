@@ -5,7 +5,7 @@ import { askRefs } from './ask-refs.ts';
 import { readBranch } from './position.ts';
 import { isHeldByRef } from './recover-records.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf, type LiveSession } from './session.ts';
+import { dirsOf, type LiveSession } from './session-state.ts';
 
 const KEPT = 16;
 

@@ -2,7 +2,8 @@ import { beat } from './append.ts';
 import { requireTrust } from './current.ts';
 import type { SessionStateResult } from './release.ts';
 import type { Repository } from './repository.ts';
-import { assertWritable, requireSession, type SessionChoice } from './session.ts';
+import { requireSession, type SessionChoice } from './session.ts';
+import { assertWritable } from './session-state.ts';
 
 /** A sign of life, without a record. A session that was taken over gets none. */
 export async function heartbeat(repository: Repository, options: SessionChoice = {}): Promise<SessionStateResult> {

@@ -11,7 +11,7 @@ import { journalledFiles } from '../journal/restore.ts';
 import { restoreHint } from './lost-records.ts';
 import { isOnOtherBranch } from './recover-records.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 /**
  * What the work tree has lost or changed of what was written here: the journal has a copy of each record, SPEC §8.3. It shows

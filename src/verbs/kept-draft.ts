@@ -5,7 +5,7 @@ import { emergencyFolder, keepDraft } from '../journal/draft-file.ts';
 import type { Session } from '../journal/registry.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 /** What may be tried again, in another session or once the disk has room. */
 const KEPT_AFTER: readonly string[] = [

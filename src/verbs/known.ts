@@ -18,7 +18,7 @@ import type { Session } from '../journal/registry.ts';
 import { forgetOld } from './forget.ts';
 import { tryRememberClock } from './next-clock.ts';
 import { cacheFolder, type Repository } from './repository.ts';
-import { dirsOf, type LiveSession, liveSessions } from './session.ts';
+import { dirsOf, type LiveSession, liveSessions } from './session-state.ts';
 import { evidenceIn } from './tree-evidence.ts';
 
 /** What can be known here: what HEAD holds, and what the sessions of this machine have journalled beyond it. */

@@ -2,7 +2,7 @@ import { parseRecord } from '../core/record.ts';
 import { readClock, rememberClock } from '../journal/clock.ts';
 import type { Entry } from '../journal/records.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 /** SPEC §6.4: one more than the highest clock seen anywhere on this machine. */
 export function nextClock(repository: Repository, tip: Entry | null): number {

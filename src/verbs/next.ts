@@ -1,16 +1,7 @@
-import { linkTasks, nextTasks } from '../core/task-order.ts';
 import { requireTrust } from './current.ts';
+import { type NextAction, nextActions } from './next-actions.ts';
 import type { Repository } from './repository.ts';
-import { assertNoCycle, type Board, readBoard } from './task-board.ts';
-
-export interface NextAction {
-  task_id: string;
-  title: string;
-  critical_path: number;
-  unblocks: number;
-  priority: number;
-  prompt: string | null;
-}
+import { type Board, readBoard } from './task-board.ts';
 
 export interface NextResult {
   actions: NextAction[];
@@ -32,14 +23,4 @@ function putDown({ tasks, known, statusOf, holderOf }: Board): NextResult['put_d
       Object.hasOwn(known.history.tasks, id) && statusOf(id) === 'in_progress' && holderOf(id) === null,
   );
   return begun.map(({ task_id, title }) => ({ task_id, title }));
-}
-
-export function nextActions({ tasks, statusOf, holderOf }: Board, most: number): NextAction[] {
-  const linked = linkTasks(tasks);
-  assertNoCycle(linked);
-  const ranked = nextTasks(linked, statusOf, most, (id) => holderOf(id) === null);
-  return ranked.map(({ task, critical_path, unblocks }) => {
-    const { task_id, title, priority, prompt } = task;
-    return { task_id, title, critical_path, unblocks, priority, prompt };
-  });
 }

@@ -12,7 +12,7 @@ import { type HolderState, readHolderState } from './at-work.ts';
 import { type Held, type Holds, hasHalf, holderOf } from './holds.ts';
 import type { Known } from './known.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf, momentOf } from './session.ts';
+import { dirsOf, momentOf } from './session-state.ts';
 import { removeTrailers } from './trailers.ts';
 
 /**

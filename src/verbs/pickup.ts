@@ -25,7 +25,7 @@ import { publishRecords } from './publish-records.ts';
 import { type ReceivedBaton, receiveBaton } from './received-baton.ts';
 import type { RecordDraft } from './record-draft.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 import { assertTask } from './task-name.ts';
 import { writeTrailers } from './trailers.ts';
 

@@ -8,7 +8,7 @@ import { isDetached, isRebasing } from './position.ts';
 import type { PublishOptions } from './publish.ts';
 import { isHere, leftBehind, recoverRecords } from './recover-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 /**
  * Brings the work tree in line with the journal: the records just written, and any that went missing, which is said.

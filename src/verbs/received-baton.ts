@@ -9,7 +9,7 @@ import { nodeSuite } from '../crypto.ts';
 import { readEntry } from '../journal/records.ts';
 import { readSession } from '../journal/registry.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 export interface ReceivedBaton {
   delta_id: string;

@@ -27,7 +27,7 @@ import { publishRecords } from './publish-records.ts';
 import { openWriter, type RecordOptions } from './record-verbs.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
 import { type DoneChange, findReverts } from './reverts.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 import { readKnownTasks } from './task-definitions.ts';
 import { protectedTip } from './tracking.ts';
 

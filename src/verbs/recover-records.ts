@@ -10,7 +10,7 @@ import { askRefs, type IsInRef } from './ask-refs.ts';
 import { changedAtHead } from './commit-sessions.ts';
 import { readBranch } from './position.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 /**
  * Writes what the work tree lacks of its sessions, and what it has with other bytes than were signed, but for those that a commit is known to hold and whose commit was not

@@ -14,7 +14,9 @@ import { publishRecords } from './publish-records.ts';
 import type { RecordOptions } from './record-verbs.ts';
 import type { Repository } from './repository.ts';
 import { refuseSecrets } from './secret.ts';
-import { currentSession, sessionsCalled, unknownSession, withLiveness } from './session.ts';
+import { currentSession, sessionsCalled } from './session.ts';
+import { withLiveness } from './session-state.ts';
+import { unknownSession } from './unknown-session.ts';
 
 export interface SessionStateResult {
   session_id: string;

@@ -7,7 +7,7 @@ import { type IndexFile, openIndexFile } from '../git/index-file.ts';
 import { type NativeGitStore, openNativeStore } from '../git/native-store.ts';
 import { tryClearLeft } from '../git/own-file.ts';
 import type { Git } from '../git/run.ts';
-import type { Host } from '../journal/heartbeat.ts';
+import type { Host } from '../journal/moment.ts';
 
 /** What a verb works with. Time, environment and the store are here, so that nothing below reaches for them. */
 export interface Repository {

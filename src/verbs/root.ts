@@ -11,7 +11,8 @@ import { checkCurrentPin, homeOf } from './ledger/pin.ts';
 import type { Repository } from './repository.ts';
 import { requireLedger } from './require-ledger.ts';
 import { noRecords, verifySeal } from './seal-plan.ts';
-import { chosenSession, dirsOf, requireSession, type SessionChoice } from './session.ts';
+import { chosenSession, requireSession, type SessionChoice } from './session.ts';
+import { dirsOf } from './session-state.ts';
 import { findTreeSession } from './tree-session.ts';
 
 export interface RootResult {

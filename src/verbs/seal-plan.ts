@@ -11,7 +11,7 @@ import { isSeal, readEntry, readTip, recordNumbers, type SealEntry } from '../jo
 import type { Session } from '../journal/registry.ts';
 import { sealInProgress } from '../journal/sealing.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 /** A seal that is in the chain. */
 export interface Sealed {

@@ -18,7 +18,8 @@ import { isHeld, isHere } from './recover-records.ts';
 import { enterWorkTree, type Repository, requireWorkTree } from './repository.ts';
 import { newestSeal, planSeal, type Sealed } from './seal-plan.ts';
 import { assertIntact, assertSealable } from './sealable.ts';
-import { dirsOf, requireSession, type SessionChoice } from './session.ts';
+import { requireSession, type SessionChoice } from './session.ts';
+import { dirsOf } from './session-state.ts';
 import { findTreeSession } from './tree-session.ts';
 
 export interface SealOptions extends SessionChoice, PublishOptions, HoldOptions {}

@@ -14,7 +14,7 @@ import { journalled } from './known.ts';
 import { isHere } from './recover-records.ts';
 import { type Repository, requireWorkTree } from './repository.ts';
 import { assertWrittenBack } from './seal-writeback.ts';
-import { assertNotReleased, dirsOf, withLiveness } from './session.ts';
+import { assertNotReleased, dirsOf, withLiveness } from './session-state.ts';
 
 /** SPEC §11.1: what is sealed holds, and the last word about the code was said before. */
 export async function assertSealable(writer: Writer): Promise<void> {

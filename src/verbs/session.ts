@@ -2,38 +2,21 @@ import { readdirSync } from 'node:fs';
 import { HandoffError } from '../core/error.ts';
 import { quoteWord } from '../core/quote.ts';
 import { isNamed, parseSessionName } from '../core/session-name.ts';
-import { listSome } from '../core/some.ts';
 import type { Trust } from '../core/trust.ts';
-import { type Moment, readMoment } from '../journal/heartbeat.ts';
 import { ifThere } from '../journal/if-there.ts';
-import { isOpen, type Liveness, readLiveness } from '../journal/liveness.ts';
+import { isOpen } from '../journal/liveness.ts';
 import { lastSession, pointedSessions } from '../journal/pointers.ts';
-import { type End, readTip } from '../journal/records.ts';
-import {
-  listSessions,
-  readSession,
-  removeSession,
-  type Session,
-  type StateDirs,
-  stateDirs,
-} from '../journal/registry.ts';
+import { readTip } from '../journal/records.ts';
+import { listSessions, readSession, type Session } from '../journal/registry.ts';
 import { namedIdentity } from './acting.ts';
 import type { Repository } from './repository.ts';
+import { dirsOf, type LiveSession, withLiveness } from './session-state.ts';
+import { unknownSession } from './unknown-session.ts';
 
 /** Whose session: named, or the one this work tree is in. */
 export interface SessionChoice {
   as?: string;
   session?: string;
-}
-
-/** A session and what it is doing. */
-export interface LiveSession {
-  session: Session;
-  liveness: Liveness;
-}
-
-function staleAfter({ policy }: Trust): number {
-  return policy.rules.stale_after;
 }
 
 export async function requireSession(
@@ -58,16 +41,6 @@ export async function chosenSession(
   return named === undefined ? currentSession(repository, trust, as) : byId(repository, named);
 }
 
-export function withLiveness(repository: Repository, trust: Trust, session: Session): LiveSession {
-  const moment = momentOf(repository);
-  const liveness = readLiveness(dirsOf(repository), session, repository.host, moment, staleAfter(trust));
-  return { session, liveness };
-}
-
-export function momentOf(repository: Repository): Moment {
-  return readMoment(repository.host, repository.now());
-}
-
 /** By id or unique beginning, among the sessions of this machine. */
 function byId(repository: Repository, prefix: string): Session {
   const found = sessionsCalled(repository, prefix);
@@ -84,21 +57,6 @@ export function sessionsCalled(repository: Repository, prefix: string): Session[
   const found = ids.map((id) => readSession(dirs, id)).filter((session) => session !== null);
   return found.filter((session) => isNamed(name, session));
 }
-
-export function unknownSession(prefix: string, matches: readonly Named[]): HandoffError {
-  const data = { session: prefix };
-  if (matches.length < 2) {
-    const message = `There is no session ${JSON.stringify(prefix)} here.`;
-    return new HandoffError('unknown_session', message, { hint: 'git handoff sessions', data });
-  }
-  const names = matches.map(({ identity, session_id }) => `${identity}/${session_id}`);
-  return new HandoffError('unknown_session', `${names.length} sessions begin with ${JSON.stringify(prefix)}.`, {
-    hint: `Name one of them: ${listSome(names, 5)}`,
-    data,
-  });
-}
-
-type Named = Pick<Session, 'session_id' | 'identity'>;
 
 /** The session of an identity in this work tree; of whoever came last when nobody is named. It may have ended. */
 export async function currentSession(
@@ -136,44 +94,6 @@ function sessionsHere(repository: Repository): Session[] {
   return [...pointed, ...others].filter(({ session_id }) => readTip(dirs, session_id) !== null);
 }
 
-/** Every session this machine knows outside the tree, but for openings that died or never got anywhere. */
-export function liveSessions(repository: Repository, trust: Trust): LiveSession[] {
-  const sessions = listSessions(stateDirs(repository.stateDir));
-  const live = sessions.map((session) => withLiveness(repository, trust, session));
-  for (const { session } of live.filter(({ liveness }) => liveness.dead))
-    removeSession(dirsOf(repository), session.session_id);
-  return live.filter(({ liveness }) => liveness.opened || liveness.state === 'active');
-}
-
-/** SPEC §8.4: a session that was taken over stops, and never comes back by itself. */
-export function assertWritable(live: LiveSession): void {
-  if (live.liveness.state === 'wrapped') throw ended(live.session);
-  assertNotReleased(live);
-}
-
-export function assertNotReleased({ session, liveness }: LiveSession): void {
-  if (liveness.state === 'released') throw released(session, liveness.end!);
-}
-
-export function released(session: Pick<Session, 'session_id' | 'identity'>, end: End): HandoffError {
-  const by = end.session_id ? `${end.identity} (session ${end.session_id.slice(0, 8)})` : end.identity;
-  return new HandoffError(
-    'session_released',
-    `Session ${session.session_id} was released by ${by}: ${end.reason.replace(/[.\s]+$/, '')}.`,
-    {
-      hint: `Stop here: somebody else has this work now. git handoff status shows who; git handoff start --as ${quoteWord(session.identity)} opens a new session.`,
-      data: { session_id: session.session_id, reason: end.reason, released_by: end.session_id, identity: end.identity },
-    },
-  );
-}
-
-export function ended({ session_id }: Pick<Session, 'session_id'>): HandoffError {
-  return new HandoffError('session_ended', `Session ${session_id} is wrapped: nothing is added to it any more.`, {
-    hint: 'Continue it with git handoff pickup, or open fresh work with git handoff start.',
-    data: { session_id },
-  });
-}
-
 function noSession(identity: string | null): HandoffError {
   const whose = identity === null ? 'No session is' : `${identity} has no session`;
   return new HandoffError('no_session', `${whose} open in this work tree.`, {
@@ -186,8 +106,4 @@ function notYours({ session_id, identity }: Session, as: string): HandoffError {
     hint: `Leave out --as, or open your own: git handoff start --as ${quoteWord(as)}`,
     data: { session_id, identity },
   });
-}
-
-export function dirsOf(repository: Repository): StateDirs {
-  return stateDirs(repository.stateDir);
 }

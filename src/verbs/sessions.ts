@@ -3,7 +3,7 @@ import type { SessionState } from '../journal/liveness.ts';
 import { requireTrust } from './current.ts';
 import { type Known, readKnown } from './known.ts';
 import type { Repository } from './repository.ts';
-import type { LiveSession } from './session.ts';
+import type { LiveSession } from './session-state.ts';
 
 export interface SessionEntry {
   session_id: string;

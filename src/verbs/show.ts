@@ -22,7 +22,7 @@ import { journalled } from './known.ts';
 import { findRecords, openRecords } from './log.ts';
 import { onlyOne, parseRecordArgument } from './record-path.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 export interface ShowOptions {
   /** A path, an id, or at least six digits of one. */

@@ -14,7 +14,8 @@ import { type LeftOut, leftOutOf, leftOutWarnings, partOf } from './left-out.ts'
 import { readPosition } from './position.ts';
 import { readProject } from './project.ts';
 import type { Repository } from './repository.ts';
-import { chosenSession, dirsOf, type SessionChoice } from './session.ts';
+import { chosenSession, type SessionChoice } from './session.ts';
+import { dirsOf } from './session-state.ts';
 import { readTodos, type Todos } from './todos.ts';
 
 export interface StatusResult {

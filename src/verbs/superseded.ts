@@ -5,7 +5,7 @@ import type { Session } from '../journal/registry.ts';
 import { BOT } from './acting.ts';
 import { type Held, type Holds, isHeldBy } from './holds.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 import { removeTrailers } from './trailers.ts';
 
 /**

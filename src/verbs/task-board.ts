@@ -11,7 +11,7 @@ import { type Hold, readHold } from '../journal/locks.ts';
 import { readSession } from '../journal/registry.ts';
 import { type Known, readKnown } from './known.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf, withLiveness } from './session.ts';
+import { dirsOf, withLiveness } from './session-state.ts';
 import { readKnownTasks, type TaskDefinition } from './task-definitions.ts';
 
 /** What is to be done, and how far it is. */

@@ -5,10 +5,9 @@ import { type Claim, dropClaim, readClaims } from '../journal/claims.ts';
 import type { Holder } from '../journal/holder.ts';
 import type { Session } from '../journal/registry.ts';
 import { type Held, type Holds, hasHalf, holderOf, isHeldBy } from './holds.ts';
-import type { NextAction } from './next.ts';
 import type { RecordDraft } from './record-draft.ts';
 import type { Repository } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 
 /** What a record says about the lock that its session holds. */
 export interface RecordLock {
@@ -62,7 +61,13 @@ export async function releaseClaim(
   dropClaim(dirsOf(repository), session.session_id, task);
 }
 
-export function taskClaimed(task_id: string, holder: Holder | null, others: readonly NextAction[] = []): HandoffError {
+/** A task that could be begun instead. */
+interface FreeTask {
+  task_id: string;
+  title: string;
+}
+
+export function taskClaimed(task_id: string, holder: Holder | null, others: readonly FreeTask[] = []): HandoffError {
   const who = holder
     ? `${holder.identity} holds ${task_id} since ${holder.at}, in session ${holder.session_id} on ${holder.host}.`
     : `Somebody else has taken ${task_id}.`;
@@ -76,7 +81,7 @@ export function taskClaimed(task_id: string, holder: Holder | null, others: read
   });
 }
 
-export function instead(others: readonly NextAction[]): string {
+export function instead(others: readonly FreeTask[]): string {
   if (others.length === 0) return 'git handoff next shows what can be begun.';
   const names = others.map(({ task_id, title }) => `${task_id} (${title})`).join(', ');
   return `Unblocked and free: ${names}. Take one: git handoff claim ${quoteWord(others[0]!.task_id)}`;

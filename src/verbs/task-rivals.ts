@@ -5,7 +5,7 @@ import type { Writer } from './append.ts';
 import { readHolderState } from './at-work.ts';
 import type { Held } from './holds.ts';
 import type { Known } from './known.ts';
-import { type NextAction, nextActions } from './next.ts';
+import { type NextAction, nextActions } from './next-actions.ts';
 import type { Board } from './task-board.ts';
 
 /** Whoever else is at work on a task. Null when it is free, or its holder's session is over or shows no sign of life. */

@@ -17,7 +17,7 @@ import type { PublishOptions } from './publish.ts';
 import { publishRecords } from './publish-records.ts';
 import { isHere } from './recover-records.ts';
 import { openRepositoryAt, type Repository, requireWorkTree } from './repository.ts';
-import { dirsOf } from './session.ts';
+import { dirsOf } from './session-state.ts';
 import type { TaskDefinition } from './task-definitions.ts';
 
 /** A work tree for one task. */

@@ -13,7 +13,7 @@ import type { RecordDraft } from './record-draft.ts';
 import { allowedSecret, openWriter, type RecordOptions, type RecordResult } from './record-verbs.ts';
 import { enterWorkTree, type Repository } from './repository.ts';
 import type { CommandToRun } from './run-command.ts';
-import { assertWritable, withLiveness } from './session.ts';
+import { assertWritable, withLiveness } from './session-state.ts';
 import { assertTask } from './task-name.ts';
 import { type PlannedThought, planThought, readThought } from './thought-record.ts';
 

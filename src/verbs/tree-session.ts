@@ -9,7 +9,7 @@ import { isNamed, parseSessionName } from '../core/session-name.ts';
 import type { Trust } from '../core/trust.ts';
 import type { VerifiedRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
-import { unknownSession } from './session.ts';
+import { unknownSession } from './unknown-session.ts';
 
 /** A session as a tree has it, whole and verified. */
 export interface TreeSession {

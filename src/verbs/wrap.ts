@@ -24,7 +24,7 @@ import { appendSeal } from './seal.ts';
 import { newestSeal, type Sealed } from './seal-plan.ts';
 import { assertSealable } from './sealable.ts';
 import { sectionWarning } from './section-warning.ts';
-import { dirsOf, withLiveness } from './session.ts';
+import { dirsOf, withLiveness } from './session-state.ts';
 import { releaseClaims } from './task-lock.ts';
 import { removeTrailers } from './trailers.ts';
 

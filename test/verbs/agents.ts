@@ -8,7 +8,7 @@ import type { YamlMap } from '../../src/core/yaml.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { nodeHost } from '../../src/host.ts';
 import { type Handoff, openRepository } from '../../src/index.ts';
-import type { Host } from '../../src/journal/heartbeat.ts';
+import type { Host } from '../../src/journal/moment.ts';
 import type { Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
 

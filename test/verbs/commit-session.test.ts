@@ -10,7 +10,7 @@ import { listSessions } from '../../src/journal/registry.ts';
 import { commitTree } from '../../src/verbs/commit-tree.ts';
 import { publishRecords } from '../../src/verbs/publish-records.ts';
 import { openRepositoryAt } from '../../src/verbs/repository.ts';
-import { dirsOf } from '../../src/verbs/session.ts';
+import { dirsOf } from '../../src/verbs/session-state.ts';
 import { initialised, type Place, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { open } from './agents.ts';

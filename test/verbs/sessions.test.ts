@@ -12,7 +12,7 @@ import { openHolds } from '../../src/verbs/holds.ts';
 import { openSession } from '../../src/verbs/open-session.ts';
 import type { RecordDraft } from '../../src/verbs/record-draft.ts';
 import { openRepositoryAt } from '../../src/verbs/repository.ts';
-import { dirsOf } from '../../src/verbs/session.ts';
+import { dirsOf } from '../../src/verbs/session-state.ts';
 import { type RunOptions, run } from '../cli/cli.ts';
 import { emptyPlace, type Place, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
