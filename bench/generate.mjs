@@ -243,7 +243,7 @@ export const FIELDS = {
         2,
       ),
     blockers: [{ type: 'decision', issue: 'folding of long lines', resolution: 'none yet' }],
-    files_changed: ['src/core/yaml.ts', 'src/core/text.ts', 'test/core/yaml.test.ts', 'SPEC.md'],
+    files_changed: ['src/core/bytes/yaml.ts', 'src/core/text/text.ts', 'test/core/yaml.test.ts', 'SPEC.md'],
     related_thought_records: [],
   },
 };

@@ -12,7 +12,7 @@ const target = `${root}src/core/generated/`;
 const BASES = new Set(['common', 'record', 'document']);
 /** Files that are neither records nor documents. Each has a module of its own, which only its reader loads. */
 const ALONE = ['proof'];
-/** As in src/core/kinds.ts; a test compares what both make of it. */
+/** As in src/core/record/kinds.ts; a test compares what both make of it. */
 const MARKDOWN = new Set(['baton', 'decision']);
 
 const VALIDATOR = `import type { Shape } from '../yaml.ts';
@@ -73,7 +73,7 @@ function inline(node, own = node.$defs) {
   return named ? { ...inline(named, own), ...whole } : whole;
 }
 
-/** The Shape of src/core/yaml.ts for a schema. */
+/** The Shape of src/core/bytes/yaml.ts for a schema. */
 function shape(schema) {
   if (schema.properties || schema.additionalProperties) {
     const keys = Object.entries(schema.properties ?? {}).map(([key, value]) => [key, shape(value)]);

@@ -1,5 +1,5 @@
 // One regular expression for all files of a kind that are laid out as the writer does, in plain ASCII and the order of the
-// schema. It matches nothing that the reader or the schema refuses, but not all that they accept: src/core/head.ts says
+// schema. It matches nothing that the reader or the schema refuses, but not all that they accept: src/core/record/front-matter.ts says
 // what that is for. A choice is always decided by the next character, so that no input makes it backtrack for long.
 
 /** Captured in this order; see src/core/head.ts. */

@@ -1,33 +1,11 @@
 /** `git-handoff/core`: the protocol, pure. Runs in Node and in a browser, with no polyfills. */
-export { fromBase64, fromHex, toBase64, toHex } from './core/bytes.ts';
-export { type ChainFault, chainFaults, type Link, toLink } from './core/chain.ts';
-export { type Checkpoint, formatCheckpoint, ledgerOrigin, parseCheckpoint } from './core/checkpoint.ts';
-export { verifyEd25519 } from './core/ed25519.ts';
+export { fromBase64, fromHex, toBase64, toHex } from './core/bytes/bytes.ts';
+export { type Hashes, sha256, sha512 } from './core/bytes/hash.ts';
+export { readYaml, type Shape, type YamlMap, type YamlValue } from './core/bytes/yaml.ts';
+export { writeYaml } from './core/bytes/yaml-write.ts';
 export { type ErrorCode, type Finding, type FindingCode, HandoffError } from './core/error.ts';
-export { attachSignatures, formatRecord, type UnsignedRecord } from './core/format.ts';
-export { type Hashes, sha256, sha512 } from './core/hash.ts';
-export { addSession, emptyHistory, type History, type Wip } from './core/history.ts';
-export {
-  findSession,
-  lastDecisions,
-  newestBaton,
-  openWip,
-  pendingSignals,
-  recentDeltas,
-  successorOf,
-  taskStatus,
-} from './core/history-queries.ts';
-export { type DocumentKind, type Kind, namespaceOf, type RecordKind } from './core/kinds.ts';
-export { type LogGrowth, planGrowth } from './core/log-growth.ts';
-export {
-  consistencyProof,
-  inclusionProof,
-  leafHash,
-  merkleRoot,
-  verifyConsistency,
-  verifyInclusion,
-} from './core/merkle.ts';
-export { isIdentityName, isTaskId } from './core/names.ts';
+export { type Checkpoint, formatCheckpoint, ledgerOrigin, parseCheckpoint } from './core/ledger/checkpoint.ts';
+export { type LogGrowth, planGrowth } from './core/ledger/log-growth.ts';
 export {
   cosignatureMessage,
   formatNote,
@@ -42,28 +20,16 @@ export {
   parseNote,
   parseVerifierKey,
   type Verifier,
-} from './core/note.ts';
-export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
+} from './core/ledger/note.ts';
 export {
   checkProof,
   type Proof,
   type ProofCheck,
   type ProofLeaf,
   type ProofPath,
-} from './core/proof.ts';
-export type { ProofKeys } from './core/proof-checkpoint.ts';
-export { formatProof, parseProof } from './core/proof-text.ts';
-export { type ParsedRecord, parseRecord, type Signature } from './core/record.ts';
-export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record-summary.ts';
-export { type Seal, type SealClaim, type SealFault, sealFaults, type TreeHead, toSeal } from './core/seal.ts';
-export type { SessionSummary } from './core/session-summary.ts';
-export type { Signal } from './core/signals.ts';
-export { armourSshsig, fingerprint, formatPublicKey, parsePublicKey, parseSshsig, type Sshsig } from './core/sshsig.ts';
-export type { Ed25519Verify } from './core/strict.ts';
-export { browserSuite } from './core/suite.ts';
-export { summarise } from './core/summary.ts';
-export type { TaskState, TaskStatus } from './core/task-state.ts';
-export { escapeInvisible } from './core/text.ts';
+} from './core/ledger/proof.ts';
+export type { ProofKeys } from './core/ledger/proof-checkpoint.ts';
+export { formatProof, parseProof } from './core/ledger/proof-text.ts';
 export {
   consistencyFromTiles,
   formatEntries,
@@ -76,8 +42,15 @@ export {
   type Tile,
   tilePath,
   tilesOf,
-} from './core/tiles.ts';
-export { type Identity, type Policy, readIdentity, readPolicy, type Trust } from './core/trust.ts';
+} from './core/ledger/tiles.ts';
+export { isIdentityName, isTaskId } from './core/names.ts';
+export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
+export { type ChainFault, chainFaults, type Link, toLink } from './core/record/chain.ts';
+export { attachSignatures, formatRecord, type UnsignedRecord } from './core/record/format.ts';
+export { type DocumentKind, type Kind, namespaceOf, type RecordKind } from './core/record/kinds.ts';
+export { type ParsedRecord, parseRecord, type Signature } from './core/record/record.ts';
+export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record/record-summary.ts';
+export { summarise } from './core/record/summary.ts';
 export {
   type PublicKey,
   recordId,
@@ -85,6 +58,40 @@ export {
   signedMessage,
   type VerifiedRecord,
   verifyRecord,
-} from './core/verify.ts';
-export { readYaml, type Shape, type YamlMap, type YamlValue } from './core/yaml.ts';
-export { writeYaml } from './core/yaml-write.ts';
+} from './core/record/verify.ts';
+export {
+  consistencyProof,
+  inclusionProof,
+  leafHash,
+  merkleRoot,
+  verifyConsistency,
+  verifyInclusion,
+} from './core/seal/merkle.ts';
+export { type Seal, type SealClaim, type SealFault, sealFaults, type TreeHead, toSeal } from './core/seal/seal.ts';
+export { addSession, emptyHistory, type History, type Wip } from './core/session/history.ts';
+export {
+  findSession,
+  lastDecisions,
+  newestBaton,
+  openWip,
+  pendingSignals,
+  recentDeltas,
+  successorOf,
+  taskStatus,
+} from './core/session/history-queries.ts';
+export type { SessionSummary } from './core/session/session-summary.ts';
+export type { Signal } from './core/session/signals.ts';
+export type { TaskState, TaskStatus } from './core/task/state.ts';
+export { escapeInvisible } from './core/text/text.ts';
+export { browserSuite } from './core/trust/browser-suite.ts';
+export { verifyEd25519 } from './core/trust/ed25519.ts';
+export {
+  armourSshsig,
+  fingerprint,
+  formatPublicKey,
+  parsePublicKey,
+  parseSshsig,
+  type Sshsig,
+} from './core/trust/sshsig.ts';
+export type { Ed25519Verify } from './core/trust/strict.ts';
+export { type Identity, type Policy, readIdentity, readPolicy, type Trust } from './core/trust/trust.ts';

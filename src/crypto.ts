@@ -1,7 +1,7 @@
 import { createPublicKey, verify as cryptoVerify, hash, type KeyObject } from 'node:crypto';
-import type { Hash, Hashes } from './core/hash.ts';
-import { type Ed25519Verify, isStrict, strict } from './core/strict.ts';
-import type { SignedMessage, Suite } from './core/verify.ts';
+import type { Hash, Hashes } from './core/bytes/hash.ts';
+import type { SignedMessage, Suite } from './core/record/verify.ts';
+import { type Ed25519Verify, isStrict, strict } from './core/trust/strict.ts';
 
 export const verifyEd25519: Ed25519Verify = strict((publicKey, message, signature) => {
   const key = importKey(publicKey);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { kill, pid } from 'node:process';
-import type { Host } from './journal/moment.ts';
+import type { Host } from './disk/moment.ts';
 
 /** The machine this runs on. */
 export const nodeHost: Host = {

@@ -1,58 +1,58 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Role } from './core/trust.ts';
+import type { Role } from './core/trust/trust.ts';
+import type { SessionChoice } from './custody/chosen-session.ts';
+import type { GateResult } from './gate/result.ts';
 import { nodeHost } from './host.ts';
-import type { AuditStartOptions, AuditStartResult } from './verbs/audit-start.ts';
-import type { AuditVerifyOptions, AuditVerifyResult } from './verbs/audit-verify.ts';
-import type { CheckProofOptions, CheckProofResult } from './verbs/check-proof.ts';
-import type { ClaimOptions, ClaimResult } from './verbs/claim.ts';
-import type { EscalateOptions, EscalateResult } from './verbs/escalate.ts';
-import type { GateOptions } from './verbs/gate.ts';
-import type { GateResult } from './verbs/gate-result.ts';
-import type { HooksOptions, HooksResult } from './verbs/hooks.ts';
-import type { IdentityOptions, IdentityResult, KeygenResult, RotateResult } from './verbs/identity.ts';
-import type { IdentityListing } from './verbs/identity-list.ts';
-import type { IdentityResignOptions, IdentityResignResult } from './verbs/identity-resign.ts';
-import type { ResignOptions, RevokeResult } from './verbs/identity-revoke.ts';
-import type { InitOptions, InitResult } from './verbs/init.ts';
+import type { Actor } from './journal/keys/signers.ts';
+import { openRepositoryAt, type Program, type Repository, type RepositoryOptions } from './repository/repository.ts';
 import type { LedgerAppendOptions, LedgerAppendResult } from './verbs/ledger/append.ts';
+import type { CheckProofOptions, CheckProofResult } from './verbs/ledger/check-proof.ts';
 import type { LedgerKeyResult } from './verbs/ledger/key.ts';
+import type { ProveOptions, ProveResult } from './verbs/ledger/prove.ts';
 import type { LedgerVerifyOptions, LedgerVerifyResult } from './verbs/ledger/verify.ts';
-import type { LogEntry, LogOptions } from './verbs/log.ts';
-import type { NextResult } from './verbs/next.ts';
-import type { PendingResult } from './verbs/pending.ts';
-import type { PickupOptions, PickupResult } from './verbs/pickup.ts';
-import type { PolicyResult, PolicySetOptions } from './verbs/policy.ts';
-import type { PolicySignOptions } from './verbs/policy-sign.ts';
-import type { ProveOptions, ProveResult } from './verbs/prove.ts';
-import type { ReconcileOptions, ReconcileResult } from './verbs/reconcile.ts';
-import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from './verbs/record-verbs.ts';
-import type { ReleaseOptions, SessionStateResult } from './verbs/release.ts';
-import { openRepositoryAt, type Program, type Repository, type RepositoryOptions } from './verbs/repository.ts';
-import type { ReviewOptions } from './verbs/review.ts';
-import type { LedgerRoot, RootOptions, RootResult } from './verbs/root.ts';
-import type { SealOptions, SealResult } from './verbs/seal.ts';
-import type { SessionChoice } from './verbs/session.ts';
-import type { SessionEntry } from './verbs/sessions.ts';
-import type { ShowOptions, ShowResult } from './verbs/show.ts';
-import type { Actor } from './verbs/signing.ts';
-import type { StartOptions, StartResult } from './verbs/start.ts';
-import type { StatusResult } from './verbs/status.ts';
-import type { TaskDefineOptions, TaskDefineResult } from './verbs/task-define.ts';
-import type { TaskGraphResult } from './verbs/task-graph.ts';
-import type { TaskDetail, TaskEntry, TaskListOptions } from './verbs/task-list.ts';
-import type { TaskUpdateOptions, TaskUpdateResult } from './verbs/task-update.ts';
-import type { ThoughtOptions, ThoughtResult } from './verbs/thought.ts';
-import type { TrustResult } from './verbs/trust.ts';
-import type { VerifyOptions, VerifyResult } from './verbs/verify.ts';
-import type { WaiverOptions, WaiverResult } from './verbs/waiver.ts';
-import type { WrapOptions, WrapResult } from './verbs/wrap.ts';
+import type { LogEntry, LogOptions } from './verbs/reading/log.ts';
+import type { ShowOptions, ShowResult } from './verbs/reading/show.ts';
+import type { VerifyOptions, VerifyResult } from './verbs/reading/verify.ts';
+import type { AuditStartOptions, AuditStartResult } from './verbs/seal/audit-start.ts';
+import type { AuditVerifyOptions, AuditVerifyResult } from './verbs/seal/audit-verify.ts';
+import type { LedgerRoot, RootOptions, RootResult } from './verbs/seal/root.ts';
+import type { SealOptions, SealResult } from './verbs/seal/seal.ts';
+import type { PickupOptions, PickupResult } from './verbs/session/pickup.ts';
+import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from './verbs/session/record-verbs.ts';
+import type { ReleaseOptions, SessionStateResult } from './verbs/session/release.ts';
+import type { SessionEntry } from './verbs/session/sessions.ts';
+import type { PendingResult } from './verbs/session/signal-pending.ts';
+import type { StartOptions, StartResult } from './verbs/session/start.ts';
+import type { StatusResult } from './verbs/session/status.ts';
+import type { WrapOptions, WrapResult } from './verbs/session/wrap.ts';
+import type { HooksOptions, HooksResult } from './verbs/setup/hooks.ts';
+import type { IdentityOptions, IdentityResult, KeygenResult, RotateResult } from './verbs/setup/identity.ts';
+import type { IdentityListing } from './verbs/setup/identity-list.ts';
+import type { IdentityResignOptions, IdentityResignResult } from './verbs/setup/identity-resign.ts';
+import type { ResignOptions, RevokeResult } from './verbs/setup/identity-revoke.ts';
+import type { InitOptions, InitResult } from './verbs/setup/init.ts';
+import type { PolicyResult, PolicySetOptions } from './verbs/setup/policy.ts';
+import type { PolicySignOptions } from './verbs/setup/policy-sign.ts';
+import type { TrustResult } from './verbs/setup/trust.ts';
+import type { ClaimOptions, ClaimResult } from './verbs/task/claim.ts';
+import type { TaskDefineOptions, TaskDefineResult } from './verbs/task/define.ts';
+import type { TaskGraphResult } from './verbs/task/graph.ts';
+import type { TaskDetail, TaskEntry, TaskListOptions } from './verbs/task/list.ts';
+import type { NextResult } from './verbs/task/next.ts';
+import type { TaskUpdateOptions, TaskUpdateResult } from './verbs/task/update.ts';
+import type { EscalateOptions, EscalateResult } from './verbs/writeback/escalate.ts';
+import type { GateOptions } from './verbs/writeback/gate.ts';
+import type { ReconcileOptions, ReconcileResult } from './verbs/writeback/reconcile.ts';
+import type { ReviewOptions } from './verbs/writeback/review.ts';
+import type { ThoughtOptions, ThoughtResult } from './verbs/writeback/thought.ts';
+import type { WaiverOptions, WaiverResult } from './verbs/writeback/waiver.ts';
 
 export { type ErrorCode, type Finding, HandoffError } from './core/error.ts';
 export { nodeHashes, verifyEd25519 } from './crypto.ts';
-export { openIsomorphicStore } from './git/isomorphic-store.ts';
-export { openNativeStore } from './git/native-store.ts';
-export type { GitStore } from './git/store.ts';
+export { openIsomorphicStore } from './git/objects/isomorphic-store.ts';
+export { openNativeStore } from './git/objects/native-store.ts';
+export type { GitStore } from './git/objects/store.ts';
 
 declare const __BUILD__: string | undefined;
 
@@ -175,12 +175,12 @@ function program(): Program | null {
 /** Verbs are loaded when they are called: a hook that verifies need not load what signs. */
 function verbs(repository: Repository): Pick<Handoff, 'init' | 'trust' | 'verify' | 'gate' | 'log' | 'show'> {
   return {
-    init: async (options) => (await import('./verbs/init.ts')).init(repository, options),
-    trust: async (options) => (await import('./verbs/trust.ts')).trust(repository, options),
-    verify: async (options) => (await import('./verbs/verify.ts')).verify(repository, options),
-    gate: async (options) => (await import('./verbs/gate.ts')).gate(repository, options),
-    log: async (options) => (await import('./verbs/log.ts')).log(repository, options),
-    show: async (options) => (await import('./verbs/show.ts')).show(repository, options),
+    init: async (options) => (await import('./verbs/setup/init.ts')).init(repository, options),
+    trust: async (options) => (await import('./verbs/setup/trust.ts')).trust(repository, options),
+    verify: async (options) => (await import('./verbs/reading/verify.ts')).verify(repository, options),
+    gate: async (options) => (await import('./verbs/writeback/gate.ts')).gate(repository, options),
+    log: async (options) => (await import('./verbs/reading/log.ts')).log(repository, options),
+    show: async (options) => (await import('./verbs/reading/show.ts')).show(repository, options),
   };
 }
 
@@ -188,18 +188,18 @@ function sessionVerbs(
   repository: Repository,
 ): Pick<Handoff, 'start' | 'pickup' | 'wrap' | 'heartbeat' | 'release' | 'sessions' | 'status'> {
   return {
-    start: async (options) => (await import('./verbs/start.ts')).start(repository, options),
-    pickup: async (options) => (await import('./verbs/pickup.ts')).pickup(repository, options),
-    wrap: async (options) => (await import('./verbs/wrap.ts')).wrap(repository, options),
-    heartbeat: async (options) => (await import('./verbs/heartbeat.ts')).heartbeat(repository, options),
-    release: async (options) => (await import('./verbs/release.ts')).release(repository, options),
-    sessions: async () => (await import('./verbs/sessions.ts')).sessions(repository),
-    status: async (options) => (await import('./verbs/status.ts')).status(repository, options),
+    start: async (options) => (await import('./verbs/session/start.ts')).start(repository, options),
+    pickup: async (options) => (await import('./verbs/session/pickup.ts')).pickup(repository, options),
+    wrap: async (options) => (await import('./verbs/session/wrap.ts')).wrap(repository, options),
+    heartbeat: async (options) => (await import('./verbs/session/heartbeat.ts')).heartbeat(repository, options),
+    release: async (options) => (await import('./verbs/session/release.ts')).release(repository, options),
+    sessions: async () => (await import('./verbs/session/sessions.ts')).sessions(repository),
+    status: async (options) => (await import('./verbs/session/status.ts')).status(repository, options),
   };
 }
 
 function recordVerbs(repository: Repository): Pick<Handoff, 'note' | 'checkpoint' | 'decide' | 'wip' | 'signal'> {
-  const load = () => import('./verbs/record-verbs.ts');
+  const load = () => import('./verbs/session/record-verbs.ts');
   return {
     note: async (options) => (await load()).note(repository, options),
     checkpoint: async (options) => (await load()).checkpoint(repository, options),
@@ -210,28 +210,29 @@ function recordVerbs(repository: Repository): Pick<Handoff, 'note' | 'checkpoint
     },
     signal: {
       send: async (options) => (await load()).signalSend(repository, options),
-      pending: async (options) => (await import('./verbs/pending.ts')).signalPending(repository, options),
+      pending: async (options) =>
+        (await import('./verbs/session/signal-pending.ts')).signalPending(repository, options),
     },
   };
 }
 
 function writebackVerbs(repository: Repository): WritebackVerbs {
   return {
-    thought: async (options) => (await import('./verbs/thought.ts')).thought(repository, options),
-    escalate: async (options) => (await import('./verbs/escalate.ts')).escalate(repository, options),
-    review: async (options) => (await import('./verbs/review.ts')).review(repository, options),
-    waiver: async (options) => (await import('./verbs/waiver.ts')).waiver(repository, options),
-    reconcile: async (options) => (await import('./verbs/reconcile.ts')).reconcile(repository, options),
+    thought: async (options) => (await import('./verbs/writeback/thought.ts')).thought(repository, options),
+    escalate: async (options) => (await import('./verbs/writeback/escalate.ts')).escalate(repository, options),
+    review: async (options) => (await import('./verbs/writeback/review.ts')).review(repository, options),
+    waiver: async (options) => (await import('./verbs/writeback/waiver.ts')).waiver(repository, options),
+    reconcile: async (options) => (await import('./verbs/writeback/reconcile.ts')).reconcile(repository, options),
   };
 }
 
 function sealVerbs(repository: Repository): SealVerbs {
   return {
-    seal: async (options) => (await import('./verbs/seal.ts')).seal(repository, options),
-    root: async (options) => (await import('./verbs/root.ts')).root(repository, options),
-    prove: async (options) => (await import('./verbs/prove.ts')).prove(repository, options),
+    seal: async (options) => (await import('./verbs/seal/seal.ts')).seal(repository, options),
+    root: async (options) => (await import('./verbs/seal/root.ts')).root(repository, options),
+    prove: async (options) => (await import('./verbs/ledger/prove.ts')).prove(repository, options),
     checkProof: async (options) =>
-      (await import('./verbs/check-proof.ts')).checkProofFile(options, async () => repository),
+      (await import('./verbs/ledger/check-proof.ts')).checkProofFile(options, async () => repository),
     ledger: {
       append: async (options) => (await import('./verbs/ledger/append.ts')).ledgerAppend(repository, options),
       verify: async (options) => (await import('./verbs/ledger/verify.ts')).ledgerVerify(repository, options),
@@ -241,49 +242,50 @@ function sealVerbs(repository: Repository): SealVerbs {
 }
 
 function taskVerbs(repository: Repository): TaskVerbs {
-  const loadList = () => import('./verbs/task-list.ts');
-  const loadDefine = () => import('./verbs/task-define.ts');
-  const loadClaim = () => import('./verbs/claim.ts');
+  const loadList = () => import('./verbs/task/list.ts');
+  const loadDefine = () => import('./verbs/task/define.ts');
+  const loadClaim = () => import('./verbs/task/claim.ts');
   return {
     task: {
       add: async (options) => (await loadDefine()).taskAdd(repository, options),
       edit: async (options) => (await loadDefine()).taskEdit(repository, options),
       list: async (options) => (await loadList()).taskList(repository, options),
       show: async (options) => (await loadList()).taskShow(repository, options),
-      update: async (options) => (await import('./verbs/task-update.ts')).taskUpdate(repository, options),
-      graph: async (options) => (await import('./verbs/task-graph.ts')).taskGraph(repository, options),
+      update: async (options) => (await import('./verbs/task/update.ts')).taskUpdate(repository, options),
+      graph: async (options) => (await import('./verbs/task/graph.ts')).taskGraph(repository, options),
     },
-    next: async (options) => (await import('./verbs/next.ts')).next(repository, options),
+    next: async (options) => (await import('./verbs/task/next.ts')).next(repository, options),
     claim: async (options) => (await loadClaim()).claim(repository, options),
     unclaim: async (options) => (await loadClaim()).unclaim(repository, options),
   };
 }
 
 function identityVerbs(repository: Repository): Handoff['identity'] {
-  const load = () => import('./verbs/identity.ts');
-  const loadList = () => import('./verbs/identity-list.ts');
+  const load = () => import('./verbs/setup/identity.ts');
+  const loadList = () => import('./verbs/setup/identity-list.ts');
   return {
     add: async (options) => (await load()).identityAdd(repository, options),
     keygen: async (options) => (await load()).identityKeygen({ repository, env: repository.env }, options),
     list: async () => (await loadList()).identityList(repository),
     rotate: async (options) => (await load()).identityRotate(repository, options),
-    revoke: async (options) => (await import('./verbs/identity-revoke.ts')).identityRevoke(repository, options),
-    resign: async (options = {}) => (await import('./verbs/identity-resign.ts')).identityResign(repository, options),
+    revoke: async (options) => (await import('./verbs/setup/identity-revoke.ts')).identityRevoke(repository, options),
+    resign: async (options = {}) =>
+      (await import('./verbs/setup/identity-resign.ts')).identityResign(repository, options),
     export: async () => (await loadList()).identityExport(repository),
   };
 }
 
 function policyVerbs(repository: Repository): Handoff['policy'] {
-  const load = () => import('./verbs/policy.ts');
+  const load = () => import('./verbs/setup/policy.ts');
   return {
     show: async () => (await load()).policyShow(repository),
     set: async (options) => (await load()).policySet(repository, options),
-    sign: async (options = {}) => (await import('./verbs/policy-sign.ts')).policySign(repository, options),
+    sign: async (options = {}) => (await import('./verbs/setup/policy-sign.ts')).policySign(repository, options),
   };
 }
 
 function hookVerbs(repository: Repository): Handoff['hooks'] {
-  const load = () => import('./verbs/hooks.ts');
+  const load = () => import('./verbs/setup/hooks.ts');
   return {
     install: async (options) => (await load()).hooksInstall(repository, options),
     uninstall: async () => (await load()).hooksUninstall(repository),
@@ -293,7 +295,7 @@ function hookVerbs(repository: Repository): Handoff['hooks'] {
 
 function auditVerbs(repository: Repository): Handoff['audit'] {
   return {
-    start: async (options) => (await import('./verbs/audit-start.ts')).auditStart(repository, options),
-    verify: async (options) => (await import('./verbs/audit-verify.ts')).auditVerify(repository, options),
+    start: async (options) => (await import('./verbs/seal/audit-start.ts')).auditStart(repository, options),
+    verify: async (options) => (await import('./verbs/seal/audit-verify.ts')).auditVerify(repository, options),
   };
 }

@@ -1,14 +1,14 @@
 import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { attachSignatures, formatRecord } from '../src/core/format.ts';
-import type { RecordKind } from '../src/core/kinds.ts';
+import type { YamlMap } from '../src/core/bytes/yaml.ts';
 import { recordName, sessionFolder } from '../src/core/paths.ts';
-import { recordId, signedMessage } from '../src/core/verify.ts';
-import type { YamlMap } from '../src/core/yaml.ts';
+import { attachSignatures, formatRecord } from '../src/core/record/format.ts';
+import type { RecordKind } from '../src/core/record/kinds.ts';
+import { recordId, signedMessage } from '../src/core/record/verify.ts';
 import { nodeHashes } from '../src/crypto.ts';
 import { type Handoff, openRepository } from '../src/index.ts';
-import { generateKey } from '../src/journal/keys.ts';
+import { generateKey } from '../src/journal/keys/keys.ts';
 import { git, isolatedEnv, temporaryDirectory } from './temporary.ts';
 
 /** A temporary repository with git-handoff in it, and the keys beside it. */

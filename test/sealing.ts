@@ -1,4 +1,4 @@
-import { consistencyProof, merkleRoot } from '../src/core/merkle.ts';
+import { consistencyProof, merkleRoot } from '../src/core/seal/merkle.ts';
 import { nodeHashes } from '../src/crypto.ts';
 import { type Draft, type Place, type SessionOptions, type Written, writeSession } from './handoff.ts';
 

@@ -1,7 +1,7 @@
+import type { Hashes } from '../core/bytes/hash.ts';
 import { HandoffError } from '../core/error.ts';
-import type { Hashes } from '../core/hash.ts';
-import { leafHash } from '../core/merkle.ts';
-import type { Entry, Source } from './source.ts';
+import { leafHash } from '../core/seal/merkle.ts';
+import type { Entry, Source } from './source/source.ts';
 
 /** What is larger is not read for its hash: no root over it holds. It is refused for its size anyway. */
 const MAX_LEAF_BYTES = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { Repository } from '../verbs/repository.ts';
+import type { Repository } from '../repository/repository.ts';
 import type { Paint } from './terminal.ts';
 
 /** Who a verb is for: the headings of the main help, in this order. */

@@ -1,5 +1,5 @@
 import { HandoffError } from '../core/error.ts';
-import type { Repository, RepositoryOptions } from '../verbs/repository.ts';
+import type { Repository, RepositoryOptions } from '../repository/repository.ts';
 import type { Context } from './command.ts';
 
 /** For whoever opened it, who also ends it. */
@@ -37,7 +37,7 @@ async function readAll(stdin: NodeJS.ReadStream, limit = Number.POSITIVE_INFINIT
 }
 
 async function open(directory: string, options: RepositoryOptions): Promise<Repository> {
-  const { openRepositoryAt } = await import('../verbs/repository.ts');
+  const { openRepositoryAt } = await import('../repository/repository.ts');
   return openRepositoryAt(directory, options);
 }
 

@@ -1,4 +1,4 @@
-import { replaceHidden } from '../core/text.ts';
+import { replaceHidden } from '../core/text/text.ts';
 
 /** One line, the same value, but with nothing in it that a terminal would obey or a reader could not see. */
 export function toJson(value: unknown): string {

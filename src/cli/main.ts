@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { later } from '../core/later.ts';
 import { nodeHost } from '../host.ts';
-import type { Program } from '../verbs/repository.ts';
+import type { Program } from '../repository/repository.ts';
 import type { Verb } from './command.ts';
 import { type OpenContext, openContext } from './context.ts';
 import { type Failure, formatFailure, toFailure } from './failure.ts';

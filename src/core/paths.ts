@@ -1,5 +1,5 @@
-import { extensionOf, isRecordKind, type RecordKind } from './kinds.ts';
 import { isTaskId } from './names.ts';
+import { extensionOf, isRecordKind, type RecordKind } from './record/kinds.ts';
 
 /** Where things live in the tree, SPEC §2.2. The path says who may write. */
 export const ROOT = '.handoff';

@@ -2,8 +2,8 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:chil
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { NO_REPOSITORY } from './objects/store.ts';
 import type { Stop } from './stop.ts';
-import { NO_REPOSITORY } from './store.ts';
 
 export interface Git {
   dir: string;

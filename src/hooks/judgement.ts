@@ -1,6 +1,6 @@
 import type { Finding } from '../core/error.ts';
-import type { GateOptions } from '../verbs/gate.ts';
-import type { Repository } from '../verbs/repository.ts';
+import type { Repository } from '../repository/repository.ts';
+import type { GateOptions } from '../verbs/writeback/gate.ts';
 
 /** What a hook says of one ref, or of what is staged. */
 export interface Judgement {
@@ -33,7 +33,7 @@ export async function judge(
   ref: string,
   options: Omit<GateOptions, 'replaces'>,
 ): Promise<Judgement> {
-  const { gate } = await import('../verbs/gate.ts');
+  const { gate } = await import('../verbs/writeback/gate.ts');
   const { pass, findings } = await gate(repository, { ...options, replaces: true });
   return { ref, pass, reason: null, findings };
 }

@@ -1,15 +1,15 @@
-import { openTree } from '../audit/tree-source.ts';
-import { loadTrust } from '../audit/trust.ts';
-import type { Trust } from '../core/trust.ts';
+import { openTree } from '../audit/source/tree-source.ts';
+import { loadTrust } from '../audit/trust/trust.ts';
+import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import { CatFile } from '../git/cat-file.ts';
-import { isNullOid, type Oid, type Ref } from '../git/store.ts';
-import type { Holder } from '../journal/holder.ts';
-import { readLock } from '../journal/lock-objects.ts';
-import { LOCKS, lockPrefix, lockRef, parseAnyLockRef, parseLockRef } from '../journal/lock-ref.ts';
-import { isLock } from '../journal/lock-signature.ts';
-import { keysOf } from '../verbs/lock-keys.ts';
-import type { Repository } from '../verbs/repository.ts';
+import { CatFile } from '../git/objects/cat-file.ts';
+import { isNullOid, type Oid, type Ref } from '../git/objects/store.ts';
+import type { Holder } from '../journal/locks/holder.ts';
+import { keysOf } from '../journal/locks/lock-keys.ts';
+import { readLock } from '../journal/locks/lock-objects.ts';
+import { LOCKS, lockPrefix, lockRef, parseAnyLockRef, parseLockRef } from '../journal/locks/lock-ref.ts';
+import { isLock } from '../journal/locks/lock-signature.ts';
+import type { Repository } from '../repository/repository.ts';
 import { type Judgement, passed, refused } from './judgement.ts';
 import type { Refs } from './server-refs.ts';
 

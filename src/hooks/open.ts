@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
 import type { Git } from '../git/run.ts';
-import { openFound, type Repository, type RepositoryOptions } from '../verbs/repository.ts';
+import { openFound, type Repository, type RepositoryOptions } from '../repository/repository.ts';
 
 /**
  * The repository that git means when it runs a hook. Mostly that is where the hook was started; after

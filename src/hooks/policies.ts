@@ -1,14 +1,14 @@
-import { limiter } from '../audit/limit.ts';
-import { metered } from '../audit/metered-source.ts';
-import { FOLDER, find, type Source } from '../audit/source.ts';
-import { openTree } from '../audit/tree-source.ts';
-import { hasPolicy, type KnownPolicies, readPolicies } from '../audit/trust.ts';
+import { limiter } from '../audit/source/limit.ts';
+import { metered } from '../audit/source/metered-source.ts';
+import { FOLDER, find, type Source } from '../audit/source/source.ts';
+import { openTree } from '../audit/source/tree-source.ts';
+import { hasPolicy, type KnownPolicies, readPolicies } from '../audit/trust/trust.ts';
 import type { Budget } from '../core/budget.ts';
 import { ROOT } from '../core/paths.ts';
-import type { Policy } from '../core/trust.ts';
+import type { Policy } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { Oid } from '../git/store.ts';
-import type { Repository } from '../verbs/repository.ts';
+import type { Oid } from '../git/objects/store.ts';
+import type { Repository } from '../repository/repository.ts';
 
 /** What the policies of a commit say, as far as they hold. */
 export interface PolicyAt {

@@ -1,7 +1,7 @@
 import { hasErrors } from '../core/error.ts';
-import { judgeStaged } from '../verbs/gate-staged.ts';
-import type { Repository } from '../verbs/repository.ts';
+import type { Repository } from '../repository/repository.ts';
 import type { Judgement } from './judgement.ts';
+import { judgeStaged } from './staged-records.ts';
 
 /** What is staged holds, and no record is changed or deleted. */
 export async function preCommit(repository: Repository): Promise<Judgement[]> {

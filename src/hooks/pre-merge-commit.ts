@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOid, type Oid } from '../git/store.ts';
-import { ifThere } from '../journal/if-there.ts';
-import { readPosition } from '../verbs/position.ts';
-import type { Repository } from '../verbs/repository.ts';
-import { stagedTree } from '../verbs/staged.ts';
-import { trackingCommits } from '../verbs/tracking.ts';
+import { ifThere } from '../disk/if-there.ts';
+import { isOid, type Oid } from '../git/objects/store.ts';
+import { readPosition } from '../repository/position.ts';
+import type { Repository } from '../repository/repository.ts';
+import { stagedTree } from '../repository/staged-tree.ts';
+import { trackingCommits } from '../repository/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed } from './judgement.ts';
 import { protects } from './protected.ts';
 

@@ -1,10 +1,10 @@
 import { type Budget, budgetFinding, isOverBudget } from '../core/budget.ts';
 import { asHandoffError } from '../core/error.ts';
-import { isNullOid, type Oid } from '../git/store.ts';
-import { followRef } from '../git/symbolic-ref.ts';
-import { budgetOf } from '../verbs/gate-budget.ts';
-import { tryPinRoot } from '../verbs/pins.ts';
-import type { Repository } from '../verbs/repository.ts';
+import { budgetOf } from '../gate/budget.ts';
+import { isNullOid, type Oid } from '../git/objects/store.ts';
+import { followRef } from '../git/refs/symbolic-ref.ts';
+import { tryPinRoot } from '../repository/pins.ts';
+import type { Repository } from '../repository/repository.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
 import { isLockRef, judgeLock } from './lock-refs.ts';
 import { lists, openPolicies, type Policies, type PolicyAt } from './policies.ts';

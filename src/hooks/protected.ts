@@ -1,8 +1,8 @@
-import { openTree } from '../audit/tree-source.ts';
-import { readPolicies } from '../audit/trust.ts';
+import { openTree } from '../audit/source/tree-source.ts';
+import { readPolicies } from '../audit/trust/trust.ts';
 import { HandoffError } from '../core/error.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { Repository } from '../verbs/repository.ts';
+import type { Repository } from '../repository/repository.ts';
 
 /** Whether the policy at a commit protects a ref. Where there is none, nothing is; where it does not hold, everything is. */
 export async function protects(repository: Repository, commit: string, ref: string): Promise<boolean> {

@@ -1,6 +1,6 @@
-import type { Oid } from '../git/store.ts';
-import type { Repository } from '../verbs/repository.ts';
-import { trackingCommits } from '../verbs/tracking.ts';
+import type { Oid } from '../git/objects/store.ts';
+import type { Repository } from '../repository/repository.ts';
+import { trackingCommits } from '../repository/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed } from './judgement.ts';
 import { protects } from './protected.ts';
 

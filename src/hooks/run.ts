@@ -1,6 +1,6 @@
 import { type Finding, HandoffError } from '../core/error.ts';
-import type { HookName } from '../journal/hook-section.ts';
-import type { Repository } from '../verbs/repository.ts';
+import type { HookName } from '../repository/git-hooks/section.ts';
+import type { Repository } from '../repository/repository.ts';
 import type { HookCall, Judgement } from './judgement.ts';
 
 export interface HookResult {

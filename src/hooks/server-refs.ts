@@ -1,6 +1,6 @@
+import type { Oid } from '../git/objects/store.ts';
 import { readGit } from '../git/run.ts';
-import type { Oid } from '../git/store.ts';
-import type { Repository } from '../verbs/repository.ts';
+import type { Repository } from '../repository/repository.ts';
 
 /** Every ref that is there, by its full name, in the order of names. */
 export type Refs = ReadonlyMap<string, Oid>;

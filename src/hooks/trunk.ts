@@ -1,7 +1,7 @@
-import { FOLDERS_AT_ONCE, limiter } from '../audit/limit.ts';
-import { isOid, type Oid } from '../git/store.ts';
-import { followRef, readRefFile } from '../git/symbolic-ref.ts';
-import type { Repository } from '../verbs/repository.ts';
+import { FOLDERS_AT_ONCE, limiter } from '../audit/source/limit.ts';
+import { isOid, type Oid } from '../git/objects/store.ts';
+import { followRef, readRefFile } from '../git/refs/symbolic-ref.ts';
+import type { Repository } from '../repository/repository.ts';
 import { lists, type Policies, type PolicyAt } from './policies.ts';
 import type { Refs } from './server-refs.ts';
 

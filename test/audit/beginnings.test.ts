@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { YamlMap } from '../../src/core/yaml.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { branch, codesOf, document, taskFields } from '../gate/scenario.ts';
 import { newKey, type Place } from '../handoff.ts';
 import { git } from '../temporary.ts';

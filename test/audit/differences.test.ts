@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { unlike } from '../../src/audit/differences.ts';
-import type { Entry } from '../../src/audit/source.ts';
+import { unlike } from '../../src/audit/delta/differences.ts';
+import type { Entry } from '../../src/audit/source/source.ts';
 
 function entries(count: number): Entry[] {
   return Array.from({ length: count }, (_, n) => ({

@@ -2,10 +2,10 @@ import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSyn
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openEvidence } from '../../src/audit/evidence/evidence.ts';
-import { openTree } from '../../src/audit/tree-source.ts';
-import { loadTrust } from '../../src/audit/trust.ts';
+import { openTree } from '../../src/audit/source/tree-source.ts';
+import { loadTrust } from '../../src/audit/trust/trust.ts';
 import { nodeSuite } from '../../src/crypto.ts';
-import { openNativeStore } from '../../src/git/native-store.ts';
+import { openNativeStore } from '../../src/git/objects/native-store.ts';
 import { identityAfter, maintainer } from '../gate/scenario.ts';
 import { commitAll, type Draft, type Place, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';

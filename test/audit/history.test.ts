@@ -3,16 +3,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readHistory } from '../../src/audit/history.ts';
-import { openIndex } from '../../src/audit/index-source.ts';
-import { openTree } from '../../src/audit/tree-source.ts';
-import { loadTrust } from '../../src/audit/trust.ts';
+import { readHistory } from '../../src/audit/history/history.ts';
+import { openIndex } from '../../src/audit/source/index-source.ts';
+import { openTree } from '../../src/audit/source/tree-source.ts';
+import { loadTrust } from '../../src/audit/trust/trust.ts';
 import type { Finding } from '../../src/core/error.ts';
-import type { History } from '../../src/core/history.ts';
-import { newestBaton, openWip, pendingSignals } from '../../src/core/history-queries.ts';
+import type { History } from '../../src/core/session/history.ts';
+import { newestBaton, openWip, pendingSignals } from '../../src/core/session/history-queries.ts';
 import { nodeSuite } from '../../src/crypto.ts';
-import { openNativeStore } from '../../src/git/native-store.ts';
-import type { GitStore } from '../../src/git/store.ts';
+import { openNativeStore } from '../../src/git/objects/native-store.ts';
+import type { GitStore } from '../../src/git/objects/store.ts';
 import {
   commitAll,
   type Draft,

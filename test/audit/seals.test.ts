@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { judgeStaged } from '../../src/hooks/staged-records.ts';
 import { nodeHost } from '../../src/host.ts';
-import { judgeStaged } from '../../src/verbs/gate-staged.ts';
-import { openRepositoryAt } from '../../src/verbs/repository.ts';
+import { openRepositoryAt } from '../../src/repository/repository.ts';
 import { BATON, branch, commitRecords, START, verdict } from '../gate/scenario.ts';
 import { type Draft, type Place, writeBytes } from '../handoff.ts';
 import { headOf, SEALED_ID, type SealDraft, type Step, seal, writeSealed } from '../sealing.ts';

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type Entry, FILE, FOLDER, type Source } from '../../src/audit/source.ts';
-import { loadTrust } from '../../src/audit/trust.ts';
-import { parseRecord } from '../../src/core/record.ts';
-import { recordId } from '../../src/core/verify.ts';
+import { type Entry, FILE, FOLDER, type Source } from '../../src/audit/source/source.ts';
+import { loadTrust } from '../../src/audit/trust/trust.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import { recordId } from '../../src/core/record/verify.ts';
 import { nodeSuite } from '../../src/crypto.ts';
 import { AGAIN, growth } from '../growth.ts';
 import { newKey } from '../handoff.ts';

@@ -1,5 +1,5 @@
 import type { Finding } from '../../src/core/error.ts';
-import type { GateResult } from '../../src/verbs/gate-result.ts';
+import type { GateResult } from '../../src/gate/result.ts';
 
 /** An answer in which every text that others write, or could, is the same. */
 export function answerOf(text: string, findings: Finding[] = [findingOf(text)]): GateResult {

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { formatLog } from '../../src/cli/commands/reading/log-text.ts';
 import { formatFailure, toFailure } from '../../src/cli/failure.ts';
 import { toJson } from '../../src/cli/json.ts';
-import { formatLog } from '../../src/cli/text/log.ts';
 import { HandoffError } from '../../src/core/error.ts';
 import { commitAll, emptyPlace, initialised, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { git, temporaryDirectory } from '../temporary.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { formatTasks } from '../../src/cli/text/tasks.ts';
+import { formatTasks } from '../../src/cli/commands/task/tasks-text.ts';
 import type { Place } from '../handoff.ts';
 import { template } from '../threats/forge.ts';
 import { errorOf, type Run, run, UNSAFE } from './cli.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatVerify } from '../../src/cli/text/verify.ts';
+import { formatVerify } from '../../src/cli/commands/reading/verify-text.ts';
 import type { Finding } from '../../src/core/error.ts';
 
 const plain = Object.assign((_: string, text: string) => text, { columns: null });

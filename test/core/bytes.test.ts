@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { concatBytes, equalBytes, fromBase64, fromHex, toBase64, toHex, utf8 } from '../../src/core/bytes.ts';
+import { concatBytes, equalBytes, fromBase64, fromHex, toBase64, toHex, utf8 } from '../../src/core/bytes/bytes.ts';
 
 const bytes = fc.uint8Array({ maxLength: 200 });
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { assertPlace, chainFaults, type Link, toLink } from '../../src/core/chain.ts';
-import type { RecordKind } from '../../src/core/kinds.ts';
-import { parseRecord } from '../../src/core/record.ts';
-import { recordId, verifyRecord } from '../../src/core/verify.ts';
+import { assertPlace, chainFaults, type Link, toLink } from '../../src/core/record/chain.ts';
+import type { RecordKind } from '../../src/core/record/kinds.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import { recordId, verifyRecord } from '../../src/core/record/verify.ts';
 import { errorOf, example, nodeSuite, signedFile, testKey } from './examples.ts';
 
 const SESSION = '7c1f09aa-5b1e-4c3d-9f2a-0123456789ab';

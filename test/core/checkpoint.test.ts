@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { toHex, utf8 } from '../../src/core/bytes.ts';
-import { formatCheckpoint, ledgerOrigin, parseCheckpoint } from '../../src/core/checkpoint.ts';
-import { sha256 } from '../../src/core/hash.ts';
-import { leafHash } from '../../src/core/merkle.ts';
-import { parseNote } from '../../src/core/note.ts';
+import { toHex, utf8 } from '../../src/core/bytes/bytes.ts';
+import { sha256 } from '../../src/core/bytes/hash.ts';
+import { formatCheckpoint, ledgerOrigin, parseCheckpoint } from '../../src/core/ledger/checkpoint.ts';
+import { parseNote } from '../../src/core/ledger/note.ts';
+import { leafHash } from '../../src/core/seal/merkle.ts';
 import { vectors } from '../vectors.ts';
 import { errorOf } from './examples.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addClock, CLOCK_CAP, CLOCK_SLACK, type Clocks } from '../../src/core/clocks.ts';
+import { addClock, CLOCK_CAP, CLOCK_SLACK, type Clocks } from '../../src/core/record/clocks.ts';
 
 function clocksOf(seen: readonly number[]): Clocks {
   const clocks: Clocks = { clock: 0, highest: 0, beyond: [] };

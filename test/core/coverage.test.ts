@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exemption } from '../../src/core/exemption.ts';
+import { exemption } from '../../src/core/writeback/exemption.ts';
 
 test.each([
   ['package-lock.json', ['package-lock.json'], ['a/package-lock.json', 'package-lock.jsonx', 'xpackage-lock.json']],

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import nacl from 'tweetnacl';
 import { describe, expect, test } from 'vitest';
-import { fromHex } from '../../src/core/bytes.ts';
-import { verifyEd25519 as verifyTweetnacl } from '../../src/core/ed25519.ts';
-import { nobleHashes } from '../../src/core/hash.ts';
-import { isStrict } from '../../src/core/strict.ts';
+import { fromHex } from '../../src/core/bytes/bytes.ts';
+import { nobleHashes } from '../../src/core/bytes/hash.ts';
+import { verifyEd25519 as verifyTweetnacl } from '../../src/core/trust/ed25519.ts';
+import { isStrict } from '../../src/core/trust/strict.ts';
 import { nodeHashes, verifyEd25519Async, verifyEd25519 as verifyNode } from '../../src/crypto.ts';
 import { vectors } from '../vectors.ts';
 

@@ -1,13 +1,13 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fromHex, utf8 } from '../../src/core/bytes.ts';
+import { fromHex, utf8 } from '../../src/core/bytes/bytes.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { HandoffError } from '../../src/core/error.ts';
-import { attachSignatures, formatRecord } from '../../src/core/format.ts';
-import { isRecordKind, type Kind } from '../../src/core/kinds.ts';
-import { browserSuite } from '../../src/core/suite.ts';
-import { type PublicKey, type Suite, signedMessage } from '../../src/core/verify.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
+import { isRecordKind, type Kind } from '../../src/core/record/kinds.ts';
+import { type PublicKey, type Suite, signedMessage } from '../../src/core/record/verify.ts';
+import { browserSuite } from '../../src/core/trust/browser-suite.ts';
 import { nodeSuite as manyAtOnce, nodeHashes, verifyEd25519, verifyEd25519Async } from '../../src/crypto.ts';
 
 /** Both kinds of crypto, and on Node both ways to call it. */

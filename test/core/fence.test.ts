@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fenceText, MAX_SHOWN_BYTES, makeFence, type Provenance } from '../../src/core/fence.ts';
-import { assertVisible } from '../../src/core/text.ts';
+import { fenceText, MAX_SHOWN_BYTES, makeFence, type Provenance } from '../../src/core/text/fence.ts';
+import { assertVisible } from '../../src/core/text/text.ts';
 
 const FENCE = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 const OTHER = 'ffeeddccbbaa99887766554433221100';

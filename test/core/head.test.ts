@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { utf8 } from '../../src/core/bytes.ts';
-import { toLink } from '../../src/core/chain.ts';
+import { utf8 } from '../../src/core/bytes/bytes.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { HandoffError } from '../../src/core/error.ts';
-import { matchHead } from '../../src/core/head.ts';
-import { extensionOf, type Kind, RECORD_KINDS, type RecordKind } from '../../src/core/kinds.ts';
-import { cutSignature, type ParsedRecord, parseRecord } from '../../src/core/record.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+import { toLink } from '../../src/core/record/chain.ts';
+import { matchHead } from '../../src/core/record/front-matter.ts';
+import { extensionOf, type Kind, RECORD_KINDS, type RecordKind } from '../../src/core/record/kinds.ts';
+import { cutSignature, type ParsedRecord, parseRecord } from '../../src/core/record/record.ts';
 import { bytesOf, example, type FileCase, readVectors, signedFile, signedText, withoutSignature } from './examples.ts';
 import { fieldsOf, markdown } from './schema-arbitrary.ts';
 

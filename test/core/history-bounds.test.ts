@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { addSession, emptyHistory, type History } from '../../src/core/history.ts';
-import { newestBaton, openWip, pendingSignals, successorOf } from '../../src/core/history-queries.ts';
-import { dropOldTasks, type TaskTrail } from '../../src/core/task-state.ts';
+import { addSession, emptyHistory, type History } from '../../src/core/session/history.ts';
+import { newestBaton, openWip, pendingSignals, successorOf } from '../../src/core/session/history-queries.ts';
+import { dropOldTasks, type TaskTrail } from '../../src/core/task/state.ts';
 import {
   BATON,
   type Draft,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { addSession, emptyHistory, type History } from '../../src/core/history.ts';
-import { lastDecisions, openWip, pendingSignals } from '../../src/core/history-queries.ts';
-import { shortened } from '../../src/core/shortened.ts';
+import { addSession, emptyHistory, type History } from '../../src/core/session/history.ts';
+import { lastDecisions, openWip, pendingSignals } from '../../src/core/session/history-queries.ts';
+import { shortened } from '../../src/core/text/shortened.ts';
 import { type Draft, makeSession, pickupOf, type Session, START, signal, task, thought, wip } from './sessions.ts';
 
 // THREATS 48: a history is read with every verb. However long its records are, it is short.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addSession, emptyHistory, type History } from '../../src/core/history.ts';
+import { addSession, emptyHistory, type History } from '../../src/core/session/history.ts';
 import {
   findSession,
   lastDecisions,
@@ -10,7 +10,7 @@ import {
   recentDeltas,
   successorOf,
   taskStatus,
-} from '../../src/core/history-queries.ts';
+} from '../../src/core/session/history-queries.ts';
 import {
   AT,
   BATON,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fromBase64, fromHex, toHex } from '../../src/core/bytes.ts';
+import { fromBase64, fromHex, toHex } from '../../src/core/bytes/bytes.ts';
 import {
   consistencyProof,
   inclusionProof,
@@ -9,8 +9,8 @@ import {
   merkleRoot,
   verifyConsistency,
   verifyInclusion,
-} from '../../src/core/merkle.ts';
-import { consistencyNodes, inclusionNodes, type TreeNode } from '../../src/core/tree-nodes.ts';
+} from '../../src/core/seal/merkle.ts';
+import { consistencyNodes, inclusionNodes, type TreeNode } from '../../src/core/seal/tree-nodes.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { vectors } from '../vectors.ts';
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { fromHex, toBase64, toHex, utf8 } from '../../src/core/bytes.ts';
+import { fromHex, toBase64, toHex, utf8 } from '../../src/core/bytes/bytes.ts';
 import {
   cosignatureMessage,
   formatNote,
@@ -13,7 +13,7 @@ import {
   openNote,
   parseNote,
   parseVerifierKey,
-} from '../../src/core/note.ts';
+} from '../../src/core/ledger/note.ts';
 import { vectors } from '../vectors.ts';
 import { errorOf, nodeSuite, resultOf, SUITES, testKey } from './examples.ts';
 

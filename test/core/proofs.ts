@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto';
-import { toHex } from '../../src/core/bytes.ts';
-import { formatCheckpoint, ledgerOrigin } from '../../src/core/checkpoint.ts';
-import { inclusionProof, merkleRoot } from '../../src/core/merkle.ts';
+import { toHex } from '../../src/core/bytes/bytes.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
+import { formatCheckpoint, ledgerOrigin } from '../../src/core/ledger/checkpoint.ts';
 import {
   cosignatureMessage,
   formatNote,
@@ -9,12 +9,12 @@ import {
   type NoteSignature,
   noteMessage,
   noteSignature,
-} from '../../src/core/note.ts';
+} from '../../src/core/ledger/note.ts';
+import type { Proof, ProofLeaf, ProofPath } from '../../src/core/ledger/proof.ts';
 import { recordName, sessionFolder } from '../../src/core/paths.ts';
-import type { Proof, ProofLeaf, ProofPath } from '../../src/core/proof.ts';
-import { parseRecord } from '../../src/core/record.ts';
-import { recordId } from '../../src/core/verify.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import { recordId } from '../../src/core/record/verify.ts';
+import { inclusionProof, merkleRoot } from '../../src/core/seal/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { signedFile, type TestKey, testKey } from './examples.ts';
 import { AT, type Draft, sessionId } from './sessions.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { quoteWord } from '../../src/core/quote.ts';
+import { quoteWord } from '../../src/core/text/quote.ts';
 import { HOSTILE_IDS } from '../journal/forged-holders.ts';
 import { temporaryDirectory } from '../temporary.ts';
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
-import { concatBytes, utf8 } from '../../src/core/bytes.ts';
+import { concatBytes, utf8 } from '../../src/core/bytes/bytes.ts';
+import type { YamlValue } from '../../src/core/bytes/yaml.ts';
 import { HandoffError } from '../../src/core/error.ts';
-import { attachSignatures, formatRecord } from '../../src/core/format.ts';
-import { DOCUMENT_KINDS, extensionOf, isRecordKind, type Kind, RECORD_KINDS } from '../../src/core/kinds.ts';
-import { type ParsedRecord, parseRecord } from '../../src/core/record.ts';
-import { assertSignedByMaintainer, assertSucceeds, readIdentity, readPolicy } from '../../src/core/trust.ts';
-import { recordId, type Suite, verifyRecord } from '../../src/core/verify.ts';
-import type { YamlValue } from '../../src/core/yaml.ts';
+import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
+import { DOCUMENT_KINDS, extensionOf, isRecordKind, type Kind, RECORD_KINDS } from '../../src/core/record/kinds.ts';
+import { type ParsedRecord, parseRecord } from '../../src/core/record/record.ts';
+import { recordId, type Suite, verifyRecord } from '../../src/core/record/verify.ts';
+import { assertSignedByMaintainer, assertSucceeds, readIdentity, readPolicy } from '../../src/core/trust/trust.ts';
 import {
   type DocumentCase,
   EXAMPLES,

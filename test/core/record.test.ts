@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { concatBytes, equalBytes, utf8 } from '../../src/core/bytes.ts';
-import { attachSignatures, formatRecord } from '../../src/core/format.ts';
+import { concatBytes, equalBytes, utf8 } from '../../src/core/bytes/bytes.ts';
+import type { YamlMap, YamlValue } from '../../src/core/bytes/yaml.ts';
 import { validators } from '../../src/core/generated/validators.js';
-import { DOCUMENT_KINDS, extensionOf, isRecordKind, type Kind, RECORD_KINDS } from '../../src/core/kinds.ts';
 import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES } from '../../src/core/limits.ts';
-import { parseRecord } from '../../src/core/record.ts';
-import { recordId, verifyRecord } from '../../src/core/verify.ts';
-import type { YamlMap, YamlValue } from '../../src/core/yaml.ts';
+import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
+import { DOCUMENT_KINDS, extensionOf, isRecordKind, type Kind, RECORD_KINDS } from '../../src/core/record/kinds.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import { recordId, verifyRecord } from '../../src/core/record/verify.ts';
 import {
   EXAMPLES,
   errorOf,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc, { type Arbitrary } from 'fast-check';
-import type { Kind } from '../../src/core/kinds.ts';
-import type { YamlMap, YamlValue } from '../../src/core/yaml.ts';
+import type { YamlMap, YamlValue } from '../../src/core/bytes/yaml.ts';
+import type { Kind } from '../../src/core/record/kinds.ts';
 
 interface Schema {
   $ref?: string;

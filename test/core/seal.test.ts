@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { utf8 } from '../../src/core/bytes.ts';
-import { growingTree } from '../../src/core/growing-tree.ts';
-import { matchHead } from '../../src/core/head.ts';
-import { leafHash } from '../../src/core/merkle.ts';
-import { cutSignature, parseRecord } from '../../src/core/record.ts';
-import { type Seal, type SealClaim, sealFaults, toSeal } from '../../src/core/seal.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+import { utf8 } from '../../src/core/bytes/bytes.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
+import { matchHead } from '../../src/core/record/front-matter.ts';
+import { cutSignature, parseRecord } from '../../src/core/record/record.ts';
+import { growingTree } from '../../src/core/seal/growing-tree.ts';
+import { leafHash } from '../../src/core/seal/merkle.ts';
+import { type Seal, type SealClaim, sealFaults, toSeal } from '../../src/core/seal/seal.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { errorOf, example, resultOf, signedFile } from './examples.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findSecrets } from '../../src/core/secrets.ts';
+import { findSecrets } from '../../src/core/text/secrets.ts';
 
 // No token stands here in one piece: whoever scans this repository must find none.
 
@@ -181,7 +181,9 @@ const word = fc.constantFrom(
   ...'the token of a lock is its number and secret keys stay outside; password fields, API keys: see SPEC.md'.split(
     ' ',
   ),
-  ...'next steps: run npm test, then git rebase --onto origin/main; fixes #41 (see src/core/text.ts:12)'.split(' '),
+  ...'next steps: run npm test, then git rebase --onto origin/main; fixes #41 (see src/core/text/text.ts:12)'.split(
+    ' ',
+  ),
 );
 
 describe('clean text', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { missingSections } from '../../src/core/sections.ts';
+import { missingSections } from '../../src/core/text/sections.ts';
 
 const SECTIONS = ['current work', 'progress', 'decisions', 'blockers', 'files', 'next steps'];
 const has = (body: string, name: string) => missingSections(body, [name]).length === 0;

@@ -1,9 +1,9 @@
-import type { RecordKind } from '../../src/core/kinds.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { recordName, sessionFolder } from '../../src/core/paths.ts';
-import { parseRecord } from '../../src/core/record.ts';
-import type { PlacedRecord } from '../../src/core/record-summary.ts';
-import { verifyRecord } from '../../src/core/verify.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+import type { RecordKind } from '../../src/core/record/kinds.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import type { PlacedRecord } from '../../src/core/record/record-summary.ts';
+import { verifyRecord } from '../../src/core/record/verify.ts';
 import { nodeSuite, signedFile, testKey } from './examples.ts';
 
 export interface Draft {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import nacl from 'tweetnacl';
 import { describe, expect, test } from 'vitest';
-import { concatBytes, fromBase64, toBase64, toHex, utf8 } from '../../src/core/bytes.ts';
-import { verifyEd25519 as verifyTweetnacl } from '../../src/core/ed25519.ts';
-import { nobleHashes, sha512 } from '../../src/core/hash.ts';
+import { concatBytes, fromBase64, toBase64, toHex, utf8 } from '../../src/core/bytes/bytes.ts';
+import { nobleHashes, sha512 } from '../../src/core/bytes/hash.ts';
+import { verifyEd25519 as verifyTweetnacl } from '../../src/core/trust/ed25519.ts';
 import {
   armourSshsig,
   fingerprint,
@@ -15,7 +15,7 @@ import {
   parseSshsig,
   publicKeyBlob,
   sshsigMessage,
-} from '../../src/core/sshsig.ts';
+} from '../../src/core/trust/sshsig.ts';
 import { nodeHashes, verifyEd25519Async, verifyEd25519 as verifyNode } from '../../src/crypto.ts';
 import { temporaryDirectory } from '../temporary.ts';
 import { vectors } from '../vectors.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byNature } from '../../src/core/natural-order.ts';
-import { findCycle, layersOf, linkTasks, nextTasks, type OrderedTask } from '../../src/core/task-order.ts';
-import type { TaskStatus } from '../../src/core/task-state.ts';
+import { findCycle, layersOf, linkTasks, nextTasks, type OrderedTask } from '../../src/core/task/order.ts';
+import type { TaskStatus } from '../../src/core/task/state.ts';
+import { byNature } from '../../src/core/text/natural-order.ts';
 
 function task(task_id: string, depends_on: string[] = [], priority = 0): OrderedTask {
   return { task_id, depends_on, priority };

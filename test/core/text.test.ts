@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HandoffError } from '../../src/core/error.ts';
-import { assertVisible, decodeText, escapeInvisible } from '../../src/core/text.ts';
+import { assertVisible, decodeText, escapeInvisible } from '../../src/core/text/text.ts';
 
 const bytes = (...parts: (string | number[])[]) =>
   Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...new TextEncoder().encode(part)] : part)));

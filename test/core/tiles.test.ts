@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toHex, utf8 } from '../../src/core/bytes.ts';
-import { type LogGrowth, planGrowth } from '../../src/core/log-growth.ts';
-import { merkleRoot, verifyConsistency, verifyInclusion } from '../../src/core/merkle.ts';
+import { toHex, utf8 } from '../../src/core/bytes/bytes.ts';
+import { type LogGrowth, planGrowth } from '../../src/core/ledger/log-growth.ts';
 import {
   consistencyFromTiles,
   formatEntries,
@@ -15,7 +14,8 @@ import {
   type Tile,
   tilePath,
   tilesOf,
-} from '../../src/core/tiles.ts';
+} from '../../src/core/ledger/tiles.ts';
+import { merkleRoot, verifyConsistency, verifyInclusion } from '../../src/core/seal/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 
 const { sha256 } = nodeHashes;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { attachSignatures, formatRecord } from '../../src/core/format.ts';
-import type { Kind } from '../../src/core/kinds.ts';
-import { type ParsedRecord, parseRecord, type Signature } from '../../src/core/record.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
+import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
+import type { Kind } from '../../src/core/record/kinds.ts';
+import { type ParsedRecord, parseRecord, type Signature } from '../../src/core/record/record.ts';
 import {
   assertMaintainer,
   assertSignedByMaintainer,
@@ -14,8 +15,7 @@ import {
   readPolicy,
   readPublicKey,
   rootSigners,
-} from '../../src/core/trust.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+} from '../../src/core/trust/trust.ts';
 import { errorOf, example, nodeSuite, resultOf, SUITES, signatureBy, type TestKey, testKey } from './examples.ts';
 
 const [ada, ben, donna, con, eve] = ['ada', 'ben', 'donna', 'con-1', 'eve'].map(testKey) as [

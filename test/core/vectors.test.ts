@@ -2,19 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fromHex, toHex, utf8 } from '../../src/core/bytes.ts';
-import { chainFaults, toLink } from '../../src/core/chain.ts';
-import { parseCheckpoint } from '../../src/core/checkpoint.ts';
-import { attachSignatures, formatRecord } from '../../src/core/format.ts';
-import { DOCUMENT_KINDS, type Kind, namespaceOf, RECORD_KINDS } from '../../src/core/kinds.ts';
-import { planGrowth } from '../../src/core/log-growth.ts';
-import { inclusionProof, leafHash, merkleRoot, verifyConsistency, verifyInclusion } from '../../src/core/merkle.ts';
-import { openNote, parseNote, parseVerifierKey } from '../../src/core/note.ts';
-import { checkProof } from '../../src/core/proof.ts';
-import { formatProof, parseProof } from '../../src/core/proof-text.ts';
-import { parseRecord } from '../../src/core/record.ts';
-import { sealFaults, toSeal } from '../../src/core/seal.ts';
-import { armourSshsig, fingerprint, formatPublicKey } from '../../src/core/sshsig.ts';
+import { fromHex, toHex, utf8 } from '../../src/core/bytes/bytes.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
+import { parseCheckpoint } from '../../src/core/ledger/checkpoint.ts';
+import { planGrowth } from '../../src/core/ledger/log-growth.ts';
+import { openNote, parseNote, parseVerifierKey } from '../../src/core/ledger/note.ts';
+import { checkProof } from '../../src/core/ledger/proof.ts';
+import { formatProof, parseProof } from '../../src/core/ledger/proof-text.ts';
 import {
   formatEntries,
   parseEntries,
@@ -22,16 +16,28 @@ import {
   rootFromTiles,
   type Tile,
   tilePath,
-} from '../../src/core/tiles.ts';
+} from '../../src/core/ledger/tiles.ts';
+import { chainFaults, toLink } from '../../src/core/record/chain.ts';
+import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
+import { DOCUMENT_KINDS, type Kind, namespaceOf, RECORD_KINDS } from '../../src/core/record/kinds.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import { recordId, type Suite, signedMessage, verifyRecord } from '../../src/core/record/verify.ts';
+import {
+  inclusionProof,
+  leafHash,
+  merkleRoot,
+  verifyConsistency,
+  verifyInclusion,
+} from '../../src/core/seal/merkle.ts';
+import { sealFaults, toSeal } from '../../src/core/seal/seal.ts';
+import { armourSshsig, fingerprint, formatPublicKey } from '../../src/core/trust/sshsig.ts';
 import {
   assertMaintainer,
   assertSignedByMaintainer,
   assertSucceeds,
   readIdentity,
   readPolicy,
-} from '../../src/core/trust.ts';
-import { recordId, type Suite, signedMessage, verifyRecord } from '../../src/core/verify.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+} from '../../src/core/trust/trust.ts';
 import { temporaryDirectory } from '../temporary.ts';
 import {
   bytesOf,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readYaml } from '../../src/core/yaml.ts';
-import { formatLiteral, plainYaml } from '../../src/core/yaml-literal.ts';
+import { readYaml } from '../../src/core/bytes/yaml.ts';
+import { formatLiteral, plainYaml } from '../../src/core/bytes/yaml-literal.ts';
 import { vectors } from '../vectors.ts';
 import { errorOf } from './examples.ts';
 

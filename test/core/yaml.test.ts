@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { KEY, readYaml, type Shape, type YamlMap, type YamlValue } from '../../src/core/bytes/yaml.ts';
+import { writeYaml } from '../../src/core/bytes/yaml-write.ts';
 import { HandoffError } from '../../src/core/error.ts';
-import { assertVisible } from '../../src/core/text.ts';
-import { KEY, readYaml, type Shape, type YamlMap, type YamlValue } from '../../src/core/yaml.ts';
-import { writeYaml } from '../../src/core/yaml-write.ts';
+import { assertVisible } from '../../src/core/text/text.ts';
 import { vectors } from '../vectors.ts';
 
 const core = (text: string) => parse(text, { version: '1.2', schema: 'core' });

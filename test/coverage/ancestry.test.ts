@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Range } from '../../src/git/range.ts';
-import { coverByAncestry, union } from '../../src/verbs/coverage/ancestry.ts';
+import { coverByAncestry, union } from '../../src/gate/coverage/ancestry.ts';
+import type { Range } from '../../src/git/refs/range.ts';
 import { AGAIN, growth } from '../growth.ts';
 import { openRandom } from './random.ts';
 

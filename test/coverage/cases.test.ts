@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Account } from '../../src/core/coverage.ts';
+import type { Account } from '../../src/core/writeback/account.ts';
 import { openWorkplace, type Workplace } from './compare.ts';
 import { type Change, judgeByReference, judgeFast, passes, type Verdict } from './judge.ts';
 import type { Oid } from './objects.ts';

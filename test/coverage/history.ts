@@ -1,4 +1,4 @@
-import type { Account } from '../../src/core/coverage.ts';
+import type { Account } from '../../src/core/writeback/account.ts';
 import { applyEdit, edit, firstFiles, type LineEdit } from './edits.ts';
 import type { Change } from './judge.ts';
 import { land } from './landing.ts';

@@ -1,7 +1,7 @@
-import type { Account } from '../../src/core/coverage.ts';
-import { namedPaths } from '../../src/core/exemption.ts';
-import type { Range, RangeCommit } from '../../src/git/range.ts';
-import { judgeWriteback } from '../../src/verbs/gate-writeback.ts';
+import type { Account } from '../../src/core/writeback/account.ts';
+import { namedPaths } from '../../src/core/writeback/exemption.ts';
+import { judgeWriteback } from '../../src/gate/writeback.ts';
+import type { Range, RangeCommit } from '../../src/git/refs/range.ts';
 import type { Court } from './lab.ts';
 import { ancestorsOf, type Files, mergeBases, type Objects, type Oid } from './objects.ts';
 import { judgeSlowly } from './reference.ts';

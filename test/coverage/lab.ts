@@ -1,10 +1,10 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../../src/core/paths.ts';
-import { type Changes, openChanges } from '../../src/git/changes.ts';
+import { type Comparer, openComparer } from '../../src/gate/coverage/comparer.ts';
+import { type Changes, openChanges } from '../../src/git/changes/changes.ts';
 import { nodeHost } from '../../src/host.ts';
-import { type Comparer, openComparer } from '../../src/verbs/coverage/comparer.ts';
-import { openRepositoryAt, type Repository } from '../../src/verbs/repository.ts';
+import { openRepositoryAt, type Repository } from '../../src/repository/repository.ts';
 import { disposableDirectory, isolatedEnv } from '../temporary.ts';
 import { type Merging, makeBare, openMerging } from './merging.ts';
 import { ancestorsOf, type Objects, type Oid, openObjects } from './objects.ts';

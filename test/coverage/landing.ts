@@ -1,4 +1,4 @@
-import type { Account } from '../../src/core/coverage.ts';
+import type { Account } from '../../src/core/writeback/account.ts';
 import { edit } from './edits.ts';
 import { type Branch, elsewhere, type Landing, type Making, tip } from './history.ts';
 import type { Oid } from './objects.ts';

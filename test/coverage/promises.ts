@@ -1,4 +1,4 @@
-import type { Account } from '../../src/core/coverage.ts';
+import type { Account } from '../../src/core/writeback/account.ts';
 import type { Workplace } from './compare.ts';
 import { edit, firstFiles } from './edits.ts';
 import { type Change, judgeFast, passes, type Verdict } from './judge.ts';

@@ -1,6 +1,6 @@
-import type { Account } from '../../src/core/coverage.ts';
-import { byNewest } from '../../src/core/newest.ts';
-import type { Changes } from '../../src/git/changes.ts';
+import { byNewest } from '../../src/core/session/newest.ts';
+import type { Account } from '../../src/core/writeback/account.ts';
+import type { Changes } from '../../src/git/changes/changes.ts';
 import { exemptPaths, type IsCode } from './exempt.ts';
 import { standsAtOnePlace } from './hunks.ts';
 import { withoutLures } from './lures.ts';

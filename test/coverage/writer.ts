@@ -1,4 +1,4 @@
-import { type Account, countEach } from '../../src/core/coverage.ts';
+import { type Account, countEach } from '../../src/core/writeback/account.ts';
 import type { Text, Texts } from './edits.ts';
 import type { Court } from './lab.ts';
 import { type Merge, type Merging, openMerging } from './merging.ts';

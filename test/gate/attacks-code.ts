@@ -1,6 +1,6 @@
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { merkleRoot } from '../../src/core/merkle.ts';
+import { merkleRoot } from '../../src/core/seal/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { type Place, privateKey, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseRecord } from '../../src/core/record.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
 import { type Draft, newKey, type Place, writeBytes } from '../handoff.ts';
 import { commitSealed } from '../ledger/sealed.ts';
 import { identityOf, type NamedKey, publicLine, signDocument } from '../threats/forge.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { merkleRoot } from '../../src/core/merkle.ts';
+import { merkleRoot } from '../../src/core/seal/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { type Draft, newKey, openPlace, type Place, privateKey, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';

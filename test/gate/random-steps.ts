@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DocumentKind } from '../../src/core/kinds.ts';
-import { parseRecord } from '../../src/core/record.ts';
-import { recordId } from '../../src/core/verify.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
+import type { DocumentKind } from '../../src/core/record/kinds.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import { recordId } from '../../src/core/record/verify.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { type Draft, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';

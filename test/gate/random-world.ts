@@ -1,8 +1,8 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { consistencyProof, merkleRoot } from '../../src/core/merkle.ts';
 import { recordName, sessionFolder } from '../../src/core/paths.ts';
+import { consistencyProof, merkleRoot } from '../../src/core/seal/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { type Draft, newKey, type Place, privateKey, signRecord, writeBytes } from '../handoff.ts';
 import { type NamedKey, printOf, publicLine, reopen } from '../threats/forge.ts';

@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { HandoffError } from '../../src/core/error.ts';
-import type { DocumentKind } from '../../src/core/kinds.ts';
-import { parseRecord } from '../../src/core/record.ts';
-import { recordId } from '../../src/core/verify.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+import type { DocumentKind } from '../../src/core/record/kinds.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import { recordId } from '../../src/core/record/verify.ts';
 import { nodeHashes } from '../../src/crypto.ts';
-import { readChanges } from '../../src/git/changes.ts';
-import { readRange } from '../../src/git/range.ts';
-import type { GateResult } from '../../src/verbs/gate-result.ts';
+import type { GateResult } from '../../src/gate/result.ts';
+import { readChanges } from '../../src/git/changes/changes.ts';
+import { readRange } from '../../src/git/refs/range.ts';
 import {
   type Draft,
   type Place,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { judgeStaged } from '../../src/hooks/staged-records.ts';
 import { nodeHost } from '../../src/host.ts';
-import { judgeStaged } from '../../src/verbs/gate-staged.ts';
-import { openRepositoryAt } from '../../src/verbs/repository.ts';
+import { openRepositoryAt } from '../../src/repository/repository.ts';
 import { emptyPlace, type Place, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { template } from '../threats/forge.ts';

@@ -1,4 +1,4 @@
-import type { YamlMap } from '../../src/core/yaml.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import type { Draft, Place, SessionOptions, Written } from '../handoff.ts';
 import { BATON, headOf, START, session, thoughtSince } from './scenario.ts';
 

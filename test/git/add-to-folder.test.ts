@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openNativeStore } from '../../src/git/native-store.ts';
+import { openNativeStore } from '../../src/git/objects/native-store.ts';
 import { disposableDirectory, git, gitInput, temporaryDirectory } from '../temporary.ts';
 import { gitAt } from './fixture.ts';
 

@@ -11,10 +11,10 @@ import fs, {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type BranchMove, type BranchPlace, isPlainBranch, moveBranchFile } from '../../src/git/branch-file.ts';
 import { openDiscards } from '../../src/git/discards.ts';
 import { discoverRepository } from '../../src/git/discover.ts';
 import { clearLeft } from '../../src/git/own-file.ts';
+import { type BranchMove, type BranchPlace, isPlainBranch, moveBranchFile } from '../../src/git/refs/branch-file.ts';
 import { nodeHost } from '../../src/host.ts';
 import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { withFs } from '../with-fs.ts';

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readChanges } from '../../src/git/changes.ts';
-import { openNativeStore } from '../../src/git/native-store.ts';
-import type { Change } from '../../src/git/patch-reader.ts';
-import { ancestorsIn, readNearRange, readRange } from '../../src/git/range.ts';
+import { readChanges } from '../../src/git/changes/changes.ts';
+import type { Change } from '../../src/git/changes/patch-reader.ts';
+import { openNativeStore } from '../../src/git/objects/native-store.ts';
+import { ancestorsIn, readNearRange, readRange } from '../../src/git/refs/range.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt } from './fixture.ts';
 

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openIndex } from '../../src/audit/index-source.ts';
-import { folderInIndex } from '../../src/git/index-folder.ts';
-import { openNativeStore } from '../../src/git/native-store.ts';
+import { openIndex } from '../../src/audit/source/index-source.ts';
+import { folderInIndex } from '../../src/git/index/index-folder.ts';
+import { openNativeStore } from '../../src/git/objects/native-store.ts';
 import { git, gitInput, isolatedEnv } from '../temporary.ts';
 import { gitAt } from './fixture.ts';
 import { compareFolders, FOLDER, workTree } from './index-readers.ts';

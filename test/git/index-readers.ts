@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { folderInIndex } from '../../src/git/index-folder.ts';
+import { folderInIndex } from '../../src/git/index/index-folder.ts';
 import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 
 export const FOLDER = '.handoff/ledger';

@@ -1,7 +1,7 @@
 import fs, { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { writeLooseObject } from '../../src/git/loose-object.ts';
+import { writeLooseObject } from '../../src/git/objects/loose-object.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { withFs } from '../with-fs.ts';
 

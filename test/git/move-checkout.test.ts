@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { discoverRepository } from '../../src/git/discover.ts';
-import { moveCheckout } from '../../src/git/move-checkout.ts';
+import { moveCheckout } from '../../src/git/index/move-checkout.ts';
 import { nodeHost } from '../../src/host.ts';
 import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt } from './fixture.ts';

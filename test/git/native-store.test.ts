@@ -3,8 +3,8 @@ import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { AnswerParser } from '../../src/git/cat-file-answer.ts';
-import { openNativeStore } from '../../src/git/native-store.ts';
+import { AnswerParser } from '../../src/git/objects/cat-file-answer.ts';
+import { openNativeStore } from '../../src/git/objects/native-store.ts';
 import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { gitAt, history } from './fixture.ts';
 
@@ -243,7 +243,7 @@ function countingGit(): { path: string; count: () => number } {
 
 function bundle(): string {
   const out = join(temporaryDirectory(), 'store.mjs');
-  const entry = new URL('../../src/git/native-store.ts', import.meta.url).pathname;
+  const entry = new URL('../../src/git/objects/native-store.ts', import.meta.url).pathname;
   const esbuild = new URL('../../node_modules/.bin/esbuild', import.meta.url).pathname;
   execFileSync(esbuild, [
     entry,

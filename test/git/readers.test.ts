@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeName, decodeNames } from '../../src/git/name-text.ts';
+import { decodeName, decodeNames } from '../../src/git/objects/name-text.ts';
 import { compareCommits, compareTags, compareTrees } from './readers.ts';
 
 // THREATS 45. test/git/readers-many.test.ts compares thousands.

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openChanges } from '../../src/git/changes.ts';
-import { type Merged, openMerger } from '../../src/git/remerge.ts';
-import { openWorkshop, type Workshop } from '../../src/git/workshop.ts';
+import { openChanges } from '../../src/git/changes/changes.ts';
+import { type Merged, openMerger } from '../../src/git/changes/remerge.ts';
+import { openWorkshop, type Workshop } from '../../src/git/changes/workshop.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt } from './fixture.ts';
 

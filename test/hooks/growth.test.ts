@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { preReceive } from '../../src/hooks/pre-receive.ts';
 import { nodeHost } from '../../src/host.ts';
-import { openRepositoryAt, type Repository } from '../../src/verbs/repository.ts';
+import { openRepositoryAt, type Repository } from '../../src/repository/repository.ts';
 import { code, headOf, policy } from '../gate/scenario.ts';
 import type { Place } from '../handoff.ts';
 import { git, gitInput, isolatedEnv } from '../temporary.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { generateKey, toSigner } from '../../src/journal/keys.ts';
-import { formatLockCommit, type LockDocument, lockBytes } from '../../src/journal/lock-commit.ts';
-import { lockRef, releaseRef } from '../../src/journal/lock-ref.ts';
+import { generateKey, toSigner } from '../../src/journal/keys/keys.ts';
+import { formatLockCommit, type LockDocument, lockBytes } from '../../src/journal/locks/lock-commit.ts';
+import { lockRef, releaseRef } from '../../src/journal/locks/lock-ref.ts';
 import { type Place, privateKey } from '../handoff.ts';
 import { HOLDER } from '../journal/forged-holders.ts';
 import { git, gitInput } from '../temporary.ts';

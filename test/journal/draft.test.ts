@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import grayMatter from 'gray-matter';
 import { describe, expect, test, vi } from 'vitest';
 import { HandoffError } from '../../src/core/error.ts';
-import { readDraft } from '../../src/journal/draft.ts';
+import { readDraft } from '../../src/journal/drafts/draft.ts';
 
 /** What its types leave out. */
 const matter = grayMatter as typeof grayMatter & {

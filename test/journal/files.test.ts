@@ -1,7 +1,7 @@
 import fs, { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { writeFiles } from '../../src/journal/files.ts';
+import { writeFiles } from '../../src/disk/tree-files.ts';
 import { temporaryDirectory } from '../temporary.ts';
 import { withFs } from '../with-fs.ts';
 

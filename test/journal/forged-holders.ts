@@ -1,4 +1,4 @@
-import type { Holder } from '../../src/journal/holder.ts';
+import type { Holder } from '../../src/journal/locks/holder.ts';
 
 /** What a lock, signed or not, may say where an id belongs. None of it may reach a path or a command. */
 export const HOSTILE_IDS = [

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../temporary.ts';
 
 // In Node 20 a key of generateKeyPairSync that is exported while the job which made it is collected waits for itself for ever.
 const PROGRAM = `
-import { generateKey } from './src/journal/keys.ts';
+import { generateKey } from './src/journal/keys/keys.ts';
 for (let made = 0; made < 3_000; made++) {
   const key = generateKey();
   for (let exported = 0; exported < 10; exported++) key.export({ format: 'jwk' });

@@ -5,9 +5,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { generateKey, toSigner } from '../../src/journal/keys.ts';
-import type { LockWriters } from '../../src/journal/lock-signature.ts';
-import type { LockRemote } from '../../src/journal/remote-locks.ts';
+import { generateKey, toSigner } from '../../src/journal/keys/keys.ts';
+import type { LockWriters } from '../../src/journal/locks/lock-signature.ts';
+import type { LockRemote } from '../../src/journal/locks/remote-locks.ts';
 import { gitAt } from '../git/fixture.ts';
 import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 

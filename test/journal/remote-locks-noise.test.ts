@@ -1,12 +1,22 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { signedMessage } from '../../src/core/verify.ts';
+import { signedMessage } from '../../src/core/record/verify.ts';
 import { nodeHashes } from '../../src/crypto.ts';
-import type { Holder } from '../../src/journal/holder.ts';
-import { generateKey, toSigner } from '../../src/journal/keys.ts';
-import { formatLockCommit, type LockDocument, lockBytes, parseLockCommit } from '../../src/journal/lock-commit.ts';
-import { lockRef, releaseRef } from '../../src/journal/lock-ref.ts';
-import { type LockRemote, readRemoteHold, releaseRemoteHold, takeRemoteHold } from '../../src/journal/remote-locks.ts';
+import { generateKey, toSigner } from '../../src/journal/keys/keys.ts';
+import type { Holder } from '../../src/journal/locks/holder.ts';
+import {
+  formatLockCommit,
+  type LockDocument,
+  lockBytes,
+  parseLockCommit,
+} from '../../src/journal/locks/lock-commit.ts';
+import { lockRef, releaseRef } from '../../src/journal/locks/lock-ref.ts';
+import {
+  type LockRemote,
+  readRemoteHold,
+  releaseRemoteHold,
+  takeRemoteHold,
+} from '../../src/journal/locks/remote-locks.ts';
 import { git, gitInput } from '../temporary.ts';
 import { FORGED_HOLDERS, HOLDER } from './forged-holders.ts';
 import { KEY, remotes, trusting } from './remote-fixture.ts';

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { type LockRemote, type RemoteHold, readRemoteHold } from '../../src/journal/remote-locks.ts';
+import { type LockRemote, type RemoteHold, readRemoteHold } from '../../src/journal/locks/remote-locks.ts';
 import { git, isolatedEnv } from '../temporary.ts';
 import { bundle, KEY, remotes } from './remote-fixture.ts';
 
@@ -15,8 +15,8 @@ if (!slow) console.log('The race runs one round; HANDOFF_SLOW=1 runs 20.');
 test(`of ${CONTENDERS} processes that want the same number at once, one gets it`, { timeout: 600_000 }, async () => {
   const { bare, clones } = remotes(CONTENDERS);
   const module = {
-    locks: pathToFileURL(bundle('journal/remote-locks.ts')).href,
-    keys: pathToFileURL(bundle('journal/keys.ts')).href,
+    locks: pathToFileURL(bundle('journal/locks/remote-locks.ts')).href,
+    keys: pathToFileURL(bundle('journal/keys/keys.ts')).href,
   };
   for (let number = 1; number <= ROUNDS; number++) {
     const answers = await race(module, clones, await readRemoteHold(clones[0]!, NAME));

@@ -3,8 +3,13 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Holder } from '../../src/journal/holder.ts';
-import { type LockRemote, readRemoteHold, releaseRemoteHold, takeRemoteHold } from '../../src/journal/remote-locks.ts';
+import type { Holder } from '../../src/journal/locks/holder.ts';
+import {
+  type LockRemote,
+  readRemoteHold,
+  releaseRemoteHold,
+  takeRemoteHold,
+} from '../../src/journal/locks/remote-locks.ts';
 import { commit } from '../git/fixture.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { httpBackend, remotes, script, serve } from './remote-fixture.ts';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readLinked, readState } from '../../src/journal/state-file.ts';
+import { readLinked, readState } from '../../src/disk/state-file.ts';
 import type { Place } from '../handoff.ts';
 import { temporaryDirectory } from '../temporary.ts';
 import { template } from '../threats/forge.ts';

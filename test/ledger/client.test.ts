@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { planGrowth } from '../../src/core/log-growth.ts';
-import { merkleRoot } from '../../src/core/merkle.ts';
-import { tilePath } from '../../src/core/tiles.ts';
+import { planGrowth } from '../../src/core/ledger/log-growth.ts';
+import { tilePath } from '../../src/core/ledger/tiles.ts';
+import { merkleRoot } from '../../src/core/seal/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { temporaryDirectory } from '../temporary.ts';
 import { openLog } from './client.ts';

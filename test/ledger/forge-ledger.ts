@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { planGrowth } from '../../src/core/log-growth.ts';
-import { merkleRoot } from '../../src/core/merkle.ts';
+import { planGrowth } from '../../src/core/ledger/log-growth.ts';
+import { merkleRoot } from '../../src/core/seal/merkle.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { type Place, privateKey, writeBytes } from '../handoff.ts';
 import { makeKey, signLine } from './note-key.ts';

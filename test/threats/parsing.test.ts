@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HandoffError } from '../../src/core/error.ts';
-import { parseRecord } from '../../src/core/record.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
 import { commitAll, newKey, privateKey, STORY, signRecord, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { blob, codes, commitAndFind, findings, policyAfter, rawTree, reopen, template, writePolicy } from './forge.ts';

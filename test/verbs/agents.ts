@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { basename, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { parseRecord } from '../../src/core/record.ts';
-import { recordId } from '../../src/core/verify.ts';
-import type { YamlMap } from '../../src/core/yaml.ts';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import { recordId } from '../../src/core/record/verify.ts';
 import { nodeHashes } from '../../src/crypto.ts';
+import type { Host } from '../../src/disk/moment.ts';
 import { nodeHost } from '../../src/host.ts';
 import { type Handoff, openRepository } from '../../src/index.ts';
-import type { Host } from '../../src/journal/moment.ts';
 import type { Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
 

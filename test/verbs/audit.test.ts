@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseRecord } from '../../src/core/record.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
 import { run } from '../cli/cli.ts';
 import { commitRecords, START } from '../gate/scenario.ts';
 import { type Draft, emptyPlace, type Place, privateKey, signRecord, writeBytes, writeSession } from '../handoff.ts';

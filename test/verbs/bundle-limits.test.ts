@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { formatPickup } from '../../src/cli/commands/session/sessions-text.ts';
 import type { Paint } from '../../src/cli/terminal.ts';
-import { formatPickup } from '../../src/cli/text/sessions.ts';
 import { type Draft, type Place, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { template } from '../threats/forge.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS, openBudget } from '../../src/core/budget.ts';
+import { readLimits, withinBudget } from '../../src/gate/budget.ts';
 import { toConfig } from '../../src/git/config.ts';
 import { openStop } from '../../src/git/stop.ts';
-import { readLimits, withinBudget } from '../../src/verbs/gate-budget.ts';
 
 const config = (name: string, value: string) => toConfig([[`handoff.budget.${name}`, value]]);
 

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tilePath, tilesOf } from '../../src/core/tiles.ts';
-import { findStrays } from '../../src/verbs/ledger/strays.ts';
+import { tilePath, tilesOf } from '../../src/core/ledger/tiles.ts';
+import { findStrays } from '../../src/sealing/ledger/strays.ts';
 import { temporaryDirectory } from '../temporary.ts';
 
 /** A ledger of this size, with more files in it. */

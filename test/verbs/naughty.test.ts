@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { HandoffError } from '../../src/core/error.ts';
 import { isIdentityName, isTaskId } from '../../src/core/names.ts';
-import { parseRecord } from '../../src/core/record.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
 import { type Place, privateKey, signRecord } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { findings, template } from '../threats/forge.ts';

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/core/record.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
 import { commitAll, newKey, type Place, privateKey, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import {

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/core/record.ts';
-import { recordId } from '../../src/core/verify.ts';
+import { parseRecord } from '../../src/core/record/record.ts';
+import { recordId } from '../../src/core/record/verify.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import type { Handoff } from '../../src/index.ts';
 import { commitAll, type Place, privateKey, writeBytes, writeSession } from '../handoff.ts';

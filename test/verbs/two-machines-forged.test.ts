@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { toSigner } from '../../src/journal/keys.ts';
-import { formatLockCommit, lockBytes } from '../../src/journal/lock-commit.ts';
-import { readHold } from '../../src/journal/locks.ts';
+import { toSigner } from '../../src/journal/keys/keys.ts';
+import { readHold } from '../../src/journal/locks/local-locks.ts';
+import { formatLockCommit, lockBytes } from '../../src/journal/locks/lock-commit.ts';
 import { type Place, privateKey } from '../handoff.ts';
 import { HOLDER, HOSTILE_IDS } from '../journal/forged-holders.ts';
 import { git, gitInput } from '../temporary.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toSigner } from '../../src/journal/keys.ts';
-import { formatLockCommit, lockBytes } from '../../src/journal/lock-commit.ts';
+import { toSigner } from '../../src/journal/keys/keys.ts';
+import { formatLockCommit, lockBytes } from '../../src/journal/locks/lock-commit.ts';
 import { type Place, privateKey } from '../handoff.ts';
 import { open } from '../hooks/hooked.ts';
 import { HOLDER } from '../journal/forged-holders.ts';

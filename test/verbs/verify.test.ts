@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { VerifyOptions } from '../../src/verbs/verify.ts';
+import type { VerifyOptions } from '../../src/verbs/reading/verify.ts';
 import {
   commitAll,
   emptyPlace,

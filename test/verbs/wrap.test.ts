@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { WrapOptions } from '../../src/verbs/wrap.ts';
+import type { WrapOptions } from '../../src/verbs/session/wrap.ts';
 import type { Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { findings, template } from '../threats/forge.ts';
@@ -197,7 +197,7 @@ describe('a wrap that is refused leaves the session open', () => {
   });
 
   it('a file that is not there is baton_missing', async () => {
-    const { readBatonFile } = await import('../../src/verbs/baton.ts');
+    const { readBatonFile } = await import('../../src/journal/drafts/baton.ts');
     const { dir } = await fresh();
     for (const file of ['none.md', 'none/none.md', '.handoff']) {
       await expect(readBatonFile(dir, file), file).rejects.toMatchObject({ code: 'baton_missing', exitCode: 2 });

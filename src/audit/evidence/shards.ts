@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseJson } from '../../core/bytes/json.ts';
 import { groupBy } from '../../core/group-by.ts';
-import { parseJson } from '../../core/json.ts';
-import { isUnwritable, readCached } from '../cache.ts';
+import { isUnwritable, readCached } from '../tree/cache.ts';
 import type { KeptTrace } from './trace.ts';
 
 export interface Kept {

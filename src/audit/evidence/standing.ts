@@ -1,6 +1,6 @@
-import type { PlacedRecord } from '../../core/record-summary.ts';
-import type { Identity, Trust } from '../../core/trust.ts';
-import { labelOf } from '../history-cache.ts';
+import type { PlacedRecord } from '../../core/record/record-summary.ts';
+import type { Identity, Trust } from '../../core/trust/trust.ts';
+import { labelOf } from '../history/history-cache.ts';
 import type { KeptTrace } from './trace.ts';
 
 /** By what the sessions of an identity were judged. */

@@ -1,7 +1,7 @@
-import type { PlacedRecord } from '../../core/record-summary.ts';
-import type { VerifiedRecord } from '../../core/verify.ts';
-import type { YamlMap } from '../../core/yaml.ts';
-import type { Oid } from '../../git/store.ts';
+import type { YamlMap } from '../../core/bytes/yaml.ts';
+import type { PlacedRecord } from '../../core/record/record-summary.ts';
+import type { VerifiedRecord } from '../../core/record/verify.ts';
+import type { Oid } from '../../git/objects/store.ts';
 
 /** What a verdict needs of a record. One that was verified just now will do as well. */
 export interface Trace {

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../../core/text.ts';
+import { escapeInvisible } from '../../core/text/text.ts';
 
 /** The values that may have lines; everywhere else a line break would let a value pose as our own output. */
 const MULTILINE: ReadonlySet<string> = new Set(['body', 'allowed_signers', 'script', 'yaml']);

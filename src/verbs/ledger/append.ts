@@ -1,31 +1,38 @@
 import { join } from 'node:path';
-import { readLedger } from '../../audit/ledger.ts';
-import { sessionsLine } from '../../audit/ledger-complete.ts';
-import { openTree } from '../../audit/tree-source.ts';
-import { toHex } from '../../core/bytes.ts';
-import { type Checkpoint, ledgerOrigin } from '../../core/checkpoint.ts';
+import { sessionsLine } from '../../audit/ledger/complete.ts';
+import { readLedger } from '../../audit/ledger/ledger.ts';
+import { openTree } from '../../audit/source/tree-source.ts';
+import { toHex } from '../../core/bytes/bytes.ts';
 import { HandoffError } from '../../core/error.ts';
 import { later, settled } from '../../core/later.ts';
-import { type LogGrowth, planGrowth } from '../../core/log-growth.ts';
+import { type Checkpoint, ledgerOrigin } from '../../core/ledger/checkpoint.ts';
+import { type LogGrowth, planGrowth } from '../../core/ledger/log-growth.ts';
 import { CHECKPOINT } from '../../core/paths.ts';
-import type { Trust } from '../../core/trust.ts';
+import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { whileAlone } from '../../disk/one-at-a-time.ts';
+import type { Oid } from '../../git/objects/store.ts';
 import { tryClearLeft } from '../../git/own-file.ts';
-import type { Oid } from '../../git/store.ts';
-import { whileAlone } from '../../journal/alone.ts';
-import type { NamedSigner } from '../../journal/sign.ts';
-import { requireTrust } from '../current.ts';
-import type { PublishOptions } from '../publish.ts';
-import { type Repository, requireWorkTree } from '../repository.ts';
-import { type Actor, ledgerSigner } from '../signing.ts';
-import { ledgerRef, protectedRefs, remoteNames, remoteOf } from '../tracking.ts';
-import { type Arrival, allCandidates, arrivedSeals, type Candidates } from './arrivals.ts';
-import { clearLeftovers } from './leftovers.ts';
-import { checkLedgerPin, EMPTY_LOG, forgetRefused, homeOf, rememberOwn, rememberPushed } from './pin.ts';
-import { assertRemote, catchUp, pushLedger } from './race.ts';
-import { assertSeenBefore, isSignedStill, signCheckpoint } from './signature.ts';
-import { askState, type State } from './state.ts';
-import { writeLedger } from './write.ts';
+import type { PublishOptions } from '../../journal/commits/publish.ts';
+import type { NamedSigner } from '../../journal/keys/sign.ts';
+import { type Actor, ledgerSigner } from '../../journal/keys/signers.ts';
+import { type Repository, requireWorkTree } from '../../repository/repository.ts';
+import { ledgerRef, protectedRefs, remoteNames, remoteOf } from '../../repository/tracking.ts';
+import { requireTrust } from '../../repository/trusted-now.ts';
+import { type Arrival, allCandidates, arrivedSeals, type Candidates } from '../../sealing/ledger/arrivals.ts';
+import { clearLeftovers } from '../../sealing/ledger/leftovers.ts';
+import {
+  checkLedgerPin,
+  EMPTY_LOG,
+  forgetRefused,
+  homeOf,
+  rememberOwn,
+  rememberPushed,
+} from '../../sealing/ledger/pin.ts';
+import { assertRemote, catchUp, pushLedger } from '../../sealing/ledger/race.ts';
+import { assertSeenBefore, isSignedStill, signCheckpoint } from '../../sealing/ledger/signature.ts';
+import { askState, type State } from '../../sealing/ledger/state.ts';
+import { writeLedger } from '../../sealing/ledger/write.ts';
 
 export interface LedgerAppendOptions extends Actor, PublishOptions {
   /** Push it; where somebody else was faster, begin again on what they pushed. */

@@ -1,14 +1,14 @@
-import { type Ledger, ledgerVkeys, openCheckpoint, readLedger } from '../../audit/ledger.ts';
-import { ledgerOrigin } from '../../core/checkpoint.ts';
+import { type Ledger, ledgerVkeys, openCheckpoint, readLedger } from '../../audit/ledger/ledger.ts';
 import { HandoffError } from '../../core/error.ts';
-import { formatVerifierKey } from '../../core/note.ts';
-import type { Trust } from '../../core/trust.ts';
+import { ledgerOrigin } from '../../core/ledger/checkpoint.ts';
+import { formatVerifierKey } from '../../core/ledger/note.ts';
+import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { currentSource, requireTrust } from '../current.ts';
-import type { Repository } from '../repository.ts';
-import { notInLedger } from '../require-ledger.ts';
-import { type Actor, maintainerSigner } from '../signing.ts';
-import { checkCurrentPin, homeOf } from './pin.ts';
+import { type Actor, maintainerSigner } from '../../journal/keys/signers.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { currentSource, requireTrust } from '../../repository/trusted-now.ts';
+import { checkCurrentPin, homeOf } from '../../sealing/ledger/pin.ts';
+import { notInLedger } from '../../sealing/require-ledger.ts';
 
 export interface LedgerKeyResult {
   /** Of the key that signed the ledger as it is; where there is none, of the one that would. */

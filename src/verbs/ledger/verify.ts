@@ -1,16 +1,16 @@
-import { inconsistent, openCheckpoint, readLedger } from '../../audit/ledger.ts';
-import { assertTiles, reportStrays } from '../../audit/ledger-audit.ts';
-import { assertComplete } from '../../audit/ledger-complete.ts';
-import { openTree } from '../../audit/tree-source.ts';
-import { toHex } from '../../core/bytes.ts';
-import { ledgerOrigin } from '../../core/checkpoint.ts';
+import { assertTiles, reportStrays } from '../../audit/ledger/audit.ts';
+import { assertComplete } from '../../audit/ledger/complete.ts';
+import { inconsistent, openCheckpoint, readLedger } from '../../audit/ledger/ledger.ts';
+import { openTree } from '../../audit/source/tree-source.ts';
+import { toHex } from '../../core/bytes/bytes.ts';
+import { ledgerOrigin } from '../../core/ledger/checkpoint.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { currentSource, requireTrust } from '../current.ts';
-import type { Repository } from '../repository.ts';
-import { assertAge } from './age.ts';
-import { checkCurrentPin, EMPTY_LOG, homeOf } from './pin.ts';
-import { openSealedSessions } from './sealed-sessions.ts';
-import { readWitnesses } from './witnesses.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { currentSource, requireTrust } from '../../repository/trusted-now.ts';
+import { assertAge } from '../../sealing/ledger/age.ts';
+import { checkCurrentPin, EMPTY_LOG, homeOf } from '../../sealing/ledger/pin.ts';
+import { openSealedSessions } from '../../sealing/ledger/sealed-sessions.ts';
+import { readWitnesses } from '../../sealing/ledger/witnesses.ts';
 
 export interface LedgerVerifyOptions {
   /** Verifier keys of witnesses, besides those that `handoff.witness` names. */

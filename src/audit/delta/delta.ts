@@ -1,0 +1,153 @@
+import type { Finding } from '../../core/error.ts';
+import { LEDGER, ROOT } from '../../core/paths.ts';
+import type { Suite } from '../../core/record/verify.ts';
+import { emptyHistory, type History } from '../../core/session/history.ts';
+import type { Trust } from '../../core/trust/trust.ts';
+import { finding, isAmong, type Report, refusing } from '../finding.ts';
+import { type Entry, FOLDER } from '../source/source.ts';
+import { isFile, reportLookalikes, reportNoPlace } from '../tree/layout.ts';
+import { type Place, placeOf } from '../tree/place.ts';
+import { noVersions, type VersionReader } from '../trust/succession.ts';
+import { loadTrust } from '../trust/trust.ts';
+import { auditDependents } from './dependents.ts';
+import { type Placed, readDifferences, type Step, unlike } from './differences.ts';
+import { auditDocuments, reportLostSkills } from './documents.ts';
+import { auditRetired, retiredWaivers } from './retired.ts';
+import { auditSessions, type ChangedSession } from './sessions.ts';
+
+export interface DeltaOptions {
+  suite: Suite;
+  /** What the commits of the change have at a path; without it, nothing: a change of one step. */
+  readVersions?: VersionReader;
+  onProgress?(checked: number): void;
+}
+
+export interface Delta {
+  /** Who is trusted once it is accepted. */
+  trust: Trust;
+  /** How many files were added, changed or deleted. */
+  files: number;
+  sessions: ChangedSession[];
+  /** Whether anything in the folder of the ledger is another. */
+  touchesLedger: boolean;
+  /** What those sessions, and no others, add up to. */
+  history: History;
+  findings: Finding[];
+}
+
+/**
+ * Everything that a change does to `.handoff`, judged by who was trusted before it. SPEC §10.2, §10.3. What was there before is
+ * not judged again: the cost is that of what is new.
+ */
+export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions): Promise<Delta> {
+  const findings: Finding[] = [];
+  const report = reportOnce(findings);
+  const [oldRoot, newRoot] = await Promise.all([step.before.root(), step.now.root()]);
+  const isNew = unlike(oldRoot);
+  reportLookalikes(
+    newRoot.filter((entry) => entry.name === ROOT || isNew(entry)),
+    report,
+  );
+  const pair = { before: topOf(oldRoot), now: topOf(newRoot) };
+  const placed = (await readDifferences(step, pair, report)).map((each) => ({ ...each, place: placeOf(each.path) }));
+  const limit = recordsPerPush(trust);
+  if (placed.length > limit) {
+    report(tooMany(placed.length, limit));
+    return { trust, files: placed.length, sessions: [], touchesLedger: false, history: emptyHistory(), findings };
+  }
+  const changes = placed.filter((each) => isAllowed(each, report));
+  const next = await loadNext(step, changes, trust, options.suite, report);
+  const { suite, readVersions = noVersions } = options;
+  const turn = { was: trust, is: next };
+  if (next !== trust) await auditDependents(step.now, new Set(placed.map(({ path }) => path)), turn, suite, report);
+  await auditDocuments(step, changes, { trust: next, old: trust, suite, readVersions }, refusing(report));
+  reportLostSkills(placed, next, report);
+  await auditRetired(step, changes, turn, suite, report);
+  const ledger = placed.filter(({ path }) => path.startsWith(`${LEDGER}/`));
+  if (ledger.length > 0) {
+    const { auditLedgerStep } = await import('./ledger.ts');
+    await auditLedgerStep(step, ledger, { trust: next, suite: options.suite }, report);
+  }
+  const history = emptyHistory();
+  const sessions = await auditSessions(step, changes, { ...options, trust: next, history }, report);
+  findings.push(...retiredWaivers(sessions, trust));
+  findings.sort((a, b) => ((a.path ?? '') < (b.path ?? '') ? -1 : 1));
+  return { trust: next, files: placed.length, sessions, touchesLedger: ledger.length > 0, history, findings };
+}
+
+/** An identity is judged as somebody who is trusted, and as a document that arrives: what both find is told once. */
+function reportOnce(findings: Finding[]): Report {
+  const told = new Set<string>();
+  return (found) => {
+    const words = `${found.path}\n${found.message}`;
+    if (!told.has(words)) findings.push(found);
+    told.add(words);
+  };
+}
+
+function topOf(root: readonly Entry[]): Entry | null {
+  return root.find(({ name }) => name === ROOT) ?? null;
+}
+
+function recordsPerPush({ policy }: Trust): number {
+  return policy.rules.limits.records_per_push;
+}
+
+/** SPEC §7.2: records and policies are only added, documents only go on, and nothing else has a place. */
+function isAllowed({ path, before, now, place }: Placed, report: Report): boolean {
+  if (now === null) {
+    if (place !== null && !REMOVABLE.has(place)) report(deleted(path));
+    return false;
+  }
+  if (now.mode !== FOLDER && !isFile(now, report)) return false;
+  if (place === null || now.mode === FOLDER) {
+    reportNoPlace(now, 'what SPEC §2.2 lists', report);
+    return false;
+  }
+  if (before === null || !IMMUTABLE.has(place)) return true;
+  report(changed(path));
+  return false;
+}
+
+/** What becomes of the ledger is judged as a whole. */
+const REMOVABLE: ReadonlySet<Place> = new Set(['pending', 'skill', 'proof', 'ledger']);
+const IMMUTABLE: ReadonlySet<Place> = new Set(['record', 'policy']);
+
+function deleted(path: string): Finding {
+  return finding('record_deleted', path, 'the file that is there', 'nothing', KEEP);
+}
+
+function changed(path: string): Finding {
+  return finding('record_changed', path, 'the bytes that are there', 'other bytes', KEEP);
+}
+
+const KEEP =
+  'A revert takes back code, never records. Put them back: git restore --source=BASE --staged --worktree -- .handoff, then git commit --amend';
+
+function tooMany(count: number, limit: number): Finding {
+  const hint = 'Bring it in several parts, or ask for a higher limit: git handoff policy set limits.records_per_push';
+  return finding('too_large', ROOT, `at most ${limit} files at once`, String(count), hint);
+}
+
+/**
+ * SPEC §10.2: policies and identities of the result, of which every link leads back to the policy that was there. What was wrong
+ * before is not this change's doing.
+ */
+async function loadNext(
+  { before, now }: Step,
+  changes: readonly Placed[],
+  trust: Trust,
+  suite: Suite,
+  report: Report,
+): Promise<Trust> {
+  if (!changes.some(({ place }) => place === 'policy' || place === 'identity')) return trust;
+  const known: Finding[] = [];
+  await loadTrust(before, suite, (found) => known.push(found));
+  const arriving = new Set(changes.map(({ path }) => path));
+  const refuse = refusing(report);
+  const next = await loadTrust(now, suite, (found) => {
+    if (arriving.has(found.path ?? '')) refuse(found);
+    else if (!isAmong(known, found)) report(found);
+  });
+  return next?.repoId === trust.repoId ? next : trust;
+}

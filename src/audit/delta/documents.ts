@@ -1,0 +1,110 @@
+import type { DocumentKind } from '../../core/record/kinds.ts';
+import type { ParsedRecord } from '../../core/record/record.ts';
+import type { Suite } from '../../core/record/verify.ts';
+import { type Identity, readIdentity, type Trust } from '../../core/trust/trust.ts';
+import { attempt, finding, type Report } from '../finding.ts';
+import { type Entry, find, type Source } from '../source/source.ts';
+import { assertEntitled } from '../tree/entitled.ts';
+import type { Place } from '../tree/place.ts';
+import { assertLines, assertNewLines, type FindSigner, maintainersOf, principalsOf } from '../trust/signature-lines.ts';
+import { assertFollowsDocument, readSuccession, type VersionReader } from '../trust/succession.ts';
+import { checkSkill, readDocument, readSignedDocument } from '../trust/trust.ts';
+import type { Placed, Step } from './differences.ts';
+
+/** By whom documents are judged. */
+export interface Judges {
+  /** Who is trusted once they are accepted. */
+  trust: Trust;
+  /** Who was trusted before. */
+  old: Trust;
+  suite: Suite;
+  readVersions: VersionReader;
+}
+
+/** SPEC §10.3: whatever arrives and is no record is signed by whom it must be, and follows what stood there. */
+export async function auditDocuments(
+  step: Step,
+  changes: readonly Placed[],
+  judges: Judges,
+  report: Report,
+): Promise<void> {
+  const { trust, suite } = judges;
+  for (const change of changes) {
+    const { path, now, place } = change;
+    if (place === 'record' || place === 'ledger') continue;
+    await attempt(path, report, () => auditDocument(step, change, judges));
+    if (place === 'task-definition') await attempt(path, report, () => assertTaskName(step.now, now!, trust, report));
+    const skill = place === 'skill' ? now : place === 'identity' ? await unchangedSkill(step.now, path, changes) : null;
+    if (skill)
+      await attempt(skill.path, report, () => checkSkill(step.now, skill, ownerOf(path, trust), suite, report));
+  }
+}
+
+/** SPEC §10.3: nobody signs a skill, so nobody but its identity, which is signed, takes it away. */
+export function reportLostSkills(changes: readonly Placed[], trust: Trust, report: Report): void {
+  for (const { path, now, place } of changes) {
+    // of one that is distrusted too: it may be signed anew
+    const owner = ownerOf(path, trust) ?? trust.distrusted.get(nameIn(path));
+    const expected = owner?.document.fields.skill;
+    if (place !== 'skill' || now !== null || typeof expected !== 'string') continue;
+    report(finding('record_deleted', path, `the skill ${expected}, which its identity names`, 'nothing', RESTORE));
+  }
+}
+
+const RESTORE = 'Put it back: git restore --source=BASE --staged --worktree -- .handoff, then git commit --amend';
+
+async function auditDocument(step: Step, { path, before, now, place }: Placed, judges: Judges): Promise<void> {
+  const { trust, suite } = judges;
+  // few changes have any of these: the others need not load them
+  if (place === 'proof') return (await import('./arrived-proof.ts')).auditArrivedProof(step.now, now!, trust, suite);
+  if (place === 'policy')
+    return (await import('../trust/policy-lines.ts')).auditPolicyLines(step.now, now!, trust, suite);
+  if (place === 'pending')
+    return (await import('../trust/pending.ts')).auditPending(step, { path, before, now: now! }, judges);
+  if (place === 'skill') return;
+  if (SIGNED.has(place!)) await readSignedDocument(step.now, now!, place as DocumentKind, trust, suite);
+  else await readDocument(step.now, now!, place as DocumentKind, trust.repoId); // who signed an identity is judged below
+  const succession = await readSuccession(step, before, now!, suite);
+  const { old, next, isSame } = succession;
+  await assertFollowsDocument(succession, path, step.now, judges.readVersions, suite);
+  const signers = await signersFor(step.now, next, judges);
+  if (isSame) return assertLines(old!, next, signers, suite);
+  if (place === 'identity')
+    await assertEntitled(old && readIdentity(old, suite), readIdentity(next, suite), trust.policy, suite);
+  await assertNewLines(next, signers, suite);
+}
+
+/** A root key that is being rotated signs maintainers before the policy that brings it in is in force. */
+async function signersFor(
+  source: Source,
+  { fields }: ParsedRecord,
+  { old, trust, suite }: Judges,
+): Promise<FindSigner> {
+  const current = maintainersOf(old, trust);
+  if (fields.role !== 'maintainer') return current;
+  const coming = principalsOf(...(await (await import('../trust/pending.ts')).proposedRoots(source, trust, suite)));
+  return (line) => current(line) ?? coming(line);
+}
+
+const SIGNED: ReadonlySet<Place> = new Set(['project', 'task-definition']);
+
+/** An identity that changes may name another skill than the one that stays. */
+async function unchangedSkill(source: Source, identity: string, changes: readonly Placed[]): Promise<Entry | null> {
+  const path = identity.replace(/identity\.yaml$/, 'skill.md');
+  return changes.some((change) => change.path === path) ? null : find(source, path);
+}
+
+function ownerOf(path: string, trust: Trust): Identity | undefined {
+  return trust.identities.get(nameIn(path));
+}
+
+function nameIn(path: string): string {
+  return path.split('/')[2]!;
+}
+
+/** A task stands in the file of its id. */
+async function assertTaskName(source: Source, entry: Entry, { repoId }: Trust, report: Report): Promise<void> {
+  const { fields } = await readDocument(source, entry, 'task-definition', repoId);
+  if (`${fields.task_id}.yaml` === entry.name) return;
+  report(finding('path_mismatch', entry.path, `${fields.task_id}.yaml`, entry.name, 'Name the file after the task.'));
+}

@@ -1,0 +1,279 @@
+import { HandoffError } from '../../core/error.ts';
+import { MAX_RECORD_BYTES } from '../../core/limits.ts';
+import { parseSessionFolder } from '../../core/paths.ts';
+import { assertPlace, chainFaults, type Link, toLink } from '../../core/record/chain.ts';
+import { matchHead } from '../../core/record/front-matter.ts';
+import type { RecordKind } from '../../core/record/kinds.ts';
+import { assertSize, cutSignature, type ParsedRecord, parseCut, type SignedParts } from '../../core/record/record.ts';
+import {
+  assertSigned,
+  assertVerified,
+  checkSignatures,
+  recordId,
+  type SignatureCheck,
+  type Suite,
+  type VerifiedRecord,
+} from '../../core/record/verify.ts';
+import { detached } from '../../core/text/excerpt.ts';
+import { quoteWord } from '../../core/text/quote.ts';
+import { type Identity, type IdentityKey, keyRevoked, type Trust } from '../../core/trust/trust.ts';
+import { attempt, finding, type Report, toFinding } from '../finding.ts';
+import { leafOf } from '../leaf.ts';
+import { type NumberedFile, numberedFiles } from '../source/numbered-files.ts';
+import type { Entry, Source } from '../source/source.ts';
+import { reportDuplicates } from './layout.ts';
+import { addFile, reportSeals, type SealedFiles, sealedFiles } from './session-seals.ts';
+import { vouchedRecords } from './vouched.ts';
+
+/** What a session's folder is audited with. */
+export interface SessionContext {
+  source: Source;
+  trust: Trust;
+  suite: Suite;
+  /** Bounds how many records are in memory at once. */
+  limit<T>(records: number, task: () => Promise<T>): Promise<T>;
+  /** Whether a file arrives: the limit of the policy is for what arrives, and may have been another when the others came. */
+  isArriving?: ((path: string) => boolean) | undefined;
+  /** Called for each file that was looked at. */
+  onFile(): void;
+  /** Called for each file with what it turned out to be. Without it most records need not be parsed in full. */
+  onRecord?: ((path: string, record: ParsedRecord | null, verified: VerifiedRecord | null) => void) | undefined;
+}
+
+/** What is left of a session once it was audited: enough to compare it with others. */
+export interface SessionAudit {
+  sessionId: string;
+  records: number;
+  lastId: string;
+  clock: number;
+  fingerprints: string[];
+  /** How many of them are by keys that were revoked: they count for nothing. */
+  distrusted: number;
+  /** `<task> <token>` of the locks it claims to hold. */
+  locks: string[];
+}
+
+/** Every record of one session: each by itself, then the chain. Null when anything is broken; what is distrusted is not. SPEC §6 */
+export async function auditSession(
+  folder: Entry,
+  owner: string,
+  context: SessionContext,
+  report: Report,
+): Promise<SessionAudit | null> {
+  let clean = true;
+  const note: Report = (found) => {
+    clean &&= found.severity === 'warning';
+    report(found);
+  };
+  const entries = await attempt(folder.path, note, () => context.source.list(folder));
+  reportDuplicates(entries ?? [], note); // SPEC §7.1
+  const files = numberedFiles(entries ?? [], note);
+  const identity = signerOf(owner, context.trust);
+  const session: Session = {
+    owner,
+    sid8: parseSessionFolder(folder.name)!.sid8,
+    identity,
+    isDistrusted: !context.trust.identities.has(owner),
+    vouched: await vouchedRecords(files, identity, context),
+    distrusted: new Set(),
+    sealed: sealedFiles(files),
+    report: note,
+  };
+  const links: (Link | null)[] = [];
+  for (let at = 0; at < files.length; at += AT_ONCE) {
+    const some = files.slice(at, at + AT_ONCE);
+    const audited = await context.limit(some.length, () => auditRecords(some, session, context));
+    links.push(...audited);
+  }
+  reportChain(links, files, folder, note);
+  if (session.sealed) reportSeals(session.sealed, links, files, context.suite, note);
+  return clean && links[0] ? summarise(links as Link[], session.distrusted) : null;
+}
+
+/** Whose keys the records of a folder are checked with. One whose own document is distrusted still tells forged from distrusted. */
+function signerOf(owner: string, { identities, distrusted }: Trust): Identity | undefined {
+  return identities.get(owner) ?? distrusted.get(owner);
+}
+
+/** A long session is read in parts, so that it does not hold all of memory's share at once. */
+const AT_ONCE = 128;
+
+interface Session {
+  owner: string;
+  sid8: string;
+  /** Undefined when nobody signed such an identity in. */
+  identity: Identity | undefined;
+  /** Whether only a key that was revoked has signed it in. */
+  isDistrusted: boolean;
+  /** By revoked key, up to which record the ledger vouches for it. */
+  vouched: ReadonlyMap<string, number>;
+  /** The numbers of the records that count for nothing. */
+  distrusted: Set<number>;
+  /** Null when it has no seal. */
+  sealed: SealedFiles | null;
+  report: Report;
+}
+
+/** SPEC §3.1: the policy may ask for less than the protocol allows, of what arrives. */
+export function maxBytes({ policy }: Trust): number {
+  return policy.rules.limits.record_bytes;
+}
+
+/** Bytes first, then what they say, SPEC §4.5: files are read together, then verified together, then judged one by one. */
+async function auditRecords(
+  files: readonly NumberedFile[],
+  session: Session,
+  context: SessionContext,
+): Promise<(Link | null)[]> {
+  const entries = files.map(({ entry }) => entry);
+  const contents = await context.source.readAll(entries, MAX_RECORD_BYTES);
+  const leaves = await leavesOf(files, contents, session, context);
+  const opened = files.map((file, index) => openFile(file, contents[index]!, leaves[index] ?? null));
+  const checks = await checkSignatures(opened, session.identity?.keys ?? [], context.suite);
+  return opened.map((file, index) => auditRecord(file, checks[index]!, session, context));
+}
+
+/** What a seal is over. Most sessions have no seal, and then no file is hashed for it. */
+async function leavesOf(
+  files: readonly NumberedFile[],
+  contents: readonly (Uint8Array | HandoffError)[],
+  { sealed }: Session,
+  { source, suite }: SessionContext,
+): Promise<(Uint8Array | null)[]> {
+  const leaves: (Uint8Array | null)[] = [];
+  if (!sealed) return leaves;
+  for (const [at, { entry, seq }] of files.entries())
+    leaves.push(seq < sealed.end ? await leafOf(source, entry, contents[at]!, suite) : null);
+  return leaves;
+}
+
+interface OpenedFile extends NumberedFile {
+  /** Or why there are none. */
+  bytes: Uint8Array | HandoffError;
+  parts: SignedParts | null;
+  /** Null where no seal is over it, or the file cannot be had. */
+  leaf: Uint8Array | null;
+}
+
+function openFile(
+  { entry, seq, kind }: NumberedFile,
+  bytes: Uint8Array | HandoffError,
+  leaf: Uint8Array | null,
+): OpenedFile {
+  const parts = bytes instanceof HandoffError ? null : cutSignature(bytes);
+  return { entry, seq, kind, bytes, parts, leaf };
+}
+
+function auditRecord(
+  { entry, seq, kind, bytes, parts, leaf }: OpenedFile,
+  check: SignatureCheck | null,
+  session: Session,
+  context: SessionContext,
+): Link | null {
+  let record: ParsedRecord | null = null;
+  let verified: VerifiedRecord | null = null;
+  let link: Link | null = null;
+  try {
+    if (bytes instanceof HandoffError) throw bytes;
+    if (context.isArriving?.(entry.path)) assertSize(bytes.length, maxBytes(context.trust), 'record');
+    const matched = context.onRecord || kind === 'seal' ? null : matchHead(bytes, parts, kind);
+    record = matched ? null : parseCut(bytes, parts);
+    const head = matched ?? record!;
+    assertPlace(head, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
+    if (!session.identity) throw unknownSigner(session.owner);
+    const key = assertSigned(head, check, session.identity.keys);
+    assertEntitled(kind, session.identity);
+    link = keptLink(toLink(head, recordId(head.signedBytes, context.suite), key.fingerprint), bytes);
+    const distrust = whyDistrusted({ kind, seq, key }, session);
+    if (distrust) session.distrusted.add(seq);
+    if (distrust) session.report({ ...toFinding(distrust, entry.path), severity: 'warning', record: link.id });
+    else verified = record && assertVerified(record, check, session.identity.keys, context.suite);
+  } catch (error) {
+    session.report(toFinding(error, entry.path));
+  }
+  context.onFile();
+  context.onRecord?.(entry.path, record, verified);
+  if (session.sealed) addFile(session.sealed, { seq, kind, leaf }, verified);
+  return link;
+}
+
+/** Links are kept until the session's end: those of long records must not keep their texts in memory. */
+function keptLink(link: Link, { length }: Uint8Array): Link {
+  return length > SHORT ? detached(link) : link;
+}
+
+const SHORT = 4096;
+
+/** SPEC §6.1: whose document is the first of its kind was never a maintainer. */
+function assertEntitled(kind: RecordKind, { name, role, version }: Identity): void {
+  if (kind === 'waiver' && role !== 'maintainer' && version === 1) throw notEntitled(name, kind);
+}
+
+/**
+ * SPEC §5.5: why a record is distrusted: it may have been right when it came, but its signer may not sign any more. It counts for
+ * nothing and keeps its place in the chain, since later records name it as `prev`. Null for a record that counts.
+ */
+function whyDistrusted(
+  { kind, seq, key }: { kind: RecordKind; seq: number; key: IdentityKey },
+  { identity, isDistrusted, vouched }: Session,
+): HandoffError | null {
+  const { name, role } = identity!;
+  if (isDistrusted) return signedInByRevoked(name);
+  if (key.state === 'revoked' && seq > (vouched.get(key.fingerprint) ?? 0)) return keyRevoked(key.fingerprint);
+  return kind === 'waiver' && role !== 'maintainer' ? notEntitled(name, kind) : null;
+}
+
+function reportChain(
+  links: readonly (Link | null)[],
+  files: readonly NumberedFile[],
+  folder: Entry,
+  report: Report,
+): void {
+  const damaged = new Set(files.filter((_, index) => links[index] === null).map(({ seq }) => seq));
+  const good = links.filter((link) => link !== null);
+  if (files.length === 0)
+    report(finding('chain_broken', folder.path, 'a session that opens with record 1', 'no record', NO_CHAIN));
+  const paths = new Map(files.map((file) => [file.seq, file]));
+  const ids = new Map(good.map(({ seq, id }) => [seq, id]));
+  for (const fault of chainFaults(good, damaged)) {
+    const { path } = paths.get(fault.seq)!.entry;
+    report({ ...finding(fault.code, path, fault.expected, fault.found, NO_CHAIN), record: ids.get(fault.seq)! });
+  }
+}
+
+function summarise(links: readonly Link[], distrusted: ReadonlySet<number>): SessionAudit {
+  const last = links.at(-1)!;
+  const trusted = links.filter(({ seq }) => !distrusted.has(seq));
+  return {
+    sessionId: last.sessionId,
+    records: links.length,
+    lastId: last.id,
+    clock: last.clock,
+    fingerprints: [...new Set(links.map((link) => link.fingerprint))],
+    distrusted: distrusted.size,
+    locks: [...new Set(trusted.flatMap(({ lock }) => (lock ? [`${lock.task} ${lock.token}`] : [])))],
+  };
+}
+
+const NO_CHAIN = 'A record was removed, added or reordered after the fact. Restore the session folder from git.';
+
+function unknownSigner(name: string): HandoffError {
+  return new HandoffError('signer_unknown', `No maintainer has signed in an identity called ${name}.`, {
+    hint: `git handoff identity add ${quoteWord(name)} --key FILE.pub`,
+    data: { expected: `.handoff/identities/${name}/identity.yaml signed by a maintainer`, found: 'none that holds' },
+  });
+}
+
+function signedInByRevoked(name: string): HandoffError {
+  return new HandoffError('key_revoked', `Only a key that was revoked has signed ${name} in.`, {
+    hint: `If ${name} is who it should be, a maintainer signs it anew: git handoff identity resign ${quoteWord(name)}`,
+    data: { expected: 'an identity signed in by a key that is not revoked', found: name },
+  });
+}
+
+function notEntitled(name: string, kind: string): HandoffError {
+  return new HandoffError('signer_not_entitled', `A ${kind} needs a maintainer; ${name} is none.`, {
+    hint: 'Ask a maintainer to write it.',
+    data: { expected: 'role maintainer', found: name },
+  });
+}

@@ -1,0 +1,157 @@
+import type { YamlValue } from '../../core/bytes/yaml.ts';
+import { HandoffError } from '../../core/error.ts';
+import { MAX_RECORD_BYTES } from '../../core/limits.ts';
+import { type ParsedRecord, parseRecord } from '../../core/record/record.ts';
+import { recordId, type Suite } from '../../core/record/verify.ts';
+import { type Identity, type IdentityKey, type KeyState, readIdentity } from '../../core/trust/trust.ts';
+import type { Step } from '../delta/differences.ts';
+import type { Entry, Source } from '../source/source.ts';
+
+/** What the commits of a change have at a path, each once. `count` is how many versions are looked for. */
+export type VersionReader = (path: string, count: number) => AsyncIterable<Uint8Array>;
+
+/** Of a change that is one step. */
+export const noVersions: VersionReader = async function* () {};
+
+/** A document that arrives, and the one that stood there. */
+export interface Succession {
+  old: ParsedRecord | null;
+  next: ParsedRecord;
+  /** The same words, whoever signed them. */
+  isSame: boolean;
+}
+
+export async function readSuccession(
+  sources: Step,
+  before: Entry | null,
+  now: Entry,
+  suite: Suite,
+): Promise<Succession> {
+  const there = before && parseRecord(await sources.before.read(before, MAX_RECORD_BYTES));
+  const next = parseRecord(await sources.now.read(now, MAX_RECORD_BYTES));
+  const old = there?.kind === next.kind ? there : null; // a file of another kind is no version of this one
+  return { old, next, isSame: old !== null && idOf(old, suite) === idOf(next, suite) };
+}
+
+/**
+ * SPEC §10.3: a document follows the one that stood there, one version after the other. A key never vanishes from an identity,
+ * and never becomes more than it was: what it signed must still be judged.
+ */
+export async function assertFollowsDocument(
+  { old, next, isSame }: Succession,
+  path: string,
+  now: Source,
+  readVersions: VersionReader,
+  suite: Suite,
+): Promise<void> {
+  if (isSame) return;
+  await assertOneByOne(old, next, (count) => readVersions(path, count), suite);
+  if (next.kind !== 'identity') return;
+  const [was, is] = [old && readIdentity(old, suite), readIdentity(next, suite)];
+  if (was) assertKeepsKeys(was, is);
+  await assertCutoffs(now, is, was?.keys);
+}
+
+/** SPEC §10.3: a cutoff is what the ledger has by then, or less: what is sealed afterwards is not saved by it. It never moves up. */
+async function assertCutoffs(source: Source, { keys }: Identity, old: readonly IdentityKey[] = []): Promise<void> {
+  const cut = keys.filter(({ cutoff = 0 }) => cutoff > 0);
+  const sealed = cut.length === 0 ? 0 : await ledgerSize(source);
+  for (const { fingerprint, cutoff = 0 } of cut) {
+    const before = old.find((key) => key.fingerprint === fingerprint && key.state === 'revoked');
+    const most = before ? (before.cutoff ?? 0) : sealed;
+    if (cutoff > most) throw wentBack(`a cutoff of at most ${most} for ${fingerprint}`, `${cutoff}`);
+  }
+}
+
+async function ledgerSize(source: Source): Promise<number> {
+  const { readLedger } = await import('../ledger/ledger.ts');
+  return (await readLedger(source))?.checkpoint.size ?? 0;
+}
+
+/** A squash drops the versions in between. Of a document that was not there, no version is lost by that. */
+const FIRST_VERSIONS = 16;
+
+/**
+ * SPEC §10.3: exactly one more, bound to the one before by its id. Where a change brings several versions at once, its commits
+ * have those in between. A version far ahead would leave no number for the next: a key that could never be revoked.
+ */
+async function assertOneByOne(
+  old: ParsedRecord | null,
+  next: ParsedRecord,
+  read: (count: number) => AsyncIterable<Uint8Array>,
+  suite: Suite,
+): Promise<void> {
+  const was = old ? versionOf(old) : 0;
+  const missing = versionOf(next) - was - 1;
+  if (missing < 0) throw wentBack(`version ${was + 1}`, `version ${versionOf(next)}`);
+  if (old === null && missing > 0 && versionOf(next) <= FIRST_VERSIONS) return;
+  const between = missing === 0 ? new Map<string, Link>() : await readLinks(read(missing), suite);
+  let prev = next.fields.prev;
+  for (let version = versionOf(next) - 1; version > was; version--) {
+    const link = between.get(String(prev));
+    if (link?.version !== version) throw skipped(was + 1, versionOf(next), version);
+    prev = link.prev;
+  }
+  const expected = old && idOf(old, suite);
+  if (prev !== expected) throw wentBack(`prev ${expected}`, `prev ${prev}`);
+}
+
+interface Link {
+  version: number;
+  prev: YamlValue | undefined;
+}
+
+/** By the id of the document. What stood on the way and is none counts for nothing. */
+async function readLinks(files: AsyncIterable<Uint8Array>, suite: Suite): Promise<Map<string, Link>> {
+  const links = new Map<string, Link>();
+  for await (const bytes of files) {
+    const document = tryParse(bytes);
+    if (document) links.set(idOf(document, suite), { version: versionOf(document), prev: document.fields.prev });
+  }
+  return links;
+}
+
+function tryParse(bytes: Uint8Array): ParsedRecord | null {
+  try {
+    return parseRecord(bytes);
+  } catch (error) {
+    if (error instanceof HandoffError) return null;
+    throw error;
+  }
+}
+
+function versionOf({ fields }: ParsedRecord): number {
+  return fields.version as number;
+}
+
+function idOf({ signedBytes }: ParsedRecord, suite: Suite): string {
+  return recordId(signedBytes, suite);
+}
+
+const RANK: Readonly<Record<KeyState, number>> = { active: 0, retired: 1, revoked: 2 };
+
+function assertKeepsKeys(old: Identity, next: Identity): void {
+  for (const { fingerprint, state } of old.keys) {
+    const now = next.keys.find((key) => key.fingerprint === fingerprint);
+    if (!now) throw wentBack(`the key ${fingerprint}, ${state}`, 'no such key');
+    if (RANK[now.state] < RANK[state]) throw wentBack(`the key ${fingerprint} ${state}`, now.state);
+  }
+}
+
+const ANEW = 'make the change anew on top of the newest version.';
+
+function wentBack(expected: string, found: string): HandoffError {
+  return new HandoffError('policy_rollback', `It went back: expected ${expected}, found ${found}.`, {
+    hint: `Documents only ever go forward, one version at a time: ${ANEW}`,
+    data: { expected, found },
+  });
+}
+
+function skipped(first: number, found: number, missing: number): HandoffError {
+  const data = { expected: `version ${first}`, found: `version ${found}` };
+  const message = `It skips versions: expected ${data.expected}, found ${data.found}, and no commit of the change has version ${missing} that leads to it.`;
+  return new HandoffError('policy_rollback', message, {
+    hint: `Bring the commits that made the versions in between, which a squash leaves out, or ${ANEW}`,
+    data,
+  });
+}

@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import type { Excerpt } from '../../../core/text/excerpt.ts';
+import { fenceText, makeFence } from '../../../core/text/fence.ts';
+import type { Bundle, Warning } from '../../../custody/bundle.ts';
+import { missingSection } from '../../../custody/section-warning.ts';
+import type { PickupResult } from '../../../verbs/session/pickup.ts';
+import type { RecordResult } from '../../../verbs/session/record-verbs.ts';
+import type { SessionStateResult } from '../../../verbs/session/release.ts';
+import type { SessionEntry } from '../../../verbs/session/sessions.ts';
+import type { PendingResult } from '../../../verbs/session/signal-pending.ts';
+import type { StartResult } from '../../../verbs/session/start.ts';
+import type { StatusResult } from '../../../verbs/session/status.ts';
+import type { WrapResult } from '../../../verbs/session/wrap.ts';
+import type { Paint } from '../../terminal.ts';
+import { committed, count, fields, headedTable, lines, shortId } from '../../text/layout.ts';
+
+export function formatRecord({ delta_id, path }: RecordResult, paint: Paint): string {
+  return lines(`${paint('green', '✓')} ${shortId(delta_id)}  ${paint('dim', path)}`);
+}
+
+export function formatState({ session_id, state }: SessionStateResult, paint: Paint): string {
+  return lines(`${paint('green', '✓')} session ${session_id.slice(0, 8)} is ${paintState(state, paint)}`);
+}
+
+export function formatStart(result: StartResult, paint: Paint): string {
+  const verb = result.resumed ? 'goes on' : 'starts';
+  const last: [string, string][] = result.last_wrapped
+    ? [['last wrap', `${result.last_wrapped.identity}: ${result.last_wrapped.summary}`]]
+    : [];
+  return lines(
+    `${paint('green', '✓')} ${paint('bold', result.identity)} ${verb} in session ${result.session_id.slice(0, 8)}`,
+    fields([...contextRows(result), ...last], paint, '  '),
+    openThings(result, paint),
+    warnings(result.warnings, paint),
+  );
+}
+
+export function formatPickup(result: PickupResult, paint: Paint): string {
+  const { controller_status: status, baton } = result;
+  const from = result.predecessor_session_id?.slice(0, 8);
+  const rows = [...contextRows(result)];
+  if (baton) rows.push(['baton', `${baton.agent_identity}, ${time(baton.created_at)}: ${baton.summary}`]);
+  if (baton?.head) rows.push(['left at', `${baton.branch ?? 'no branch'} ${baton.head.slice(0, 12)}`]);
+  if (baton?.next_agent) rows.push(['meant for', baton.next_agent]);
+  if (baton && baton.focus.length > 0) rows.push(['focus', baton.focus.join(', ')]);
+  return lines(
+    `${paint('green', '✓')} ${paint('bold', status.identity)} continues ${from ? `session ${from}` : 'from nothing'} in ${result.session_id.slice(0, 8)}`,
+    fields(rows, paint, '  '),
+    openThings(result, paint),
+    section(
+      'Messages for you',
+      result.pending_signals.map((signal) => `${signal.from}: ${excerpt(signal)}`),
+      paint,
+    ),
+    warnings(result.warnings, paint),
+    baton ? ['', ...fenced(baton)] : [],
+  );
+}
+
+/** The words of somebody else, between lines they could not have guessed. */
+function fenced(baton: NonNullable<PickupResult['baton']>): string[] {
+  const fence = makeFence(baton.body, () => randomBytes(16).toString('hex'));
+  const { delta_id, session_id, agent_identity: identity, created_at: at } = baton;
+  return [fenceText(baton.body, { identity, session_id, delta_id, at }, fence).replace(/\n$/, '')];
+}
+
+export function formatWrap({ session_id, baton, seal, commit, warnings: found }: WrapResult, paint: Paint): string {
+  const sealed: [string, string][] = seal ? [['root', `${seal.root} over ${count(seal.tree_size, 'record')}`]] : [];
+  return lines(
+    `${paint('green', '✓')} session ${session_id.slice(0, 8)} is wrapped, ${committed(commit)}`,
+    fields(
+      [['baton', shortId(baton.delta_id)], ['path', baton.path], ['summary', baton.summary], ...sealed],
+      paint,
+      '  ',
+    ),
+    warnings(joinSections(found), paint),
+  );
+}
+
+/** One line for all the sections that a baton lacks: a short baton lacks most of them, and six lines would hide the rest. */
+function joinSections(found: readonly Warning[]): Warning[] {
+  const names = found.map(missingSection).filter((name) => name !== null);
+  const others = found.filter((warning) => missingSection(warning) === null);
+  if (names.length === 0) return others;
+  const message = `The baton lacks sections that the policy asks for: ${names.join(', ')}`;
+  return [...others, { kind: 'section_missing', message }];
+}
+
+export function formatStatus(status: StatusResult, paint: Paint): string {
+  const { session, baton } = status;
+  const state = session ? `${session.session_id.slice(0, 8)}, ${session.state}` : 'none: git handoff start, or pickup';
+  const rows: [string, string][] = [
+    ['session', state],
+    ['baton', baton ? `${baton.identity}, ${time(baton.at)}: ${baton.summary}` : 'none'],
+    ['project', [status.project, status.phase].filter(Boolean).join(', ') || '-'],
+    ['branch', `${status.branch ?? 'detached'} ${status.head?.slice(0, 12) ?? '(no commit yet)'}`],
+    ['tasks', [`${status.tasks.open_count} open`, ...held(status.claimed)].join('; ')],
+    ['messages', String(status.pending_signals)],
+    [
+      'active',
+      status.active_sessions.map((each) => `${each.identity} ${each.session_id.slice(0, 8)}`).join(', ') || '-',
+    ],
+  ];
+  return lines(
+    paint('bold', status.identity),
+    fields(rows, paint, '  '),
+    section(
+      'In focus',
+      status.tasks.focus.map(({ task_id, title, status: state }) => `${task_id} ${title} (${state})`),
+      paint,
+    ),
+    section('Remember', status.rules_reminders, paint),
+    warnings(status.warnings, paint),
+  );
+}
+
+function held(claimed: readonly string[]): string[] {
+  return claimed.length > 0 ? [`yours: ${claimed.join(', ')}`] : [];
+}
+
+export function formatSessions({ sessions }: { sessions: SessionEntry[] }, paint: Paint): string {
+  if (sessions.length === 0) return 'No sessions yet. git handoff start opens one.\n';
+  const heads = ['SESSION', 'IDENTITY', 'STATE', 'STARTED', 'HEARTBEAT', 'CONTINUES'];
+  const rows = sessions.map((each) => [
+    each.session_id.slice(0, 8),
+    each.identity,
+    each.state,
+    time(each.started_at),
+    each.heartbeat_age === null ? '-' : `${Math.round(each.heartbeat_age)} s ago`,
+    each.predecessor_session_id?.slice(0, 8) ?? '-',
+  ]);
+  return lines(headedTable(heads, rows, paint, (cell, column) => (column === 2 ? paintState(cell, paint) : cell)));
+}
+
+export function formatSignals({ pending_signals }: PendingResult, paint: Paint): string {
+  if (pending_signals.length === 0) return 'No messages wait. git handoff signal send NAME TEXT leaves one.\n';
+  const rows = pending_signals.map((signal) => [signal.from, signal.type ?? '-', time(signal.at), excerpt(signal)]);
+  return lines(headedTable(['FROM', 'TYPE', 'SENT', 'TEXT'], rows, paint));
+}
+
+function contextRows({ context }: Bundle): [string, string][] {
+  const rows: [string, string][] = [
+    ['project', [context.project, context.phase].filter(Boolean).join(', ') || '-'],
+    ['branch', `${context.branch ?? 'detached'} ${context.head?.slice(0, 12) ?? '(no commit yet)'}`],
+  ];
+  if (context.reading.length > 0) rows.push(['read first', context.reading.join(', ')]);
+  return rows;
+}
+
+function openThings({ todos, wip, adrs, recent_deltas, rules_reminders }: Bundle, paint: Paint): string[] {
+  return [
+    ...section(
+      'In focus',
+      todos.focus.map(({ task_id, title, status }) => `${task_id} ${title} (${status})`),
+      paint,
+    ),
+    ...section(
+      'Under way',
+      wip.map((each) => `${each.key} (${each.identity}): ${excerpt(each)}`),
+      paint,
+    ),
+    ...section(
+      'Decisions',
+      adrs.map(({ title, status }) => `${title} (${status})`),
+      paint,
+    ),
+    ...section(
+      'Recent',
+      recent_deltas.map(({ kind, identity, at, summary }) => `${time(at)} ${identity} ${kind}: ${summary}`),
+      paint,
+    ),
+    ...section('Remember', rules_reminders, paint),
+  ];
+}
+
+/** The record has the rest. */
+function excerpt({ text, cut, delta_id }: Excerpt & { delta_id: string }): string {
+  return cut ? `${text} (git handoff show ${shortId(delta_id)})` : text;
+}
+
+function section(title: string, items: readonly string[], paint: Paint): string[] {
+  return items.length === 0 ? [] : [paint('bold', title), ...items.map((item) => `  ${item}`)];
+}
+
+function warnings(found: readonly Warning[], paint: Paint): string[] {
+  return found.map(({ message }) => `${paint('yellow', 'warning:')} ${message}`);
+}
+
+function paintState(state: string, paint: Paint): string {
+  const style = { active: 'green', stale: 'yellow', released: 'red' }[state.trim()] as
+    | 'green'
+    | 'yellow'
+    | 'red'
+    | undefined;
+  return style ? paint(style, state) : state;
+}
+
+function time(at: string): string {
+  return at.slice(0, 16).replace('T', ' ');
+}

@@ -1,0 +1,144 @@
+import type { SessionChoice } from '../../../custody/chosen-session.ts';
+import type { PickupOptions, PickupResult } from '../../../verbs/session/pickup.ts';
+import type { ReleaseOptions, SessionStateResult } from '../../../verbs/session/release.ts';
+import type { SessionEntry } from '../../../verbs/session/sessions.ts';
+import type { StartOptions, StartResult } from '../../../verbs/session/start.ts';
+import type { StatusResult } from '../../../verbs/session/status.ts';
+import type { WrapOptions, WrapResult } from '../../../verbs/session/wrap.ts';
+import { defineVerb, type Flag, PUBLISH_FLAGS } from '../../command.ts';
+import { parseList } from '../../input.ts';
+
+const text = () => import('./sessions-text.ts');
+const LOCAL: Flag = { flags: '--local', about: 'go on without the remote that handoff.remote names' };
+const SESSION: Flag = { flags: '--session <id>', about: "not this work tree's session but that one" };
+
+export const start = defineVerb<StartOptions, StartResult>({
+  name: 'start',
+  summary: 'open a session for fresh work',
+  purpose:
+    'Opens a session: from here on your records are one chain. In a work tree whose session is open already it finds ' +
+    'that one. To continue what somebody else left, use pickup: start does not hand you the baton.',
+  flags: [
+    { flags: '--task <id>', about: 'the task it is about' },
+    { flags: '--intent <text>', about: 'what you are going to do' },
+    { flags: '--commit', about: 'commit the record as well' },
+    { flags: '--no-stage', about: 'only write the files' },
+    LOCAL,
+  ],
+  examples: [{ run: 'git handoff start --as donna --intent "make the reader strict"', does: 'begin' }],
+  run: async (context, options) =>
+    (await import('../../../verbs/session/start.ts')).start(await context.repository(), options),
+  text: async (result, paint) => (await text()).formatStart(result, paint),
+});
+
+export const pickup = defineVerb<PickupOptions, PickupResult>({
+  name: 'pickup',
+  alias: 'hd-exec',
+  summary: "continue another session's work",
+  purpose:
+    'Opens a session on what another one left: finds the newest baton (or the session you name), follows it to whoever ' +
+    'holds the work now, and hands you the baton, what is open, and the messages for you. Refused while that session, or ' +
+    'another one of yours, is alive: --force takes it over, and it is recorded that you did.',
+  flags: [
+    { flags: '--from-session <id>', about: 'this session; the beginning of its id is enough' },
+    { flags: '--task <id>', about: 'the task it is about' },
+    { flags: '--force', about: 'take over sessions that are alive' },
+    { flags: '--reason <text>', about: 'why, for the record' },
+    ...PUBLISH_FLAGS,
+    LOCAL,
+  ],
+  examples: [
+    { run: 'git handoff pickup --as lola', does: 'continue after the last wrap' },
+    { run: 'git handoff pickup --from-session 7c1f09aa --force --reason "it hangs"', does: 'take over' },
+  ],
+  run: async (context, options) =>
+    (await import('../../../verbs/session/pickup.ts')).pickup(await context.repository(), options),
+  text: async (result, paint) => (await text()).formatPickup(result, paint),
+});
+
+type WrapFlags = Omit<WrapOptions, 'focus' | 'draft'> & { focus?: string; file?: string };
+
+export const wrap = defineVerb<WrapFlags, WrapResult>({
+  name: 'wrap',
+  summary: 'end the session with a baton',
+  purpose:
+    'Ends the session with a baton: Markdown that says what was done, decided and left, for whoever comes next. Text that ' +
+    'looks like a secret is refused. The policy names the sections it should have.',
+  args: [{ name: 'FILE', about: 'the baton, as Markdown; - reads it from standard input', optional: true }],
+  flags: [
+    { flags: '--message <text>', about: 'the baton itself, if it is short' },
+    { flags: '--summary <text>', about: 'one line; default: the first of the baton' },
+    { flags: '--reason <text>', about: 'why you stop' },
+    { flags: '--next-agent <name>', about: 'who should continue' },
+    { flags: '--focus <tasks>', about: 'what to continue with: A,B' },
+    { flags: '--seal', about: 'seal the session as well, with the baton in it' },
+    SESSION,
+    ...PUBLISH_FLAGS,
+    { flags: '--allow-secret', about: 'a person has looked: what seems to be a secret is none' },
+    LOCAL,
+  ],
+  examples: [
+    { run: 'git handoff wrap baton.md --next-agent lola --focus P0.1', does: 'hand over' },
+    { run: 'git handoff wrap --message "reader done, writer next"', does: 'a short one' },
+  ],
+  async run(context, { file, focus, ...options }) {
+    const tasks = parseList(focus);
+    const { readBatonFile } = await import('../../../journal/drafts/baton.ts');
+    const { wrap: wrapSession } = await import('../../../verbs/session/wrap.ts');
+    const draft = file === '-' ? await context.readInput() : file && (await readBatonFile(context.directory, file));
+    return wrapSession(await context.repository(), {
+      ...options,
+      ...(draft ? { draft } : {}),
+      ...(tasks ? { focus: tasks } : {}),
+    });
+  },
+  text: async (result, paint) => (await text()).formatWrap(result, paint),
+});
+
+export const status = defineVerb<SessionChoice, StatusResult>({
+  name: 'status',
+  summary: 'the status card',
+  purpose: 'Shows who you are here, your session, the baton in hand, branch, open tasks, messages and warnings.',
+  flags: [],
+  examples: [{ run: 'git handoff status', does: 'where you stand' }],
+  run: async (context, options) =>
+    (await import('../../../verbs/session/status.ts')).status(await context.repository(), options),
+  text: async (result, paint) => (await text()).formatStatus(result, paint),
+});
+
+export const sessions = defineVerb<object, { sessions: SessionEntry[] }>({
+  name: 'sessions',
+  summary: 'sessions and what they are doing',
+  purpose: 'Lists the newest sessions: active, stale (no sign of life), wrapped, or released by somebody else.',
+  examples: [{ run: 'git handoff sessions', does: 'who works on what' }],
+  run: async (context) => (await import('../../../verbs/session/sessions.ts')).sessions(await context.repository()),
+  text: async (result, paint) => (await text()).formatSessions(result, paint),
+});
+
+export const heartbeat = defineVerb<SessionChoice, SessionStateResult>({
+  name: 'heartbeat',
+  summary: 'a sign of life',
+  purpose: 'Says that the session is alive. Every verb of a session does; use this during long silences.',
+  flags: [SESSION],
+  examples: [{ run: 'git handoff heartbeat', does: 'every few minutes while you think' }],
+  run: async (context, options) =>
+    (await import('../../../verbs/session/heartbeat.ts')).heartbeat(await context.repository(), options),
+  text: async (result, paint) => (await text()).formatState(result, paint),
+});
+
+export const release = defineVerb<Omit<ReleaseOptions, 'target'> & { session: string }, SessionStateResult>({
+  name: 'release',
+  summary: 'end a session that hangs',
+  purpose:
+    'Ends a session that its holder does not end. Its next write fails and says why. If you have a session of your own ' +
+    'here, the release is recorded in it.',
+  args: [{ name: 'SESSION', about: 'its id, or the beginning' }],
+  flags: [{ flags: '--reason <text>', about: 'why, for the record', required: true }, LOCAL],
+  examples: [{ run: 'git handoff release 7c1f09aa --reason "the machine is gone"', does: 'free its identity' }],
+  run: async (context, { session, ...options }) =>
+    (await import('../../../verbs/session/release.ts')).release(await context.repository(), {
+      ...options,
+      target: session,
+    }),
+  text: async (result, paint) => (await text()).formatState(result, paint),
+});

@@ -1,0 +1,87 @@
+import type { IdentityResult, KeygenResult, RotateResult } from '../../../verbs/setup/identity.ts';
+import type { IdentityListing } from '../../../verbs/setup/identity-list.ts';
+import type { IdentityResignResult } from '../../../verbs/setup/identity-resign.ts';
+import type { RevokeResult } from '../../../verbs/setup/identity-revoke.ts';
+import type { Paint } from '../../terminal.ts';
+import { committed, headedTable, lines } from '../../text/layout.ts';
+
+export function formatAdded(result: IdentityResult, paint: Paint): string {
+  return formatSigned(result, `${result.identity} is signed in as ${result.role}`, paint);
+}
+
+export function formatRotated(result: RotateResult, paint: Paint): string {
+  const { identity, retired } = result;
+  const old = retired.length === 0 ? 'it had none that was active' : 'the old one is retired';
+  return formatSigned(result, `${identity} has a new key; ${old}`, paint);
+}
+
+export function formatRevoked(result: RevokeResult, paint: Paint): string {
+  const { revoked, resigned, withdrawn, distrusted, identity } = result;
+  const head = formatSigned(
+    result,
+    `Revoked ${revoked.length === 1 ? 'a key' : `${revoked.length} keys`} of ${identity}`,
+    paint,
+  );
+  return (
+    head +
+    lines(
+      ...listed('Documents that it had signed are signed by you now; look at each of them:', resigned),
+      ...listed('Set back to what they said before, and signed by you:', withdrawn),
+      ...listed('Left as they are, and count for nothing, since nobody has confirmed them:', distrusted),
+      ...(distrusted.length === 0 ? [] : [`  ${CONFIRM}`]),
+    )
+  );
+}
+
+const CONFIRM = 'If one is right, sign it: git handoff identity resign NAME';
+
+function listed(head: string, paths: readonly string[]): string[] {
+  return paths.length === 0 ? [] : [`  ${head}`, ...paths.map((path) => `    ${path}`)];
+}
+
+export function formatResigned({ resigned, distrusted, commit }: IdentityResignResult, paint: Paint): string {
+  const done = `${paint('green', '✓')} Signed by you (${committed(commit)}):`;
+  const none = distrusted.length === 0 ? ['Every document is signed by a key that counts.'] : [];
+  return lines(
+    ...(resigned.length === 0 ? none : [done, ...resigned.map((path) => `    ${path}`)]),
+    ...listed('Signed by revoked keys only, and count for nothing:', distrusted),
+    ...(distrusted.length === 0 ? [] : [`  ${CONFIRM}`]),
+  );
+}
+
+function formatSigned({ fingerprint, path, commit, pending }: IdentityResult, done: string, paint: Paint): string {
+  const place = `  ${fingerprint}\n  ${path} (${committed(commit)})`;
+  if (!pending) return lines(`${paint('green', '✓')} ${done}`, place);
+  return lines(
+    `${paint('yellow', '!')} ${done}, once enough root principals have signed`,
+    place,
+    '  They sign it with: git handoff policy sign --as NAME',
+  );
+}
+
+export function formatKeygen(result: KeygenResult, paint: Paint): string {
+  const { identity, fingerprint, public_key, path, signed_in } = result;
+  return lines(
+    `${paint('green', '✓')} A key for ${identity}: ${fingerprint}`,
+    `  ${path}`,
+    '',
+    public_key,
+    '',
+    `Send that line to a maintainer, as ${identity}.pub. They sign it in with:`,
+    `  git handoff identity ${signed_in ? 'rotate' : 'add'} ${identity} --key ${identity}.pub`,
+  );
+}
+
+export function formatListing({ identities }: IdentityListing, paint: Paint): string {
+  const rows = identities.flatMap(({ identity, role, keys }) =>
+    keys.map(({ fingerprint, state }, at) => [at === 0 ? identity : '', at === 0 ? role : '', state, fingerprint]),
+  );
+  const heads = ['IDENTITY', 'ROLE', 'KEY', 'FINGERPRINT'];
+  return lines(headedTable(heads, rows, paint, (cell, column) => colourState(cell, column, paint)));
+}
+
+function colourState(cell: string, column: number, paint: Paint): string {
+  if (column !== 2) return cell;
+  if (cell.startsWith('active')) return paint('green', cell);
+  return paint(cell.startsWith('revoked') ? 'red' : 'dim', cell);
+}

@@ -1,0 +1,252 @@
+import { decodeBase64, fromBase64, utf8 } from '../bytes/bytes.ts';
+import { readYaml, type YamlMap } from '../bytes/yaml.ts';
+import { HandoffError } from '../error.ts';
+import { shapes, validators } from '../generated/validators.js';
+import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES, MAX_SEAL_BYTES } from '../limits.ts';
+import { isIdentityName } from '../names.ts';
+import { decodeText } from '../text/text.ts';
+import { extensionOf, isKind, isRecordKind, type Kind } from './kinds.ts';
+import { describeSchemaError } from './schema-error.ts';
+
+/** One line of a document's `signatures`. */
+export interface Signature {
+  identity: string;
+  fingerprint: string;
+  bytes: Uint8Array;
+}
+
+/** A file that has the bytes and the schema of its kind. Nobody has checked yet who signed it. */
+export interface ParsedRecord {
+  kind: Kind;
+  fields: YamlMap;
+  /** The Markdown of `.md` kinds, exactly as written; null for `.yaml` kinds. */
+  body: string | null;
+  /** The file without its signature: what was signed and what the id is the digest of. */
+  signedBytes: Uint8Array;
+  /** A record has one signature, by the identity it names; a document names its signers. */
+  signature: Uint8Array | null;
+  signatures: Signature[];
+}
+
+/** Bytes → record, or a HandoffError that says which rule of SPEC §3 they break. */
+export function parseRecord(bytes: Uint8Array): ParsedRecord {
+  if (!(bytes instanceof Uint8Array)) throw notBytes();
+  return parseCut(bytes, cutSignature(bytes));
+}
+
+/** For a caller that has cut these bytes already, in order to verify them first. */
+export function parseCut(bytes: Uint8Array, parts: SignedParts | null): ParsedRecord {
+  assertSize(bytes.length, MAX_RECORD_BYTES, 'record');
+  const text = decodeText(bytes);
+  const { front, body } = splitFrontMatter(text, bytes);
+  const kind = readKind(front, body !== null);
+  if (kind === 'seal') assertSize(bytes.length, MAX_SEAL_BYTES, 'seal');
+  const { cut, signedBytes, signature, signatures } = isRecordKind(kind)
+    ? recordParts(parts, front)
+    : documentParts(bytes, front);
+  const fields =
+    body === null ? readYaml(front, shapes[kind], cut) : belowFirstLine(() => readYaml(front, shapes[kind], cut));
+  assertSchema(kind, fields);
+  return { kind, fields, body, signedBytes, signature, signatures };
+}
+
+function notBytes(): HandoffError {
+  return new HandoffError('bytes_invalid', 'Expected the bytes of a file, as Uint8Array.', {
+    hint: 'Read the file without an encoding.',
+  });
+}
+
+export function assertSize(size: number, limit: number, what: string): void {
+  if (size <= limit) return;
+  throw new HandoffError('too_large', `A ${what} holds at most ${limit} bytes; this one has ${size}.`, {
+    hint: 'Keep long text and data in files of the repository and name them in the record.',
+    data: { expected: `at most ${limit} bytes`, found: `${size} bytes` },
+  });
+}
+
+const OPEN = '---\n';
+const LF = 0x0a;
+const DASH = 0x2d;
+const CLOSE = '\n---\n';
+
+interface Split {
+  front: string;
+  body: string | null;
+}
+
+/** SPEC §3.2: a first line of exactly `---` opens front matter; anything else is one YAML document. */
+function splitFrontMatter(text: string, bytes: Uint8Array): Split {
+  if (!text.startsWith('---')) return { front: text, body: null };
+  const close = text.startsWith(OPEN) ? text.indexOf(CLOSE, OPEN.length) : -1;
+  if (close < 0) {
+    throw invalidYaml(1, 'front matter between two lines of exactly "---"', JSON.stringify(text.slice(0, 24)));
+  }
+  assertSize(closingOffset(bytes) - OPEN.length, MAX_FRONT_MATTER_BYTES, 'front matter');
+  return { front: text.slice(OPEN.length, close + 1), body: text.slice(close + CLOSE.length) };
+}
+
+const HEAD = 'handoff: 1\nkind: ';
+
+/** SPEC §3.3: the first two lines say the version and the kind, so that the rest can be read by that kind's schema. */
+function readKind(front: string, isMarkdown: boolean): Kind {
+  if (!front.startsWith(HEAD)) throw unknownHead(front, isMarkdown);
+  const kind = front.slice(HEAD.length, front.indexOf('\n', HEAD.length));
+  if (!isKind(kind)) {
+    throw unknown('kind', 'one of the kinds in SPEC §3', kind, 'Upgrade git-handoff, or remove the file.');
+  }
+  if ((extensionOf(kind) === 'md') !== isMarkdown) {
+    const expected = isMarkdown ? 'a YAML document' : 'front matter and Markdown';
+    throw unknown('form', expected, kind, 'Write it as SPEC §3.2 says.');
+  }
+  return kind;
+}
+
+function unknownHead(front: string, isMarkdown: boolean): HandoffError {
+  const version = /^handoff: ([^\n]*)\nkind: /.exec(front)?.[1];
+  if (version === undefined || version === '1') return invalidHead(front, isMarkdown);
+  return unknown('protocol version', '1', version, 'Upgrade git-handoff to read it.');
+}
+
+/** The line of the two that is wrong. Front matter starts on the second line of its file. */
+function invalidHead(front: string, isMarkdown: boolean): HandoffError {
+  const [first = '', second = ''] = front.split('\n', 2);
+  const [line, expected, found] = first.startsWith('handoff: ')
+    ? [2, '"kind: <kind>"', second]
+    : [1, '"handoff: 1"', first];
+  return invalidYaml(line + (isMarkdown ? 1 : 0), expected, JSON.stringify(found.slice(0, 64)));
+}
+
+interface Parts {
+  /** Where the front matter that is signed ends. */
+  cut: number;
+  signedBytes: Uint8Array;
+  signature: Uint8Array | null;
+  signatures: Signature[];
+}
+
+const NONE: Signature[] = [];
+
+function recordParts(parts: SignedParts | null, front: string): Parts {
+  if (!parts) throw noSignature('a last line "signature: <88 characters of base64>"');
+  return { cut: front.length - LINE, ...parts, signatures: NONE };
+}
+
+/** The signed bytes and the signature of a record. */
+export interface SignedParts {
+  signedBytes: Uint8Array;
+  signature: Uint8Array;
+}
+
+const LABEL = utf8('\nsignature: ');
+const LINE = 100;
+
+/**
+ * SPEC §4.1: the signature is the last line of the front matter, on one line of 100 characters. Looks at bytes alone, so
+ * that they can be verified before they are parsed. Null when there is no such line.
+ */
+export function cutSignature(bytes: Uint8Array): SignedParts | null {
+  const end = isMarkdown(bytes) ? closingOffset(bytes) : bytes.length;
+  const start = end - LINE;
+  if (start < 1 || !hasLabel(bytes, start - 1) || bytes[end - 1] !== LF) return null;
+  const signature = decodeBase64(bytes.subarray(start + 11, end - 1));
+  return signature && { signedBytes: cutBytes(bytes, end, LINE), signature };
+}
+
+function hasLabel(bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < LABEL.length; i++) if (bytes[at + i] !== LABEL[i]) return false;
+  return true;
+}
+
+function isMarkdown(bytes: Uint8Array): boolean {
+  return bytes[0] === DASH && bytes[1] === DASH && bytes[2] === DASH && bytes[3] === LF;
+}
+
+const SIGNER = /^ {2}- ([a-z0-9._-]{1,64}) (SHA256:[A-Za-z0-9+/]{43}) ([A-Za-z0-9+/]{86}==)$/;
+
+/** SPEC §4.4: a document ends in `signatures:`; what stands before that line is signed. */
+function documentParts(bytes: Uint8Array, front: string): Parts {
+  const at = front.indexOf('\nsignatures:\n');
+  const lines = at < 0 ? [] : front.slice(at + 13).split('\n');
+  if (lines.pop() !== '' || lines.length === 0) throw noSignature('"signatures:" and its lines at the end');
+  const signatures = lines.map(parseSigner);
+  assertDistinct(signatures);
+  const cut = at + 1; // signature lines are ASCII, so characters are bytes
+  return { cut, signedBytes: bytes.subarray(0, bytes.length - (front.length - cut)), signature: null, signatures };
+}
+
+/** A key signs once: a thousand copies of one good line would be a thousand checks. */
+function assertDistinct(signatures: readonly Signature[]): void {
+  const keys = new Set(signatures.map(({ identity, fingerprint }) => `${identity} ${fingerprint}`));
+  if (keys.size < signatures.length) throw noSignature('each identity and key once among the signatures');
+  if (keys.size > MAX_SIGNATURES) throw noSignature(`at most ${MAX_SIGNATURES} signatures`);
+}
+
+const MAX_SIGNATURES = 255;
+
+function parseSigner(line: string): Signature {
+  const match = SIGNER.exec(line);
+  const bytes = match && isIdentityName(match[1]!) ? fromBase64(match[3]!) : null;
+  if (!match || !bytes) throw noSignature('lines of "  - <identity> <fingerprint> <base64>"');
+  return { identity: match[1]!, fingerprint: match[2]!, bytes };
+}
+
+/** The signed bytes, cut from the file itself: nothing is ever written again in order to verify it. */
+function cutBytes(bytes: Uint8Array, end: number, cut: number): Uint8Array {
+  if (end === bytes.length) return bytes.subarray(0, end - cut);
+  const signed = new Uint8Array(bytes.length - cut);
+  signed.set(bytes.subarray(0, end - cut));
+  signed.set(bytes.subarray(end), end - cut);
+  return signed;
+}
+
+/** The byte offset of the line that closes front matter; 0 when there is none. */
+function closingOffset(bytes: Uint8Array): number {
+  for (let i = bytes.indexOf(LF, OPEN.length - 1); i >= 0; i = bytes.indexOf(LF, i + 1)) {
+    if (bytes[i + 1] === DASH && bytes[i + 2] === DASH && bytes[i + 3] === DASH && bytes[i + 4] === LF) return i + 1;
+  }
+  return 0;
+}
+
+/** Front matter starts on the second line of its file, and that is the line a person looks for. */
+function belowFirstLine<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof HandoffError) || typeof error.data?.line !== 'number') throw error;
+    const { code, message, hint, data } = error;
+    const line = (data.line as number) + 1;
+    throw new HandoffError(code, message.replace(/^line \d+/, `line ${line}`), {
+      ...(hint ? { hint } : {}),
+      data: { ...data, line },
+    });
+  }
+}
+
+function assertSchema(kind: Kind, fields: YamlMap): void {
+  const base = validators[isRecordKind(kind) ? 'record' : 'document'];
+  const failed = base(fields) ? validators[kind] : base;
+  if (failed !== base && failed(fields)) return;
+  throw describeSchemaError(kind, fields, failed.errors![0]!);
+}
+
+function invalidYaml(line: number, expected: string, found: string): HandoffError {
+  return new HandoffError('yaml_invalid', `line ${line}: expected ${expected}, found ${found}`, {
+    hint: 'Records are written by git-handoff; restore the file from git.',
+    data: { line, expected, found },
+  });
+}
+
+function unknown(what: string, expected: string, found: string, hint: string): HandoffError {
+  const shown = JSON.stringify(found.slice(0, 64));
+  return new HandoffError('schema_invalid', `Unknown ${what}: expected ${expected}, found ${shown}.`, {
+    hint,
+    data: { expected, found: shown },
+  });
+}
+
+function noSignature(expected: string): HandoffError {
+  return new HandoffError('signature_invalid', `The file is not signed as its kind must be: expected ${expected}.`, {
+    hint: 'Unsigned or cut-off files are never records; restore the file from git.',
+    data: { expected, found: 'no such line' },
+  });
+}

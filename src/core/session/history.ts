@@ -1,0 +1,140 @@
+import { addClock, type Clocks } from '../record/clocks.ts';
+import {
+  type Decision,
+  type PlacedRecord,
+  type RecordSummary,
+  toDecision,
+  toRecordSummary,
+} from '../record/record-summary.ts';
+import type { VerifiedRecord } from '../record/verify.ts';
+import { addTaskRecord, type TaskTrails } from '../task/state.ts';
+import { type Excerpt, excerptOf } from '../text/excerpt.ts';
+import { byNewest, insertNewest, type Moment } from './newest.ts';
+import { addSummary, type SessionSummary, summariseSession } from './session-summary.ts';
+import { addDrain, addSignal, type Signals } from './signals.ts';
+
+/** `path` leads to the whole text. */
+export interface Wip extends Moment, Excerpt {
+  key: string;
+  path: string;
+  session_id: string;
+  identity: string;
+  at: string;
+}
+
+/** Work that was closed: an opening that is older, and read later, does not open it again. */
+interface ClosedWip extends Moment {
+  key: string;
+  closed: true;
+}
+
+export interface Pickup extends Moment {
+  session_id: string;
+  identity: string;
+  predecessor_session_id: string;
+  /** The id of the baton that was handed over. */
+  baton: string | null;
+}
+
+/**
+ * What the records of a tree add up to: plain data, no larger after a hundred thousand records than after a thousand, however
+ * long each of them is.
+ * Every list has the newest first. The same sessions give the same history in whatever order they are added.
+ */
+export interface History extends Clocks {
+  sessions: SessionSummary[];
+  recent: RecordSummary[];
+  decisions: Decision[];
+  wip: (Wip | ClosedWip)[];
+  signals: Signals;
+  tasks: TaskTrails;
+  pickups: Pickup[];
+}
+
+/** Three times what is ever shown. */
+const NEWEST_RECORDS = 32;
+const NEWEST_DECISIONS = 16;
+
+/** Closed ones count: were they dropped first, work that is read again would be open again. */
+const NEWEST_WIP = 512;
+
+/** Custody is followed from the newest baton on; what older sessions became is in their successors' records. */
+const NEWEST_PICKUPS = 512;
+
+export function emptyHistory(): History {
+  return {
+    clock: 0,
+    highest: 0,
+    beyond: [],
+    sessions: [],
+    recent: [],
+    decisions: [],
+    wip: [],
+    signals: { sent: [], drained: [] },
+    tasks: {},
+    pickups: [],
+  };
+}
+
+/** Folds a session's whole chain, as far as it holds. A session that has grown is added again. */
+export function addSession(history: History, folder: string, records: readonly PlacedRecord[]): void {
+  if (records.length === 0) return;
+  const session = summariseSession(folder, records);
+  addClock(history, session.clock);
+  history.sessions = addSummary(history.sessions, session);
+  for (const placed of records.slice(-NEWEST_RECORDS)) addRecent(history.recent, placed);
+  for (const placed of records) addRecord(history, placed);
+}
+
+/** A summary costs more than a look at the clock. */
+function addRecent(recent: RecordSummary[], placed: PlacedRecord): void {
+  const oldest = recent[NEWEST_RECORDS - 1];
+  const { id, fields } = placed.record;
+  if (oldest && byNewest({ clock: fields.clock as number, delta_id: id }, oldest) >= 0) return;
+  insertNewest(recent, toRecordSummary(placed), NEWEST_RECORDS);
+}
+
+function addRecord(history: History, placed: PlacedRecord): void {
+  const { record } = placed;
+  if (record.kind === 'decision') insertNewest(history.decisions, toDecision(placed), NEWEST_DECISIONS);
+  if (record.kind === 'wip') addWip(history.wip, placed);
+  if (record.kind === 'signal') addSignal(history.signals, placed);
+  addTaskRecord(history.tasks, placed);
+  if (record.kind !== 'pickup') return;
+  addDrain(history.signals, record);
+  // a pickup where nobody had been before continues nothing
+  if (record.fields.predecessor_session_id !== null) insertNewest(history.pickups, toPickup(record), NEWEST_PICKUPS);
+}
+
+function addWip(list: History['wip'], placed: PlacedRecord): void {
+  const wip = toWip(placed);
+  const known = list.findIndex(({ key }) => key === wip.key);
+  if (known >= 0 && byNewest(list[known]!, wip) <= 0) return;
+  if (known >= 0) list.splice(known, 1);
+  insertNewest(list, wip, NEWEST_WIP);
+}
+
+function toWip({ path, record: { id, fields } }: PlacedRecord): Wip | ClosedWip {
+  const { key, state, text, session_id, identity, at } = fields as Record<string, string>;
+  const moment = { clock: fields.clock as number, delta_id: id };
+  if (state === 'closed') return { key: key!, closed: true, ...moment };
+  return {
+    key: key!,
+    ...excerptOf(text ?? ''),
+    path,
+    session_id: session_id!,
+    identity: identity!,
+    at: at!,
+    ...moment,
+  };
+}
+
+function toPickup({ id, fields }: VerifiedRecord): Pickup {
+  const { session_id, identity, predecessor_session_id } = fields as Record<string, string>;
+  const named = { session_id: session_id!, identity: identity!, predecessor_session_id: predecessor_session_id! };
+  return { clock: fields.clock as number, delta_id: id, ...named, baton: fields.baton as string | null };
+}
+
+export function isOpen(wip: Wip | ClosedWip): wip is Wip {
+  return !('closed' in wip);
+}

@@ -1,0 +1,200 @@
+import type { VerifiedRecord } from '../record/verify.ts';
+import { byNewest, insertNewest, type Moment } from '../session/newest.ts';
+
+export type TaskStatus = 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
+
+export interface TaskState extends Moment {
+  status: TaskStatus;
+  progress: number | null;
+  session_id: string;
+  identity: string;
+}
+
+interface TaskChange extends Moment {
+  status: TaskStatus;
+}
+
+/** A thought record, and where to read the rest of it. */
+export interface TaskThought extends Moment {
+  identity: string;
+  commit: string;
+  path: string;
+}
+
+/** Who wrote with which number of the task's lock. */
+export interface TaskToken {
+  token: number;
+  session_id: string;
+  identity: string;
+}
+
+/** What the records say about one task: enough to tell its state whichever of them was read first. */
+export interface TaskTrail {
+  /** Who made the newest change; null while there is none. */
+  by: Pick<TaskState, 'session_id' | 'identity' | 'progress'> | null;
+  changes: TaskChange[];
+  thoughts: TaskThought[];
+  /** The highest first. */
+  tokens: TaskToken[];
+}
+
+export type TaskTrails = Record<string, TaskTrail>;
+
+/** More changes or thoughts than this, after the one that counts, and a task shows as still in progress. */
+const NEWEST_STEPS = 16;
+
+/**
+ * Task ids are chosen by agents: without a limit, anyone's loop would slow everyone down for ever. Beyond it the oldest are
+ * forgotten, and what one of them becomes later is told from its later records alone.
+ */
+const NEWEST_TASKS = 32_768;
+
+/** What is needed of a record that was verified. */
+export interface TaskRecord {
+  path: string;
+  record: Pick<VerifiedRecord, 'kind' | 'id' | 'fields'>;
+}
+
+/** Only what concerns tasks: changes, thoughts, and the tokens of their locks. */
+export function addTaskRecord(tasks: TaskTrails, placed: TaskRecord): void {
+  const { kind, fields } = placed.record;
+  if (kind === 'thought')
+    insertNewest(trailOf(tasks, fields.task_id as string).thoughts, toThought(placed), NEWEST_STEPS);
+  if (kind === 'task') addChange(trailOf(tasks, fields.task_id as string), placed);
+  const lock = lockOf(placed);
+  if (lock) addToken(trailOf(tasks, lock.task), toToken(placed, lock));
+}
+
+/**
+ * The trail of one task, of which nothing is left out: for verdicts. `records` may be about other tasks too, in any order, and
+ * some of them twice.
+ */
+export function wholeTrail(task: string, records: Iterable<TaskRecord>): TaskTrail {
+  const each = [...new Map([...records].map((placed) => [placed.record.id, placed])).values()];
+  const about = (kind: string): TaskRecord[] =>
+    each.filter(({ record }) => record.kind === kind && record.fields.task_id === task);
+  const changed = about('task').sort((a, b) => byNewest(momentOf(a), momentOf(b)));
+  const tokens = each.flatMap((placed) => {
+    const lock = lockOf(placed);
+    return lock?.task === task ? [toToken(placed, lock)] : [];
+  });
+  return {
+    by: changed[0] ? changedBy(changed[0]) : null,
+    changes: changed.map(toChange),
+    thoughts: about('thought').map(toThought).sort(byNewest),
+    tokens: [...new Map(tokens.map((held) => [`${held.token} ${holderOf(held)}`, held])).values()].sort(byNumber),
+  };
+}
+
+/** The number of a task's lock that a record was written under. */
+export function lockOf({ record }: TaskRecord): { task: string; token: number } | undefined {
+  return record.fields.lock as unknown as { task: string; token: number } | undefined;
+}
+
+function momentOf({ record: { id, fields } }: TaskRecord): Moment {
+  return { clock: fields.clock as number, delta_id: id };
+}
+
+function toThought(placed: TaskRecord): TaskThought {
+  const { identity, commit_sha } = placed.record.fields as Record<'identity' | 'commit_sha', string>;
+  return { ...momentOf(placed), identity, commit: commit_sha, path: placed.path };
+}
+
+function toChange(placed: TaskRecord): TaskChange {
+  return { ...momentOf(placed), status: placed.record.fields.status as TaskStatus };
+}
+
+function changedBy({ record }: TaskRecord): NonNullable<TaskTrail['by']> {
+  const { session_id, identity, progress } = record.fields as unknown as ChangeFields;
+  return { session_id, identity, progress: progress ?? null };
+}
+
+function toToken({ record }: TaskRecord, { token }: { token: number }): TaskToken {
+  const { session_id, identity } = record.fields as Record<'session_id' | 'identity', string>;
+  return { token, session_id, identity };
+}
+
+function trailOf(tasks: TaskTrails, task: string): TaskTrail {
+  // a task may be called `constructor`
+  if (!Object.hasOwn(tasks, task)) tasks[task] = { by: null, changes: [], thoughts: [], tokens: [] };
+  return tasks[task]!;
+}
+
+function addToken({ tokens }: TaskTrail, added: TaskToken): void {
+  if (tokens.some((each) => each.token === added.token && isSameSession(each, added))) return;
+  tokens.push(added);
+  tokens.sort(byNumber);
+  tokens.length = Math.min(tokens.length, NEWEST_STEPS);
+}
+
+/** SPEC §6.6: a session is its identity's; somebody else's of the same id is another one. */
+export function isSameSession(a: SessionKey, b: SessionKey): boolean {
+  return a.session_id === b.session_id && a.identity === b.identity;
+}
+
+export type SessionKey = Pick<TaskToken, 'session_id' | 'identity'>;
+
+function holderOf({ session_id, identity }: SessionKey): string {
+  return `${session_id} ${identity}`;
+}
+
+function byNumber(a: TaskToken, b: TaskToken): number {
+  return b.token - a.token || (holderOf(a) < holderOf(b) ? -1 : 1);
+}
+
+type ChangeFields = { progress?: number; session_id: string; identity: string };
+
+function addChange(trail: TaskTrail, placed: TaskRecord): void {
+  insertNewest(trail.changes, toChange(placed), NEWEST_STEPS);
+  if (trail.changes[0]!.delta_id === placed.record.id) trail.by = changedBy(placed);
+}
+
+export function hasTooManyTasks(tasks: TaskTrails): boolean {
+  return Object.keys(tasks).length > NEWEST_TASKS;
+}
+
+/** Those that nobody has defined go first: whoever invents thousands pushes none out that work waits for. */
+export function dropOldTasks(tasks: TaskTrails, isDefined: (id: string) => boolean): void {
+  const ids = Object.keys(tasks);
+  const moments = new Map(ids.map((id) => [id, newest(tasks[id]!)]));
+  const byUse = (a: string, b: string): number =>
+    Number(isDefined(b)) - Number(isDefined(a)) || byNewest(moments.get(a)!, moments.get(b)!);
+  for (const id of ids.sort(byUse).slice(NEWEST_TASKS)) delete tasks[id];
+}
+
+/** Of one whose lock was only ever mentioned, the beginning of time. */
+function newest({ changes, thoughts }: TaskTrail): Moment {
+  const moments = [changes[0], thoughts[0]].filter((moment) => moment !== undefined);
+  return moments.sort(byNewest)[0] ?? { clock: 0, delta_id: '' };
+}
+
+/** `done` without a writeback is still in progress, whoever says otherwise. Null when no record changed it. */
+export function stateOf({ by, changes, thoughts }: TaskTrail): TaskState | null {
+  const change = changes[0];
+  if (!change || !by) return null;
+  const { status, clock, delta_id } = change;
+  const isWithout = status === 'done' && !thoughts.some((thought) => isWriteback(thought, changes));
+  return { status: isWithout ? 'in_progress' : status, ...by, clock, delta_id };
+}
+
+/** Written before the newest change, after the task last entered in_progress. */
+function isWriteback(thought: Moment, changes: readonly TaskChange[]): boolean {
+  const entered = lastEntered(changes);
+  return byNewest(changes[0]!, thought) < 0 && (!entered || byNewest(thought, entered) < 0);
+}
+
+function lastEntered(changes: readonly TaskChange[]): TaskChange | undefined {
+  return changes.find(({ status }, at) => status === 'in_progress' && changes[at + 1]?.status !== 'in_progress');
+}
+
+/** The thought that makes a task done, or would, were it said to be done now: the newest since it last entered in_progress. */
+export function writebackOf({ changes, thoughts }: TaskTrail): TaskThought | null {
+  const entered = lastEntered(changes);
+  const thought = thoughts[0];
+  return thought && (!entered || byNewest(thought, entered) < 0) ? thought : null;
+}
+
+/** The newest thought that was there when the newest change was said: what made a task done that is. */
+export function writebackAtChange({ changes, thoughts }: TaskTrail): TaskThought | null {
+  return thoughts.find((thought) => isWriteback(thought, changes)) ?? null;
+}

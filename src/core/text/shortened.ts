@@ -1,0 +1,34 @@
+import type { YamlMap, YamlValue } from '../bytes/yaml.ts';
+import type { PlacedRecord } from '../record/record-summary.ts';
+import { beginningOf, detached, EXCERPT } from './excerpt.ts';
+
+/** Of a record that is no longer than this, all may be kept. */
+const SMALL = 4096;
+
+/**
+ * A record as it is kept until its session has been read to the end, of which a history is then made. All records of a session
+ * must fit in memory at once, however many they are and however much they say.
+ */
+export function shortened(placed: PlacedRecord): PlacedRecord {
+  const { path, record } = placed;
+  if (record.signedBytes.length <= SMALL) return placed;
+  const body = record.body === null ? null : beginningOf(record.body);
+  const short = detached({ fields: shortFields(record.fields), body });
+  return { path, record: { ...record, ...short, signedBytes: NOTHING, signature: null } };
+}
+
+const NOTHING = new Uint8Array();
+
+function shortFields(fields: YamlMap): YamlMap {
+  const known = Object.entries(fields).filter(([key]) => !key.startsWith('x_')); // SPEC §3.6: they mean nothing here
+  return Object.fromEntries(known.map(([key, value]) => [key, shortValue(key, value!)]));
+}
+
+/** Lists that a history is made of, and how many of their items it could keep. */
+const LISTS: Readonly<Record<string, number>> = { signals: 4096, focus: 64 };
+
+/** One unit more than an excerpt has tells that it is cut. */
+function shortValue(key: string, value: YamlValue): YamlValue {
+  if (typeof value === 'string') return value.slice(0, EXCERPT + 1);
+  return Array.isArray(value) ? value.slice(0, LISTS[key] ?? 0) : value;
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { asHandoffError, HandoffError } from '../core/error.ts';
+import { ROOT, sessionFolder } from '../core/paths.ts';
+import { quoteWord } from '../core/text/quote.ts';
+import type { Trust } from '../core/trust/trust.ts';
+import { removeTrailers } from '../journal/commits/trailers.ts';
+import { BOT } from '../journal/keys/acting.ts';
+import type { Holder } from '../journal/locks/holder.ts';
+import { type Held, type Holds, hasHalf, holderOf } from '../journal/locks/holds.ts';
+import { toEnd } from '../journal/sessions/liveness.ts';
+import { endSession, isWrapped } from '../journal/sessions/records.ts';
+import { createSession, readSession, removeSession, type Session } from '../journal/sessions/registry.ts';
+import { dirsOf, momentOf } from '../journal/sessions/session-state.ts';
+import type { Repository } from '../repository/repository.ts';
+import { type HolderState, readHolderState } from './at-work.ts';
+import type { Known } from './known-sessions.ts';
+
+/**
+ * Opens a session of an identity: its locks come before its records, so whoever loses a race has written nothing. When
+ * anything fails, `takePlaces` included, it is as if nothing had been tried.
+ */
+export async function openSession(
+  repository: Repository,
+  holds: Holds,
+  opening: { identity: string; inherited_from: string | null; prior: Held | null },
+  takePlaces: (session: Session) => Promise<void>,
+): Promise<Session> {
+  const session = register(repository, opening.identity, opening.inherited_from);
+  try {
+    await takeIdentity(holds, session, opening.prior);
+    await takeOwn(holds, session);
+    await takePlaces(session);
+    return session;
+  } catch (error) {
+    // where that fails too, what went wrong first tells more; the next session of the identity here takes the next number
+    await giveBack(holds, session, opening.prior).catch(asHandoffError);
+    removeSession(dirsOf(repository), session.session_id);
+    throw error;
+  }
+}
+
+/** Whoever had the identity before has it again, with a number of its own; where nobody had it, it is free. */
+async function giveBack(holds: Holds, session: Session, prior: Held | null): Promise<void> {
+  const name = `identity/${session.identity}` as const;
+  const held = session.identity === BOT ? null : await holds.read(name);
+  if (!held || !hasHalf(held, session)) return;
+  if (prior && !prior.released) await holds.take(name, held, prior.holder);
+  else await holds.release(name, held, own(session));
+}
+
+/** Registered, so that whoever meets its locks finds it alive. */
+function register(repository: Repository, identity: string, inherited_from: string | null): Session {
+  const moment = momentOf(repository);
+  const session_id = randomUUID();
+  const session: Session = {
+    session_id,
+    identity,
+    folder: `${ROOT}/sessions/${identity}/${sessionFolder(moment.at, session_id)}`,
+    worktree: repository.worktree,
+    inherited_from,
+    opened_at: moment.at,
+    opener: { pid: repository.host.pid, host: repository.host.name, boot: moment.boot },
+  };
+  createSession(dirsOf(repository), session, moment);
+  return session;
+}
+
+/** The last session of an identity. */
+export interface Prior extends HolderState {
+  held: Held | null;
+}
+
+/** Who stands in the way of a new session of this identity. SPEC §8.2: one active session, except for the bot. */
+export async function identityHolder(
+  repository: Repository,
+  trust: Trust,
+  known: Known,
+  holds: Holds,
+  identity: string,
+): Promise<Prior> {
+  const held = identity === BOT ? null : await holds.read(`identity/${identity}`);
+  return { held, ...(await readHolderState(repository, trust, known, holds, held)) };
+}
+
+/** Takes the identity for a session, or says who was faster. */
+async function takeIdentity(holds: Holds, session: Session, prior: Held | null): Promise<void> {
+  if (session.identity === BOT) return;
+  const name = `identity/${session.identity}` as const;
+  if (await holds.take(name, prior, own(session))) return;
+  throw identityConflict(session.identity, (await holds.read(name))?.holder ?? null);
+}
+
+export function identityConflict(identity: string, holder: Holder | null): HandoffError {
+  const who = holder ? `session ${holder.session_id} on ${holder.host}, since ${holder.at}` : 'another session';
+  return new HandoffError('identity_conflict', `${identity} is active in ${who}.`, {
+    hint: `Let it wrap, act as somebody else (--as NAME), or take it over: git handoff pickup --as ${quoteWord(identity)}${holder ? ` --from-session ${quoteWord(holder.session_id.slice(0, 8))}` : ''} --force --reason TEXT`,
+    data: { identity, session_id: holder?.session_id ?? null },
+  });
+}
+
+/**
+ * Takes a session's place: its lock first, which only one can win, then its journal, after which it cannot write.
+ * A wrapped session has nothing left to write. False when somebody else has taken it since `held` was read.
+ */
+export async function takeOver(
+  repository: Repository,
+  holds: Holds,
+  victim: string,
+  held: Held | null,
+  holder: Holder,
+): Promise<boolean> {
+  if (!(await holds.take(`session/${victim}`, held, holder))) return false;
+  const dirs = dirsOf(repository);
+  const known = readSession(dirs, victim);
+  if (known && !isWrapped(dirs, victim)) endSession(dirs, victim, toEnd(holder));
+  if (known) removeTrailers(repository, known);
+  return true;
+}
+
+/** The session's own lock: number 1, which nobody else can want before the session is known. */
+async function takeOwn(holds: Holds, session: Session): Promise<void> {
+  await holds.take(`session/${session.session_id}`, null, own(session));
+}
+
+export async function releaseIdentity(holds: Holds, session: Session): Promise<void> {
+  const name = `identity/${session.identity}` as const;
+  const held = session.identity === BOT ? null : await holds.read(name);
+  if (held && hasHalf(held, session)) await holds.release(name, held, own(session));
+}
+
+function own(session: Session): Holder {
+  return holderOf(session.opener.host, session, session.opened_at);
+}

@@ -1,0 +1,119 @@
+import { HandoffError } from '../core/error.ts';
+import type { Baton } from '../core/record/record-summary.ts';
+import { findSessions, heirOf, newestBaton, predecessorOf } from '../core/session/history-queries.ts';
+import { isNamed, parseSessionName } from '../core/session/session-name.ts';
+import { findOwn, type SessionSummary } from '../core/session/session-summary.ts';
+import { quoteWord } from '../core/text/quote.ts';
+import type { Holds } from '../journal/locks/holds.ts';
+import { findRemoteSessions, type RemoteSession } from '../journal/locks/remote-sessions.ts';
+import type { LiveSession } from '../journal/sessions/session-state.ts';
+import { unknownSession } from '../repository/unknown-session.ts';
+import { holdsItself } from './at-work.ts';
+import type { Known } from './known-sessions.ts';
+
+/** What is known of a session that is continued; of one that only the remote shows, that is little. */
+export type Left = Pick<SessionSummary, 'session_id' | 'identity' | 'last_at' | 'predecessor_session_id' | 'baton'>;
+
+/** What a pickup continues. */
+export interface Predecessor {
+  session: Left;
+  /** Null when it was not opened on this machine. */
+  live: LiveSession | null;
+  /** Its baton, or the nearest earlier one along the custody chain. */
+  baton: Baton | null;
+  /** It is at work: here it shows signs of life, elsewhere it holds its lock. */
+  active: boolean;
+  /** It stopped without a baton and without anybody ending it. */
+  abandoned: boolean;
+}
+
+/**
+ * SPEC §8.5: the session that was named; else that of the newest baton; else the newest without one. If somebody has
+ * picked it up since, whoever holds the work now.
+ */
+export async function findPredecessor(known: Known, named: Left | null, holds: Holds): Promise<Predecessor | null> {
+  const first = named ?? newestSession(known);
+  if (!first) return null;
+  const session = liveEnd(known, first);
+  const live = known.live.find((each) => findOwn([each.session], session)) ?? null;
+  const active = live
+    ? live.liveness.state === 'active'
+    : session.baton === null && (await holdsItself(holds, session)) === true;
+  const abandoned = session.baton === null && !active && live?.liveness.state !== 'released';
+  return { session, live, baton: nearestBaton(known, session), active, abandoned };
+}
+
+function newestSession({ history }: Known): SessionSummary | null {
+  const baton = newestBaton(history);
+  const held = baton && findOwn(history.sessions, baton);
+  return held ?? history.sessions.reduce(newer, null);
+}
+
+function newer(a: SessionSummary | null, b: SessionSummary): SessionSummary {
+  return a && (a.clock > b.clock || (a.clock === b.clock && a.last_id > b.last_id)) ? a : b;
+}
+
+/**
+ * By id or unique beginning, after its identity where two have the same; one that is long past needs eight characters. Last those
+ * that only the remote shows.
+ */
+export async function requireKnown(
+  { history }: Known,
+  prefix: string,
+  holds: Holds,
+  readOld: (prefix: string) => Promise<SessionSummary | null>,
+): Promise<Left> {
+  const [found, ...others] = findSessions(history, prefix);
+  const session = found ?? (prefix === '' ? null : await readOld(prefix));
+  if (session && others.length === 0) return session;
+  if (found || prefix === '') throw unknownSession(prefix, found ? [found, ...others] : []);
+  const { at: last_at, ...elsewhere } = await requireElsewhere(holds, prefix);
+  return { ...elsewhere, last_at, predecessor_session_id: null, baton: null };
+}
+
+/** A session of which nothing has arrived here but that it holds a lock: its machine may be gone for good. */
+export async function requireElsewhere({ remote }: Holds, prefix: string): Promise<RemoteSession> {
+  const name = parseSessionName(prefix);
+  const sessions = remote && name.prefix !== '' ? await findRemoteSessions(remote, name.prefix) : [];
+  const [found, ...others] = sessions.filter((session) => isNamed(name, session));
+  if (found && others.length === 0) return found;
+  throw unknownSession(prefix, found ? [found, ...others] : []);
+}
+
+/** The custody chain forwards. A session cannot be picked up by one that came before it, but a forged branch may say so. */
+function liveEnd({ history }: Known, start: Left): Left {
+  const seen = new Set<string>();
+  let session: Left = start;
+  for (;;) {
+    const heir = heirOf(history, session.session_id, session.baton?.clock);
+    const next = heir && findOwn(history.sessions, heir);
+    if (!next || seen.has(next.session_id)) return session;
+    seen.add(next.session_id);
+    session = next;
+  }
+}
+
+/** The custody chain backwards, to the first baton. */
+export function nearestBaton({ history }: Known, end: Left): Baton | null {
+  const seen = new Set<string>();
+  let session: Left | null = end;
+  while (session && !seen.has(session.session_id)) {
+    if (session.baton) return session.baton;
+    seen.add(session.session_id);
+    session = predecessorOf(history, session);
+  }
+  return null;
+}
+
+export function predecessorActive({ session, live }: Predecessor, heir: string): HandoffError {
+  const age = live && Math.round(live.liveness.heartbeat_age ?? 0);
+  const sign = age === null ? 'on another machine, or in another clone' : `last sign of life ${age} s ago`;
+  return new HandoffError(
+    'predecessor_active',
+    `${session.identity} is still at work in session ${session.session_id} (${sign}).`,
+    {
+      hint: `Wait until it wraps, or take it over: git handoff pickup --as ${quoteWord(heir)} --from-session ${quoteWord(session.session_id.slice(0, 8))} --force --reason TEXT`,
+      data: { session_id: session.session_id, identity: session.identity, heartbeat_age: age },
+    },
+  );
+}

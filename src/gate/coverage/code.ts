@@ -1,0 +1,26 @@
+import { ROOT } from '../../core/paths.ts';
+import { exemption } from '../../core/writeback/exemption.ts';
+import type { Change } from '../../git/changes/patch-reader.ts';
+import type { Conflict } from '../../git/changes/remerge.ts';
+
+/** What of a change asks for an account. */
+export type CodeOf = (change: Change) => string[];
+
+/** SPEC §10.4: exempt are files alone. A link or a submodule under such a name is code. */
+export function codeBy(patterns: readonly string[], files?: ReadonlySet<string>): CodeOf {
+  const isExempt = exemption(patterns, files);
+  return ({ paths, unlikeFiles }) => paths.filter((path) => unlikeFiles.has(path) || !isExempt(path));
+}
+
+/** What is left to decide is changed by whoever decides it. */
+export function asChange(conflicts: readonly Conflict[]): Change {
+  const code = conflicts.filter(({ path }) => !isRecord(path));
+  const odd = code.filter(({ isFile }) => !isFile);
+  const paths = code.map(({ path }) => path);
+  return { paths, unlikeFiles: new Set(odd.map(({ path }) => path)), patchId: null };
+}
+
+/** Records are judged elsewhere. */
+function isRecord(path: string): boolean {
+  return path === ROOT || path.startsWith(`${ROOT}/`);
+}

@@ -1,0 +1,116 @@
+import { emptyTree } from '../../git/changes/changes.ts';
+import { fitsOnce, isAtAnEnd } from '../../git/changes/hunk-place.ts';
+import type { FileHunks } from '../../git/changes/hunk-reader.ts';
+import type { Merged, Pick } from '../../git/changes/remerge.ts';
+import type { Oid } from '../../git/objects/store.ts';
+import { asChange, type CodeOf } from './code.ts';
+import { openCodeMerger } from './code-merger.ts';
+import type { Comparer } from './comparer.ts';
+
+/** A commit and what it comes from: a commit with one parent, or with none. */
+export interface SingleCommit {
+  oid: Oid;
+  parents: readonly Oid[];
+}
+
+/** Whether a commit does what another one did, after git has moved it. */
+export interface Repeats {
+  /** Its patch fits at one place of what it was applied to, and nowhere else. */
+  fitsOnce(commit: SingleCommit): Promise<boolean>;
+  /** The first of some commits whose code is what merging another one into its parent gives, with nothing left to decide. */
+  firstMergeOf<C extends SingleCommit>(commits: readonly C[], merged: Oid): Promise<C | undefined>;
+  /** The first whose code is what picking another one onto its parent gives. Git keeps who wrote it, and when. */
+  firstPickOf<C extends SingleCommit>(commits: readonly C[], picked: SingleCommit): Promise<C | undefined>;
+  /** Whether its code is what picking another one onto its parent gives, whoever is said to have written it. */
+  isPickOf(commit: SingleCommit, picked: SingleCommit): Promise<boolean>;
+  /** Those that change nothing where they are picked onto another: what they do has been done. */
+  doneAt<C extends SingleCommit>(at: Oid, picked: readonly C[]): Promise<C[]>;
+  /** Those that change nothing where they are merged into another. */
+  mergedAt(at: Oid, commits: readonly Oid[]): Promise<Oid[]>;
+}
+
+/** `codeOf`: what counts. Records, and what is exempt, do not. */
+export function openRepeats(comparer: Comparer, codeOf: CodeOf): Repeats {
+  const { store } = comparer;
+  const merger = openCodeMerger(comparer, codeOf);
+  const treeOf = async (commit: Oid): Promise<Oid> => (await store.readCommit(commit)).tree;
+  const parentTree = async ({ oid, parents: [parent] }: SingleCommit): Promise<Oid> =>
+    parent === undefined ? emptyTree(oid) : treeOf(parent);
+  const toPick = async (picked: SingleCommit, onto: Oid): Promise<Pick> => ({
+    before: await parentTree(picked),
+    after: await treeOf(picked.oid),
+    onto,
+  });
+  const isCode = (merged: Merged | null, tree: Oid) => hasCode(comparer, codeOf, merged, tree);
+  const first = async <C extends SingleCommit>(commits: readonly C[], made: readonly (Merged | null)[]) => {
+    for (const [at, commit] of commits.entries()) if (await isCode(made[at]!, await treeOf(commit.oid))) return commit;
+    return undefined;
+  };
+  const firstPick = async <C extends SingleCommit>(commits: readonly C[], picked: SingleCommit) => {
+    const picks = await Promise.all(commits.map(async (commit) => toPick(picked, await parentTree(commit))));
+    return first(commits, await merger.pick(picks));
+  };
+  const changingNothing = async <T>(all: readonly T[], made: readonly (Merged | null)[], tree: Oid): Promise<T[]> => {
+    const isSame = await Promise.all(made.map((merged) => isCode(merged, tree)));
+    return all.filter((_, at) => isSame[at]);
+  };
+  return {
+    fitsOnce: keep(async (commit: SingleCommit) => {
+      const [files = null] = await comparer.changes.readHunks([{ commit: commit.oid }]);
+      return files !== null && allFitOnce(comparer, files);
+    }),
+    async firstMergeOf(commits, merged) {
+      const children = commits.filter(({ parents }) => parents.length === 1);
+      return first(children, await merger.merge(children.map(({ parents: [parent] }) => [parent!, merged])));
+    },
+    async firstPickOf(commits, picked) {
+      const { author } = await store.readCommit(picked.oid);
+      const authors = await Promise.all(commits.map(async ({ oid }) => (await store.readCommit(oid)).author));
+      return firstPick(
+        commits.filter((_, at) => authors[at] === author),
+        picked,
+      );
+    },
+    isPickOf: async (commit, picked) => (await firstPick([commit], picked)) !== undefined,
+    async doneAt(at, picked) {
+      const tree = await treeOf(at);
+      const made = await merger.pick(await Promise.all(picked.map((each) => toPick(each, tree))));
+      return changingNothing(picked, made, tree);
+    },
+    async mergedAt(at, commits) {
+      const made = await merger.merge(commits.map((oid) => [at, oid]));
+      return changingNothing(commits, made, await treeOf(at));
+    },
+  };
+}
+
+function keep<K extends { oid: Oid }, T>(answer: (key: K) => Promise<T>): (key: K) => Promise<T> {
+  const known = new Map<Oid, Promise<T>>();
+  return (key) => {
+    const found = known.get(key.oid) ?? answer(key);
+    known.set(key.oid, found);
+    return found;
+  };
+}
+
+/** Whether git, left alone, makes this code. */
+async function hasCode(comparer: Comparer, codeOf: CodeOf, merged: Merged | null, tree: Oid): Promise<boolean> {
+  if (!merged) return false;
+  if (codeOf(asChange(merged.conflicts)).length > 0) return false;
+  const [change] = await comparer.changes.read([{ before: merged.tree, after: tree }]);
+  return codeOf(change!).length === 0;
+}
+
+const MOST_BYTES = 1 << 23;
+
+async function allFitOnce({ store }: Comparer, files: readonly FileHunks[]): Promise<boolean> {
+  const changed = files.filter(({ hunks }) => !hunks.every(isAtAnEnd));
+  const read = await store.readBlobs(
+    changed.map(({ oid }) => oid),
+    MOST_BYTES,
+  );
+  return changed.every(({ hunks }, at) => {
+    const bytes = read[at]!;
+    return bytes instanceof Uint8Array && fitsOnce(bytes, hunks);
+  });
+}

@@ -1,0 +1,190 @@
+import { auditDelta, type Delta } from '../audit/delta/delta.ts';
+import type { Evidence } from '../audit/evidence/evidence.ts';
+import { FOLDER, find, type Source } from '../audit/source/source.ts';
+import type { Finding } from '../core/error.ts';
+import type { PlacedRecord } from '../core/record/record-summary.ts';
+import type { Trust } from '../core/trust/trust.ts';
+import { type Account, toAccount } from '../core/writeback/account.ts';
+import { namedPaths } from '../core/writeback/exemption.ts';
+import { nodeSuite } from '../crypto.ts';
+import type { Oid } from '../git/objects/store.ts';
+import type { Repository } from '../repository/repository.ts';
+import { evidenceIn } from '../repository/tree-evidence.ts';
+import { accountsFor, waivedAmong } from './accounts.ts';
+import { judgeClocks } from './clocks.ts';
+import type { Comparer } from './coverage/comparer.ts';
+import { judgeDefinitions } from './definitions.ts';
+import { gateFacts } from './facts.ts';
+import { judgeLedger } from './ledger.ts';
+import { type Case, type Outcome, openOutcome } from './outcome.ts';
+import { judgeOpenSessions, judgeSecrets } from './records.ts';
+import { answer, type GateResult } from './result.ts';
+import {
+  type DoneTask,
+  doneTasks,
+  failedRuns,
+  judgeReviews,
+  judgeTasks,
+  openTrails,
+  type Trails,
+  verdictsOn,
+} from './tasks.ts';
+import { judgeTokens } from './tokens.ts';
+import { versionReader } from './versions.ts';
+import { judgeWriteback, type Writeback } from './writeback.ts';
+
+/** By whom it is judged, and what was judged elsewhere. */
+interface JudgedCase extends Case {
+  known: Oid[];
+  trust: Trust;
+  comparer: Comparer;
+}
+
+/** SPEC §10.2 to §10.7: everything that is wrong with a change to a branch that has a policy. */
+export async function judge(repository: Repository, input: JudgedCase, rollbacks: Finding[]): Promise<GateResult> {
+  const { trust, before } = input;
+  const findings = [...rollbacks];
+  const outcome = await openOutcome(repository, input, (found) => findings.push(found));
+  const readVersions = versionReader(repository.store, input.range);
+  const options = { suite: nodeSuite, readVersions, onProgress: repository.progress };
+  const delta = await auditDelta({ before, now: outcome.result }, trust, options);
+  const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
+  const evidence = evidenceIn(repository, before, trust);
+  const trails = openTrails(evidence, delta.sessions);
+  const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
+  const done = await doneTasks(added, trails);
+  const { writeback: rules, exempt } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
+  // SPEC §10.5, §10.6: what thoughts cover decides on reviews and done tasks too, even where code needs no thought
+  const isAsked = rules.required || rules.review || done.length > 0;
+  const code = { exempt, isRequired: rules.required };
+  const writeback = isAsked ? await judgeCode(repository, input, arrived, code) : NO_CODE;
+  const all = [
+    ...findings,
+    ...delta.findings,
+    ...writeback.findings,
+    ...(await judgeRecords(repository, input, arrived, writeback, done)),
+    ...(rules.review ? await judgeVerdicts(arrived, writeback, done) : []),
+    ...failedRuns(arrived.accounts),
+    ...judgeOpenSessions(delta.sessions, rules.open_sessions),
+    ...judgeSecrets(added),
+    ...(await judgeClocks(repository, input, added)),
+    ...(await judgeLedger(repository, input, delta)),
+  ];
+  return {
+    ...answer(
+      input,
+      input.range.commits.length,
+      trust,
+      all.map((found) => withBase(found, input.base)),
+    ),
+    records: delta.files,
+    ...gateFacts(delta.sessions, added, writeback.covers),
+  };
+}
+
+/** What the change brings to `.handoff`. */
+interface Arrived {
+  outcome: Outcome;
+  delta: Delta;
+  /** The records that were not there before. */
+  added: PlacedRecord[];
+  /** The thoughts among them. */
+  accounts: Account[];
+  /** What the protected branch knows about what is named, all of it; asked only where it can change the answer. */
+  evidence: Evidence;
+  trails: Trails;
+}
+
+const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async () => false };
+
+async function judgeCode(
+  repository: Repository,
+  { base, head, range, before, known, comparer }: JudgedCase,
+  { outcome, added, accounts, evidence }: Arrived,
+  { exempt, isRequired }: { exempt: readonly string[]; isRequired: boolean },
+): Promise<Writeback> {
+  // compared with base itself, what differs is not there
+  const isCompared = known.length === 0 && outcome.result === outcome.theirs;
+  return judgeWriteback(repository, {
+    base,
+    head,
+    range,
+    comparer,
+    isRequired,
+    whole: known.length > 0 ? null : outcome.beginnings,
+    accounts,
+    waived: new Set(waivedIn(added)),
+    exempt: { patterns: exempt, files: await filesAmong(before, namedPaths(exempt)) },
+    older: async (commits, patchIds) => ({
+      accounts: await accountsFor(evidence, commits, patchIds),
+      waived: await waivedAmong(evidence, commits),
+    }),
+    dropped: outcome.dropped,
+    isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
+  });
+}
+
+async function filesAmong(source: Source, paths: readonly string[]): Promise<Set<string>> {
+  const entries = await Promise.all(paths.map((path) => find(source, path)));
+  return new Set(paths.filter((_, at) => entries[at] !== null && entries[at]?.mode !== FOLDER));
+}
+
+async function judgeRecords(
+  repository: Repository,
+  input: Case,
+  { outcome, delta, added, accounts, trails }: Arrived,
+  writeback: Writeback,
+  done: readonly DoneTask[],
+): Promise<Finding[]> {
+  const isAnchored = anchoring(repository, input, accounts, writeback);
+  const tasks = await judgeTasks({ source: outcome.result, trust: delta.trust, done, isAnchored });
+  const definitions = await judgeDefinitions(outcome.result, delta.trust, added);
+  return [...tasks, ...definitions, ...(await judgeTokens(added, trails))];
+}
+
+function accountsIn(added: readonly PlacedRecord[]): Account[] {
+  return added.filter(({ record }) => record.kind === 'thought').map(toAccount);
+}
+
+function waivedIn(added: readonly PlacedRecord[]): Oid[] {
+  return added.filter(({ record }) => record.kind === 'waiver').map(({ record }) => record.fields.commit_sha as Oid);
+}
+
+async function judgeVerdicts(
+  { delta, evidence }: Arrived,
+  { covers }: Writeback,
+  done: readonly DoneTask[],
+): Promise<Finding[]> {
+  const covering = [...covers.keys()].map(({ delta_id }) => delta_id);
+  const thoughts = new Set([...covering, ...done.flatMap(({ thought }) => thought?.delta_id ?? [])]);
+  return judgeReviews(covers, done, await verdictsOn(thoughts, { evidence, ...delta }));
+}
+
+/** What a hint calls BASE is known here. */
+function withBase(found: Finding, base: Oid): Finding {
+  return { ...found, hint: found.hint.replace('--source=BASE', `--source=${base.slice(0, 12)}`) };
+}
+
+/** Code goes by with its bytes and its mode. */
+async function isSameAt(path: string, before: Source, now: Source): Promise<boolean> {
+  const [old, entry] = await Promise.all([find(before, path), find(now, path)]);
+  return old?.oid === entry?.oid && old?.mode === entry?.mode;
+}
+
+/**
+ * A thought about no code has nothing to be anchored to. One that was there before was judged when it came: after a squash its
+ * commit may be nowhere.
+ */
+function anchoring(
+  { store }: Repository,
+  { base, range }: Case,
+  accounts: readonly Account[],
+  { isAnchored }: Writeback,
+) {
+  const commits = new Set(range.commits.map(({ oid }) => oid));
+  return async ({ delta_id, commit }: { delta_id: string; commit: string }): Promise<boolean> => {
+    const account = accounts.find((each) => each.delta_id === delta_id);
+    if (!account || account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
+    return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, base);
+  };
+}

@@ -1,0 +1,89 @@
+import type { Finding } from '../core/error.ts';
+import type { PlacedRecord } from '../core/record/record-summary.ts';
+import { rivalAt, rivalTokens } from '../core/task/rival-tokens.ts';
+import { lockOf, type TaskToken, type TaskTrail, writebackOf } from '../core/task/state.ts';
+import { quoteWord } from '../core/text/quote.ts';
+import type { Trails } from './tasks.ts';
+
+/**
+ * SPEC §6.6: what decides over a task is not written under a number of its lock that others have, or have passed. Only that is
+ * judged: what a session wrote before it was superseded stays true whenever it is merged, and whoever finds another's number in
+ * their own records, by mistake or malice, claims the task anew and says it again.
+ */
+export async function judgeTokens(added: readonly PlacedRecord[], trails: Trails): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const arrived = new Map(added.map((placed) => [placed.record.id, placed]));
+  for (const task of changedTasks(added)) {
+    const trail = await trails.trailOf(task);
+    const change = arrived.get(trail.changes[0]!.delta_id);
+    if (!change) continue; // something that was there is newer
+    const deciding = [change, ...writebackFor(change, trail, arrived)];
+    for (const placed of deciding) {
+      const other = supersededBy(placed, change, trail.tokens);
+      if (other) findings.push(stale(placed, task, other));
+    }
+  }
+  return [...findings, ...(await usedTwice(added, trails))];
+}
+
+/** SPEC §6.6: a number of a task's lock is one session's of those of an identity, which can tell. */
+async function usedTwice(added: readonly PlacedRecord[], { tokensOf }: Trails): Promise<Finding[]> {
+  const held = new Map<string, TaskToken & { task: string }>();
+  for (const placed of added) {
+    const lock = lockOf(placed);
+    const own = sessionOf(placed);
+    if (lock) held.set(`${lock.task} ${lock.token} ${own.session_id} ${own.identity}`, { ...lock, ...own });
+  }
+  const findings: Finding[] = [];
+  for (const { task, token, ...own } of held.values()) {
+    const holders = (await tokensOf(task)).filter((each) => each.token === token);
+    const other = holders.find((each) => each.session_id !== own.session_id && each.identity === own.identity);
+    if (other) findings.push(heldTwice(task, token, own.session_id, other));
+  }
+  return findings;
+}
+
+function heldTwice(task: string, token: number, session: string, other: TaskToken): Finding {
+  return {
+    code: 'stale_token',
+    severity: 'error',
+    message: `Session ${session} wrote under number ${token} of the lock of ${task}, and so did session ${other.session_id} of the same identity.`,
+    hint: `One of them never held the lock. Leave it out of the branch, claim the task anew (git handoff claim ${quoteWord(task)}) and record the work again.`,
+  };
+}
+
+function changedTasks(added: readonly PlacedRecord[]): Set<string> {
+  const changes = added.filter(({ record }) => record.kind === 'task');
+  return new Set(changes.map(({ record }) => record.fields.task_id as string));
+}
+
+/** The thought that makes it done, if that arrives too. */
+function writebackFor(change: PlacedRecord, trail: TaskTrail, arrived: ReadonlyMap<string, PlacedRecord>) {
+  const thought = change.record.fields.status === 'done' ? writebackOf(trail) : null;
+  const placed = thought && arrived.get(thought.delta_id);
+  return placed ? [placed] : [];
+}
+
+/** Who holds the number of a record, or one above it. Whoever says that a task is done answers for the thought they say it by. */
+function supersededBy(placed: PlacedRecord, change: PlacedRecord, tokens: readonly TaskToken[]): TaskToken | null {
+  const lock = lockOf(placed);
+  if (!lock || lock.task !== placed.record.fields.task_id) return null;
+  return rivalAt(lock.token, rivalTokens(tokens, [placed, change].map(sessionOf)));
+}
+
+function sessionOf({ record }: PlacedRecord): Pick<TaskToken, 'session_id' | 'identity'> {
+  const { session_id, identity } = record.fields as Record<'session_id' | 'identity', string>;
+  return { session_id, identity };
+}
+
+function stale({ path, record }: PlacedRecord, task: string, other: TaskToken): Finding {
+  const { session_id, lock } = record.fields as unknown as { session_id: string; lock: { token: number } };
+  return {
+    code: 'stale_token',
+    severity: 'error',
+    path,
+    record: record.id,
+    message: `Session ${session_id} decides over ${task} under number ${lock.token} of its lock, and session ${other.session_id} of ${other.identity} holds number ${other.token}.`,
+    hint: `Somebody else has taken the task. To go on all the same: git handoff claim ${quoteWord(task)}, then record the work again (git handoff thought ${quoteWord(task)}, git handoff task update ${quoteWord(task)}) and push that too.`,
+  };
+}

@@ -1,0 +1,250 @@
+import type { Finding } from '../core/error.ts';
+import { byNewest } from '../core/session/newest.ts';
+import { listSome } from '../core/text/list-some.ts';
+import type { Account } from '../core/writeback/account.ts';
+import type { Comparison } from '../git/changes/changes.ts';
+import type { Change } from '../git/changes/patch-reader.ts';
+import type { Oid } from '../git/objects/store.ts';
+import type { Range } from '../git/refs/range.ts';
+import type { Repository } from '../repository/repository.ts';
+import { type Covers, coverByAncestry, union } from './coverage/ancestry.ts';
+import { isAlong, openAnchoring, patchIdsOf } from './coverage/anchors.ts';
+import { type BaseRecords, coverByBase } from './coverage/base-accounts.ts';
+import { type CodeOf, codeBy } from './coverage/code.ts';
+import type { Comparer } from './coverage/comparer.ts';
+import { type OwnChanges, readOwn } from './coverage/own-changes.ts';
+import { openRepeats } from './coverage/repeats.ts';
+import { notBehind, openSteps } from './coverage/step.ts';
+
+export interface WritebackCase {
+  base: Oid;
+  head: Oid;
+  range: Range;
+  comparer: Comparer;
+  /** Whether code needs a thought; else only what thoughts cover is told. */
+  isRequired: boolean;
+  /** What the whole change is read from, tree by tree; null: from its commits, as what else differs was judged elsewhere. */
+  whole: Comparison[] | null;
+  /** What base has and head has not, where head takes its place all the same. */
+  dropped: Range;
+  /** The thoughts that arrive. */
+  accounts: readonly Account[];
+  /** Commits that a maintainer waives with what arrives. */
+  waived: ReadonlySet<Oid>;
+  /** What asks for no writeback, and which of it are files on the protected branch. */
+  exempt: { patterns: readonly string[]; files: ReadonlySet<string> };
+  /** What was there before: asked for only where that which arrives does not do. */
+  older(commits: readonly Oid[], patchIds: readonly string[]): Promise<BaseRecords>;
+  /** Whether a path is the same on the protected branch: then it does not change, whoever changed it too. */
+  isThere(path: string): Promise<boolean>;
+}
+
+export interface Writeback {
+  findings: Finding[];
+  /** The thoughts that cover something, and which commits. */
+  covers: Covers<Account>;
+  /** Whether all that a thought is about is in the change. */
+  isAnchored(account: Account): Promise<boolean>;
+}
+
+/** SPEC §10.4: every commit that changes code is accounted for, and so is every path. */
+export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
+  const codeOf = codeBy(input.exempt.patterns, input.exempt.files);
+  const byAncestry = coverByAncestry(input.range, input.accounts);
+  const own = await readChanges(input, codeOf, union(byAncestry.values())); // step 1, as far as it is asked
+  const coverage = await cover(repository, { ...input, own, codeOf, byAncestry });
+  const findings = input.isRequired ? await faultsOf(repository, input, { own, codeOf, coverage }) : [];
+  return { findings, covers: coverage.covers, isAnchored: coverage.isAnchored };
+}
+
+interface Covered {
+  own: OwnChanges;
+  codeOf: CodeOf;
+  coverage: Coverage;
+}
+
+/** M70, M71, M72. */
+async function faultsOf(
+  repository: Repository,
+  input: WritebackCase,
+  { own, codeOf, coverage }: Covered,
+): Promise<Finding[]> {
+  const missing = await Promise.all(coverage.open.map((oid) => missingFor(repository, oid, codeOf(own.get(oid)!))));
+  const unclaimed = await unclaimedPaths(input, own, codeOf, coverage);
+  return [...missing, ...uncovered(unclaimed), ...(await undone(input, own, codeOf))];
+}
+
+/** What a thought covers need not be read, unless something else is dropped for it. */
+async function readChanges(input: WritebackCase, codeOf: CodeOf, covered: ReadonlySet<Oid>): Promise<OwnChanges> {
+  const { range, whole, waived, dropped, comparer } = input;
+  const isWanted = (oid: Oid): boolean =>
+    whole === null || dropped.commits.length > 0 || waived.has(oid) || !covered.has(oid);
+  const asked = range.commits.filter(({ oid }) => isWanted(oid));
+  const read = await readOwn(comparer, codeOf, asked);
+  return new Map(asked.map(({ oid }, at) => [oid, read[at]!]));
+}
+
+interface CoverCase extends WritebackCase {
+  own: OwnChanges;
+  codeOf: CodeOf;
+  byAncestry: Covers<Account>;
+}
+
+interface Coverage extends Omit<Writeback, 'findings'> {
+  /** Commits that change code, and that nobody accounts for. */
+  open: Oid[];
+  waived: ReadonlySet<Oid>;
+  /** The thoughts that list paths. */
+  claiming: Account[];
+  /** Commits that git has put elsewhere: their paths are git's choice. */
+  moved: ReadonlySet<Oid>;
+}
+
+/** Steps 2 to 5. */
+async function cover(repository: Repository, input: CoverCase): Promise<Coverage> {
+  const { range, base, head, accounts, own, codeOf, byAncestry, comparer } = input;
+  const repeats = openRepeats(comparer, codeOf);
+  const behind = union(byAncestry.values());
+  const free = new Map([...own].filter(([oid]) => !behind.has(oid)));
+  const changing = [...free.keys()].filter((oid) => codeOf(own.get(oid)!).length > 0);
+  const waived = new Set(input.waived);
+  const stepOf = openSteps(repository, comparer, [base]);
+  const anchoring = openAnchoring({ range, head, own: free, repeats, stepOf });
+  const { found } = anchoring;
+  const older: Covers<Account> = new Map();
+  const open = (): Oid[] => {
+    const covered = union([...found.covers.values(), ...older.values()]);
+    return changing.filter((oid) => !waived.has(oid) && !covered.has(oid));
+  };
+  const elsewhere = await movedAccounts(repository, input);
+  await anchoring.byPatch(elsewhere);
+  for (const account of [...elsewhere].sort(byNewest)) if (open().length > 0) await anchoring.byTree(account);
+  if (open().length > 0) {
+    const patchIds = open().flatMap((oid) => own.get(oid)!.patchId ?? []);
+    const commits = range.commits.map(({ oid }) => oid);
+    const known = await input.older(commits, patchIds);
+    const still = await coverByBase(repository, { range, base, own, repeats, open: open() }, known);
+    for (const oid of still.waived) waived.add(oid);
+    for (const [account, covered] of still.covers) older.set(account, covered);
+  }
+  const covers: Covers<Account> = new Map([...byAncestry, ...found.covers, ...older]);
+  const idsHere = (): Set<string> => patchIdsOf([...byAncestry.keys(), ...found.anchored]);
+  const isAnchored = async (account: Account): Promise<boolean> => {
+    if (elsewhere.includes(account)) await anchoring.byTree(account);
+    if (byAncestry.has(account) || found.anchored.has(account)) return true;
+    for (const other of elsewhere) await anchoring.byTree(other); // the answer is not whom one asks first
+    return isAlong(account, idsHere());
+  };
+  const ids = idsHere();
+  const along = accounts.filter((account) => isAlong(account, ids));
+  return { covers, isAnchored, open: open(), waived, claiming: [...covers.keys(), ...along], moved: found.moved };
+}
+
+/** The thoughts whose commit is neither in the change nor behind it: where it is, it covers what it names, and nothing that is alike. */
+async function movedAccounts(repository: Repository, input: CoverCase): Promise<Account[]> {
+  const { base, accounts, byAncestry } = input;
+  const others = accounts.filter((account) => !byAncestry.has(account) && account.files.length > 0);
+  const here = await notBehind(
+    repository,
+    base,
+    others.map(({ commit }) => commit),
+  );
+  const isHere = await Promise.all(others.map(({ commit }) => repository.store.has(`${commit}^{commit}`)));
+  return others.filter(({ commit }, at) => here.has(commit) || !isHere[at]);
+}
+
+async function missingFor({ store }: Repository, oid: Oid, paths: readonly string[]): Promise<Finding> {
+  const { message } = await store.readCommit(oid);
+  return {
+    code: 'writeback_missing',
+    severity: 'error',
+    commit: oid,
+    path: paths[0]!,
+    message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${listSome(paths, 1)}, and no thought record accounts for it.`,
+    hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)} (in an open session: git handoff start), commit the record too (git commit -- .handoff) and push again. If a thought is about the branch that this comes from, push that branch along, whole. A maintainer may waive it: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
+  };
+}
+
+const MOST_PATHS = 100;
+
+/** Step 6: the paths that change and that none of the thoughts that cover lists. */
+async function unclaimedPaths(
+  input: WritebackCase,
+  own: OwnChanges,
+  codeOf: CodeOf,
+  { claiming, waived, moved }: Coverage,
+): Promise<string[]> {
+  const { whole, isThere, comparer, range, dropped } = input;
+  const wanted =
+    whole === null ? pathsOf([...own.values()], codeOf) : inAll(await comparer.changes.read(whole), codeOf);
+  const excused = pathsOf(
+    [...waived, ...moved].flatMap((oid) => own.get(oid) ?? []),
+    codeOf,
+  );
+  const claimed = new Set(claiming.flatMap(({ files }) => files));
+  const unclaimed: string[] = [];
+  for (const path of wanted) {
+    if (!claimed.has(path) && !excused.has(path) && !(await isThere(path))) unclaimed.push(path);
+  }
+  if (unclaimed.length === 0 || dropped.commits.length > 0) return unclaimed;
+  // what no commit changes by itself, git has put there: it follows a file that another side renamed
+  const changed = pathsOf(await readOwn(comparer, codeOf, range.commits), codeOf);
+  return unclaimed.filter((path) => changed.has(path));
+}
+
+function pathsOf(changes: readonly Change[], codeOf: CodeOf): Set<string> {
+  return new Set(changes.flatMap(codeOf));
+}
+
+/** What differs from every one of several beginnings. */
+function inAll([first, ...rest]: readonly Change[], codeOf: CodeOf): Set<string> {
+  const sets = rest.map((change) => new Set(codeOf(change)));
+  return new Set(first ? codeOf(first).filter((path) => sets.every((set) => set.has(path))) : []);
+}
+
+function uncovered(missing: readonly string[]): Finding[] {
+  return missing.slice(0, MOST_PATHS).map((path, at) => ({
+    code: 'files_uncovered',
+    severity: 'error',
+    path,
+    message: `${path} is changed, and no thought record lists it in files_changed${
+      at === MOST_PATHS - 1 && missing.length > MOST_PATHS
+        ? ` (and ${missing.length - MOST_PATHS} more such files)`
+        : ''
+    }.`,
+    hint: 'Record a thought for the commit that changes it: files_changed is filled in from git.',
+  }));
+}
+
+/** Code that is on the protected branch is taken back by a commit that says so, and not by leaving it out. */
+async function undone(input: WritebackCase, own: OwnChanges, codeOf: CodeOf): Promise<Finding[]> {
+  const { dropped, comparer, base, head } = input;
+  if (dropped.commits.length === 0) return [];
+  const single = dropped.commits.filter(({ parents }) => parents.length < 2); // what a merge brought is among them
+  const changes = await comparer.changes.read(single.map(({ oid }) => ({ commit: oid })));
+  const again = new Set([...own.values()].map(({ patchId }) => patchId));
+  const lost = single
+    .map(({ oid }, at) => ({ oid, paths: codeOf(changes[at]!), patchId: changes[at]!.patchId }))
+    .filter(({ paths, patchId }) => paths.length > 0 && !again.has(patchId));
+  // what a merge did, and how often a patch was applied and taken back, no list of patches tells: git does
+  const isKept = (await openRepeats(comparer, codeOf).mergedAt(head, [base])).length > 0;
+  if (lost.length === 0 && !isKept) return [droppedOf(base)];
+  return lost.slice(0, MOST_PATHS).map(({ oid, paths }) => ({
+    code: 'writeback_missing',
+    severity: 'error',
+    commit: oid,
+    path: paths[0]!,
+    message: `Commit ${oid.slice(0, 12)} is on the protected branch, and is dropped: nothing here does what it did.`,
+    hint: 'Bring the protected branch in (git merge or git rebase) and push without force. What should go is reverted by a commit of its own.',
+  }));
+}
+
+function droppedOf(base: Oid): Finding {
+  return {
+    code: 'writeback_missing',
+    severity: 'error',
+    commit: base,
+    message: `The protected branch is dropped at ${base.slice(0, 12)}, and merging it in would change what is here: something that it does is left out.`,
+    hint: 'Bring the protected branch in (git merge or git rebase) and push without force. What should go is reverted by a commit of its own.',
+  };
+}

@@ -1,0 +1,33 @@
+import { decodeNames } from '../objects/name-text.ts';
+import { isNullOid, type Oid } from '../objects/store.ts';
+
+/** A file as a tree or an index has it. */
+interface DiffSide {
+  mode: string;
+  oid: Oid;
+}
+
+/** A path at which two of them differ; null where one has no file. */
+export interface RawChange {
+  path: string;
+  before: DiffSide | null;
+  after: DiffSide | null;
+}
+
+/** For `diff-tree` and `diff-index --cached`. */
+export const RAW = ['--raw', '-r', '-z', '--no-renames', '--no-abbrev'];
+
+/** `:<mode> <mode> <id> <id> <status>`, and the path. */
+export function parseRaw(out: Buffer): RawChange[] {
+  const parts = decodeNames(out);
+  const changes: RawChange[] = [];
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [before = '', after = '', from = '', to = ''] = parts[at]!.slice(1).split(' ');
+    changes.push({ path: parts[at + 1]!, before: sideOf(before, from), after: sideOf(after, to) });
+  }
+  return changes;
+}
+
+function sideOf(mode: string, oid: Oid): DiffSide | null {
+  return isNullOid(oid) ? null : { mode, oid };
+}

@@ -1,0 +1,128 @@
+import { HandoffError } from '../../core/error.ts';
+
+/** A full object id in lower case: 40 hexadecimal digits, or 64 in a SHA-256 repository. */
+export type Oid = string;
+
+export interface TreeEntry {
+  /** Octal, padded to six digits: `100644`, `040000`. One that git never writes stays as it is, and is neither file nor folder. */
+  mode: string;
+  /**
+   * Names are bytes in git and text here, as `decodeName` has it: two that differ never become one. `writeTree` refuses a name
+   * that is no UTF-8 rather than rename the file.
+   */
+  name: string;
+  oid: Oid;
+}
+
+export interface Tree {
+  oid: Oid;
+  /** In the order of the object, duplicates included: a hand-built tree can have them. */
+  entries: TreeEntry[];
+}
+
+export interface CommitDraft {
+  tree: Oid;
+  parents: Oid[];
+  /** As in the object: `Ada <ada@example.org> 1767323045 +0000`. */
+  author: string;
+  committer: string;
+  message: string;
+}
+
+export interface Commit extends CommitDraft {
+  oid: Oid;
+}
+
+export interface Ref {
+  name: string;
+  oid: Oid;
+}
+
+/**
+ * Objects, refs and ancestry of one repository. Bytes, paths and object ids; it knows no records.
+ *
+ * Null means that a name names nothing. An object that ought to be there and is not (a shallow or partial clone, a
+ * damaged repository) is an error, so that it never reads as "there are no records".
+ */
+export interface GitStore {
+  /** The object a revision names, unpeeled; null when it names nothing, as on an unborn branch. */
+  resolve(rev: string): Promise<Oid | null>;
+  /** The tree of a tree, commit or tag; null when the revision names nothing. */
+  readTree(rev: string): Promise<Tree | null>;
+  /** What each of two trees has from the first entry on in which they differ: a folder of thousands that grew at its end. */
+  compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]>;
+  /** Which texts stand in the bytes of a tree: names in a folder of thousands, without reading all of them. */
+  findInTree(oid: Oid, texts: readonly string[]): Promise<string[]>;
+  /** More bytes than `limit` is `too_large`. The bytes may be a view of a larger buffer: copy what you keep. */
+  readBlob(oid: Oid, limit?: number): Promise<Uint8Array>;
+  /** For each blob what `readBlob` would give, or throw. */
+  readBlobs(oids: readonly Oid[], limit?: number): Promise<(Uint8Array | HandoffError)[]>;
+  readCommit(rev: string): Promise<Commit>;
+  /** A commit is its own ancestor. Refuses to say no in a shallow repository. */
+  isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean>;
+  /** All of them; none when the histories are unrelated. Refuses in a shallow repository. */
+  mergeBases(a: Oid, b: Oid): Promise<Oid[]>;
+  /** The refs under a prefix such as `refs/heads/`, by name; dangling symbolic refs are left out. */
+  refs(prefix: string): Promise<Ref[]>;
+  isShallow(): Promise<boolean>;
+  writeBlob(bytes: Uint8Array): Promise<Oid>;
+  /** Sorts the entries as git does; the objects they name must exist. */
+  writeTree(entries: readonly TreeEntry[]): Promise<Oid>;
+  writeCommit(draft: CommitDraft): Promise<Oid>;
+  close(): Promise<void>;
+}
+
+export const NO_REPOSITORY = { hint: 'Run `git init` here, or name a repository with `-C <directory>`.' };
+
+/** The id that stands for nothing: what a ref was before it is created, or is after it is deleted. */
+export function isNullOid(text: string): boolean {
+  return /^(?:0{40}|0{64})$/.test(text);
+}
+
+export function isOid(text: string): text is Oid {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+}
+
+export function assertOid(text: string): asserts text is Oid {
+  if (!isOid(text)) throw new HandoffError('usage', `Expected a full object id, got ${JSON.stringify(text)}`);
+}
+
+/** Whatever begins with `-` git could take for an option, and with `^` for what is left out; a control character could end the request early. */
+export function assertRevision(rev: string): void {
+  if (/^[^-^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$/.test(rev)) return;
+  throw new HandoffError('usage', `Not a revision: ${JSON.stringify(rev)}`, {
+    hint: 'Name a commit by its id, a branch or a tag.',
+  });
+}
+
+export function assertRefPrefix(prefix: string): void {
+  if (/^refs\/(?:[^-\s/\x00-\x1f\x7f~^:?*[\\][^\s/\x00-\x1f\x7f~^:?*[\\]*\/)*$/.test(prefix)) return;
+  throw new HandoffError('usage', `Expected a prefix such as "refs/heads/", got ${JSON.stringify(prefix)}`);
+}
+
+export function tooLarge(oid: Oid, size: number, limit: number): HandoffError {
+  return new HandoffError('too_large', `Object ${oid} has ${size} bytes; the limit is ${limit}`, {
+    data: { size, limit, expected: `at most ${limit} bytes`, found: `${size} bytes` },
+  });
+}
+
+export function missingObject(rev: string): HandoffError {
+  return new HandoffError('io', `The repository has no object for ${rev}`, {
+    hint: 'If this is a shallow or partial clone, fetch the rest: `git fetch --unshallow` or `git fetch --refetch --no-filter`.',
+  });
+}
+
+/** An entry can promise a blob and name a tree: what the object is decides, not what the tree says. */
+export function wrongType(oid: Oid, expected: string, found: string): HandoffError {
+  return new HandoffError('mode_invalid', `Object ${oid} should be a ${expected} and is a ${found}`);
+}
+
+export function noSuchRevision(rev: string): HandoffError {
+  return new HandoffError('usage', `There is no commit named ${JSON.stringify(rev)}`);
+}
+
+export function shallowAncestry(): HandoffError {
+  return new HandoffError('unsupported', 'A shallow repository cannot tell how two commits are related', {
+    hint: 'Fetch the whole history: `git fetch --unshallow`.',
+  });
+}

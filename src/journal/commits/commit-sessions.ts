@@ -1,0 +1,71 @@
+import type { FileToWrite } from '../../disk/tree-files.ts';
+import { objectFormat, objectId } from '../../git/objects/loose-object.ts';
+import type { Oid, TreeEntry } from '../../git/objects/store.ts';
+import type { NewFile } from '../../git/objects/tree-edit.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { Session } from '../sessions/registry.ts';
+import { dirsOf } from '../sessions/session-state.ts';
+import { commitTree } from './commit-tree.ts';
+import { changedRecords, journalledFiles, recordsBeyond } from './restore.ts';
+
+/**
+ * Commits the records of sessions and nothing else. `stage` stages them, and says whose they are: another branch, checked out
+ * meanwhile, may have others.
+ */
+export async function commitSessions(
+  repository: Repository,
+  { identity }: Session,
+  message: string,
+  stage: (isAgain: boolean) => Promise<readonly Session[]>,
+): Promise<{ commit: string; branch: string | null; sessions: readonly Session[] }> {
+  let sessions: readonly Session[] = [];
+  const made = await commitTree(repository, {
+    identity,
+    message,
+    paths: () => sessions.map(({ folder }) => folder),
+    files: () => sessions.flatMap((session) => journalledFiles(dirsOf(repository), session)),
+    edit: (tree) => withRecords(repository, sessions, tree),
+    async stage(isAgain) {
+      sessions = await stage(isAgain);
+    },
+  });
+  return { ...made, sessions };
+}
+
+async function withRecords(repository: Repository, sessions: readonly Session[], before: Oid): Promise<Oid> {
+  let tree = before;
+  for (const session of sessions) {
+    const choose = (present: readonly TreeEntry[]) => lackingIn(repository, session, present);
+    tree = (await repository.store.addToFolder(tree, session.folder, choose)) ?? tree;
+  }
+  return tree;
+}
+
+/** The records that a folder does not have, and those that it has with other bytes. */
+function lackingIn(repository: Repository, session: Session, present: readonly TreeEntry[]): NewFile[] {
+  const changed = changedIn(repository, session, present).map(({ path, bytes }) => ({
+    name: path.slice(path.lastIndexOf('/') + 1),
+    bytes,
+  }));
+  const names = present.map(({ name }) => name);
+  return [...recordsBeyond(dirsOf(repository), session, names), ...changed];
+}
+
+function changedIn(repository: Repository, session: Session, present: readonly TreeEntry[]): FileToWrite[] {
+  const format = objectFormat(repository.dirs.commonDir);
+  const ids = new Map(present.map(({ name, oid }) => [name, oid]));
+  return changedRecords(dirsOf(repository), session, (name, bytes) => {
+    const oid = ids.get(name);
+    return oid !== undefined && oid !== objectId(format, 'blob', bytes);
+  });
+}
+
+/** The paths of a session's newest records that HEAD has with other bytes than were signed. */
+export async function changedAtHead(repository: Repository, session: Session): Promise<string[]> {
+  const { store } = repository;
+  const rev = `HEAD:${session.folder}`;
+  // `has` first: to be sure that a name names nothing, `resolve` asks another process
+  const folder = (await store.has(rev)) ? await store.resolve(rev) : null;
+  const tree = folder === null ? null : await store.readTree(folder);
+  return changedIn(repository, session, tree?.entries ?? []).map(({ path }) => path);
+}

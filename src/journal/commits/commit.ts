@@ -1,0 +1,78 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import { HandoffError } from '../../core/error.ts';
+import { temporaryName, writeUnsynced } from '../../disk/durable.ts';
+import type { GitConfig } from '../../git/config.ts';
+import { untilUnlocked } from '../../git/index/until-unlocked.ts';
+import { type Git, gitFailure, readGit, runGit } from '../../git/run.ts';
+
+export interface Change {
+  written: string[];
+  removed?: string[];
+  message: string;
+  /** Who to name as author where git knows nobody. */
+  identity: string;
+  /** Settings for this commit alone. */
+  settings?: Record<string, string>;
+  /** Where the message is while a hook may change it. */
+  scratch: string;
+}
+
+/**
+ * Commits these paths and nothing else (`--only`: what else is staged stays staged). Returns the commit's id. Hooks are run but
+ * for `pre-commit`: a formatter would change what was signed.
+ */
+export async function commit(git: Git, config: GitConfig, change: Change): Promise<string> {
+  const paths = [...change.written, ...(change.removed ?? [])];
+  // The user's hooks run in this environment, and may well use globs.
+  const forHooks = { ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } };
+  const settings = { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity), ...change.settings };
+  const message = await messageByHook(forHooks, change, settings);
+  const args = ['commit', '--only', '--no-verify', '--cleanup=verbatim', '-m', message, '--', ...paths];
+  const result = await untilUnlocked(() => runGit(forHooks, args, { config: settings }));
+  const oid = /^\[[^\n]* ([0-9a-f]{40,64})\] /m.exec(result.stdout.toString('utf8'))?.[1];
+  if (result.code === 0 && oid) return oid;
+  // HEAD holds it all: an earlier attempt was cut off right after its commit.
+  if (result.code === 1 && NOTHING_NEW.test(result.stdout.toString('utf8')))
+    return (await readGit(git, ['rev-parse', 'HEAD'])).toString('utf8').trim();
+  throw commitFailure(args, result);
+}
+
+/** `--no-verify` leaves out the hook for messages too, which may add what a server asks for. */
+async function messageByHook(
+  git: Git,
+  { message, scratch }: Change,
+  settings: Record<string, string>,
+): Promise<string> {
+  if (settings['core.hooksPath'] === devNull) return message;
+  const file = temporaryName(join(scratch, 'COMMIT_EDITMSG'));
+  mkdirSync(scratch, { recursive: true });
+  try {
+    writeUnsynced(file, `${message}\n`);
+    const args = ['hook', 'run', '--ignore-missing', 'commit-msg', '--', file];
+    const result = await runGit(git, args, { config: settings });
+    if (result.code !== 0) throw commitFailure(['commit'], result);
+    return readFileSync(file, 'utf8');
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+const NOTHING_NEW = /^(?:nothing to commit|nothing added to commit|no changes added to commit)/m;
+
+/** A machine without a git identity can still hand over: the record says who signed it. */
+function authorFallback(git: Git, config: GitConfig, identity: string): Record<string, string> {
+  const known = config.get('user.email') ?? git.env.GIT_COMMITTER_EMAIL ?? git.env.EMAIL;
+  return known ? {} : { 'user.name': identity, 'user.email': `${identity}@git-handoff.invalid` };
+}
+
+function commitFailure(args: readonly string[], result: Parameters<typeof gitFailure>[1]): HandoffError {
+  const { message, data } = gitFailure(args, result);
+  return new HandoffError('io', message, {
+    hint: /during a merge/.test(result.stderr)
+      ? 'The files are written and staged. They go in with the merge: resolve it, then git commit.'
+      : 'The files are written and staged, and nothing is lost. Resolve what git says, then commit them: git commit -- .handoff',
+    ...(data ? { data } : {}),
+  });
+}

@@ -1,0 +1,74 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type FileToWrite, removeFile, writeFiles } from '../../disk/tree-files.ts';
+import { withoutOwnHooks } from '../../repository/git-hooks/own-hooks.ts';
+import { type Repository, requireWorkTree } from '../../repository/repository.ts';
+import { stateDirs } from '../sessions/registry.ts';
+import { commit } from './commit.ts';
+import { assertHeld } from './held-bytes.ts';
+
+/** Flags of every verb that writes. */
+export interface PublishOptions {
+  commit?: boolean;
+  stage?: boolean;
+}
+
+export interface Plan {
+  files: FileToWrite[];
+  removed?: string[];
+  message: string;
+  identity: string;
+}
+
+/** Applies a plan: files, index, commit. The only way a verb changes the tree. Returns the commit's id, or null. */
+export async function publish(repository: Repository, plan: Plan, options: PublishOptions): Promise<string | null> {
+  const topLevel = requireWorkTree(repository);
+  const { files, removed = [] } = plan;
+  const { scratch } = stateDirs(repository.stateDir);
+  const written = files.map(({ path }) => path);
+  const before = await readBefore(topLevel, written);
+  try {
+    writeFiles(topLevel, files, scratch);
+    if (options.stage !== false) await repository.index.add(written);
+  } catch (error) {
+    await putBack(topLevel, before, scratch); // as if nothing had been tried, so that it can be tried again
+    throw error;
+  }
+  for (const path of removed) removeFile(topLevel, path);
+  if (options.stage === false) return null;
+  if (options.commit !== false) {
+    const config = await repository.config();
+    const settings = withoutOwnHooks(repository.dirs, config);
+    const oid = await commit(repository.git, config, { ...plan, written, settings, scratch });
+    await assertHeld(repository, oid, files);
+    return oid;
+  }
+  await repository.index.add(removed);
+  return null;
+}
+
+/** What stood at a path: bytes, nothing, or something that is no file and was never touched. */
+type Before = Map<string, Uint8Array | 'nothing' | 'other'>;
+
+async function readBefore(topLevel: string, paths: readonly string[]): Promise<Before> {
+  const before: Before = new Map();
+  for (const path of paths) before.set(path, await readIfThere(join(topLevel, path)));
+  return before;
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | 'nothing' | 'other'> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return code === 'ENOENT' ? 'nothing' : 'other';
+  }
+}
+
+async function putBack(topLevel: string, before: Before, scratch: string): Promise<void> {
+  for (const [path, bytes] of before) {
+    if (bytes === 'nothing') await rm(join(topLevel, path), { force: true });
+    else if (bytes !== 'other') writeFiles(topLevel, [{ path, bytes, replaces: true }], scratch);
+  }
+}

@@ -1,0 +1,159 @@
+import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import { HandoffError } from '../../core/error.ts';
+import { MAX_RECORD_BYTES } from '../../core/limits.ts';
+import { assertSize } from '../../core/record/record.ts';
+import { decodeText } from '../../core/text/text.ts';
+
+export type Blocker = Record<string, string>;
+
+export interface Evidence {
+  command: string[];
+  exit_code: number;
+  duration_ms: number;
+  tree?: string;
+  output_digest: string;
+}
+
+/** What a thought may say about itself in a file: the fields of the record, and where the work began. */
+export interface ThoughtFields {
+  task_id?: string;
+  branch?: string;
+  commit_sha?: string;
+  base?: string;
+  tests_run?: string[];
+  evidence?: Evidence[];
+  summary?: string;
+  blockers?: Blocker[];
+  files_changed?: string[];
+  related_thought_records?: string[];
+}
+
+/** JSON or YAML that somebody wrote, or a draft that was kept. Its author is trusted to write text, not to run code. */
+export function readThoughtFile(bytes: Uint8Array): ThoughtFields {
+  assertSize(bytes.length, MAX_RECORD_BYTES, 'file');
+  const value = readValue(decodeText(bytes));
+  if (!isObject(value)) throw wrong('Expected keys and values.');
+  const unknown = Object.keys(value).filter((key) => !isField(key) && !DERIVED.has(key));
+  if (unknown.length > 0) throw wrong(`No key of a thought: ${unknown.map((key) => JSON.stringify(key)).join(', ')}.`);
+  const entries = Object.entries(value).filter(([key, item]) => isField(key) && item !== null && item !== '');
+  return Object.fromEntries(entries.map(([key, item]) => [key, READERS[key as keyof ThoughtFields](key, item)]));
+}
+
+type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
+
+/** They follow from the commit, and are told from it anew. */
+const DERIVED: ReadonlySet<string> = new Set(['tree', 'patch_id', 'commit_patch_ids']);
+
+const READERS: { [Key in keyof Required<ThoughtFields>]: (key: string, value: Value) => ThoughtFields[Key] } = {
+  task_id: readText,
+  branch: readText,
+  commit_sha: readText,
+  base: readText,
+  tests_run: readTexts,
+  evidence: (key, value) => readList(key, value).map((item) => readEvidence(key, item)),
+  summary: readText,
+  blockers: (key, value) => readList(key, value).map((item) => toBlocker(key, item)),
+  files_changed: readTexts,
+  related_thought_records: readTexts,
+};
+
+function isField(key: string): key is keyof ThoughtFields {
+  return Object.hasOwn(READERS, key);
+}
+
+/** One blocker as the command line gives it. */
+export function parseBlocker(text: string): Blocker {
+  return toBlocker('--blocker', readValue(text));
+}
+
+function toBlocker(key: string, value: Value): Blocker {
+  if (!isObject(value)) throw wrong(`${key}: expected an object such as {"type": "peer-dep"}, found ${shown(value)}.`);
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, readText(`${key}.${name}`, item)]));
+}
+
+function readEvidence(key: string, value: Value): Evidence {
+  const { command, exit_code, duration_ms, tree, output_digest, ...rest } = isObject(value) ? value : {};
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw wrong(`${key}: no key of evidence: ${JSON.stringify(unknown)}.`);
+  return {
+    command: readTexts(`${key}.command`, command ?? null),
+    exit_code: readNumber(`${key}.exit_code`, exit_code ?? null),
+    duration_ms: readNumber(`${key}.duration_ms`, duration_ms ?? null),
+    ...(tree === undefined ? {} : { tree: readText(`${key}.tree`, tree) }),
+    output_digest: readText(`${key}.output_digest`, output_digest ?? null),
+  };
+}
+
+function readText(key: string, value: Value): string {
+  if (typeof value !== 'string') throw wrong(`${key}: expected text, found ${shown(value)}.`);
+  return value;
+}
+
+function readTexts(key: string, value: Value): string[] {
+  return readList(key, value).map((item) => readText(key, item));
+}
+
+function readList(key: string, value: Value): Value[] {
+  if (!Array.isArray(value)) throw wrong(`${key}: expected a list, found ${shown(value)}.`);
+  return value;
+}
+
+/** Scalars of YAML are text here. */
+function readNumber(key: string, value: Value): number {
+  const number = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number') throw wrong(`${key}: expected a number, found ${shown(value)}.`);
+  return number;
+}
+
+function readValue(text: string): Value {
+  return /^\s*[{[]/.test(text) ? (readJson(text) ?? readYaml(text)) : readYaml(text);
+}
+
+function readJson(text: string): Value {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null; // YAML may look like it
+    throw error;
+  }
+}
+
+/** Everything is text, as in records (SPEC §3.5): the task `1.10` does not become 1.1, and `no` is a word. */
+const STRICT = { schema: 'failsafe', version: '1.2', uniqueKeys: true } as const;
+
+/** Nodes are read here and not by `toJS`, which takes exponential time for keys within keys. */
+function readYaml(text: string): Value {
+  const { errors, warnings, contents } = parseDocument(text, STRICT);
+  const [fault] = [...errors, ...warnings];
+  if (!fault) return toValue(contents);
+  const line = fault.linePos?.[0].line;
+  const reason = fault.message.split(/ at line \d|\n/, 1)[0]!.slice(0, 200);
+  throw wrong(`It is neither JSON nor YAML${line === undefined ? '' : ` (line ${line})`}: ${reason}.`);
+}
+
+function toValue(node: unknown): Value {
+  if (isAlias(node)) throw wrong('Aliases are not allowed.');
+  if (isSeq(node)) return node.items.map(toValue);
+  if (isMap(node)) return Object.fromEntries(node.items.map(({ key, value }) => [toKey(key), toValue(value)]));
+  return isScalar(node) && typeof node.value === 'string' ? node.value : null;
+}
+
+function toKey(node: unknown): string {
+  if (isScalar(node) && typeof node.value === 'string') return node.value;
+  throw wrong('Expected keys that are words.');
+}
+
+function isObject(value: Value): value is { [key: string]: Value } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function shown(value: Value): string {
+  return JSON.stringify(value).slice(0, 80);
+}
+
+function wrong(message: string): HandoffError {
+  return new HandoffError('usage', `The thought cannot be read. ${message}`, {
+    hint: `Allowed are ${Object.keys(READERS).join(', ')}. Leave out what should be filled in.`,
+    data: { allowed: Object.keys(READERS) },
+  });
+}

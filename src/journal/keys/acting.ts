@@ -1,0 +1,44 @@
+import { HandoffError } from '../../core/error.ts';
+import { assertIdentityName } from '../../core/names.ts';
+import { quoteWord } from '../../core/text/quote.ts';
+import type { Trust } from '../../core/trust/trust.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { Signer } from './keys.ts';
+import { activeSigner, requireIdentity } from './signers.ts';
+
+/** Who acts when nobody is named: it may have any number of sessions. */
+export const BOT = 'bot';
+
+/** Flag, environment, configuration: null when none of them names anybody. What can be no name goes no further. */
+export async function namedIdentity(repository: Repository, as: string | undefined): Promise<string | null> {
+  if (as !== undefined) return checkedName(as, '--as');
+  const { HANDOFF_IDENTITY } = repository.env;
+  if (HANDOFF_IDENTITY) return checkedName(HANDOFF_IDENTITY, 'HANDOFF_IDENTITY');
+  const configured = (await repository.config()).get('handoff.identity');
+  return configured ? checkedName(configured, 'git config handoff.identity') : null;
+}
+
+function checkedName(name: string, source: string): string {
+  assertIdentityName(name, source);
+  return name;
+}
+
+/** The same, for verbs that only read: whoever misspells a name is not shown the card of nobody. */
+export async function knownIdentity(
+  repository: Repository,
+  trust: Trust,
+  as: string | undefined,
+): Promise<string | null> {
+  const name = await namedIdentity(repository, as);
+  return name === null ? null : requireIdentity(trust, name).name;
+}
+
+/** The key an identity writes records with: an active one, so never one that was retired. SPEC §5.5 */
+export async function requireSigner(repository: Repository, trust: Trust, name: string): Promise<Signer> {
+  const signer = await activeSigner(repository, trust, name);
+  if (signer) return signer;
+  throw new HandoffError('no_key', `No active private key of ${name} is on this machine.`, {
+    hint: `Act as somebody whose key is here (--as NAME). Or give ${name} a new key: git handoff identity keygen ${quoteWord(name)} on its own machine, then a maintainer runs git handoff identity rotate ${quoteWord(name)} --key ${quoteWord(name)}.pub`,
+    data: { identity: name },
+  });
+}

@@ -1,0 +1,125 @@
+import { isSameSession, type SessionKey } from '../../core/task/state.ts';
+import type { Trust } from '../../core/trust/trust.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { requireSigner } from '../keys/acting.ts';
+import { stateDirs } from '../sessions/registry.ts';
+import type { Holder } from './holder.ts';
+import { type Hold, type LockName, readHold, releaseHold, takeHold, wasHeldBy } from './local-locks.ts';
+import { lockKeys } from './lock-keys.ts';
+import { type LockRemote, type RemoteHold, readRemoteHold, releaseRemoteHold, takeRemoteHold } from './remote-locks.ts';
+
+/** A lock as it stands, on this machine and on the remote: each counts by itself. */
+export interface Held {
+  holder: Holder;
+  released: boolean;
+  local: Hold | null;
+  remote: RemoteHold | null;
+  /** The holder took it, by this number or an earlier one, on this machine. */
+  isFromHere: boolean;
+}
+
+/** Locks as verbs see them: on this machine, and on the remote where one is configured. */
+export interface Holds {
+  /** Null where locks are only on this machine. */
+  remote: LockRemote | null;
+  read(name: LockName): Promise<Held | null>;
+  /** Takes the number after `prior`, which was read before. False when somebody else was faster. */
+  take(name: LockName, prior: Held | null, holder: Holder): Promise<boolean>;
+  /** Takes the half on the remote that a crash, or a verb with `--local`, left out. False when somebody else has it. */
+  complete(name: LockName, held: Held): Promise<boolean>;
+  /** Ends the halves that are its own; what has ended already, or is somebody else's by now, stays as it is. */
+  release(name: LockName, held: Held, by: Holder): Promise<void>;
+}
+
+export interface HoldOptions {
+  /** Go on without the remote that is configured. */
+  local?: boolean;
+}
+
+export async function openHolds(repository: Repository, trust: Trust, { local }: HoldOptions): Promise<Holds> {
+  const { locks } = stateDirs(repository.stateDir);
+  const name = (await repository.config()).get('handoff.remote');
+  if (name !== undefined && local)
+    repository.warn(`Going on without ${name}: what is locked there is not looked at, and nobody there sees this.`);
+  return createHolds(locks, name === undefined || local ? null : lockRemote(repository, trust, name));
+}
+
+function lockRemote(repository: Repository, trust: Trust, name: string): LockRemote {
+  return {
+    git: repository.git,
+    name,
+    repo: trust.repoId,
+    keysOf: lockKeys(repository, trust),
+    signerOf: (identity) => requireSigner(repository, trust, identity),
+  };
+}
+
+function createHolds(locks: string, remote: LockRemote | null): Holds {
+  const takeRemote = async (name: LockName, prior: Held | null, holder: Holder): Promise<boolean> =>
+    remote === null || (await takeRemoteHold(remote, name, prior?.remote ?? null, holder)) === 'taken';
+  return {
+    remote,
+    async read(name) {
+      const held = combine(readHold(locks, name), remote && (await readRemoteHold(remote, name)));
+      return held && { ...held, isFromHere: wasHeldBy(locks, name, held.holder) };
+    },
+    async take(name, prior, holder) {
+      const number = (prior?.local?.number ?? 0) + 1;
+      if (!takeHold(locks, name, number, holder)) return false;
+      // both halves or none: what cannot be taken there is not kept here, whatever the reason
+      const taken = await takeRemote(name, prior, holder).catch((error: Error) => error);
+      if (taken === true) return true;
+      releaseHold(locks, name, number, holder);
+      if (taken === false) return false;
+      throw taken;
+    },
+    async complete(name, held) {
+      return !lacksRemote(held) || takeRemote(name, held, held.holder);
+    },
+    async release(name, held, by) {
+      if (held.local && isSameSession(held.local.holder, by)) releaseHold(locks, name, held.local.number, by);
+      if (remote && held.remote && isSameSession(held.remote.holder, by))
+        await releaseRemoteHold(remote, name, held.remote, by);
+    },
+  };
+}
+
+/** It is held on this machine, and there is nobody whom the remote would show in its place. */
+function lacksRemote({ holder, released, local, remote }: Held): boolean {
+  if (released || !local || !isSameSession(local.holder, holder)) return false;
+  return remote === null || !isSameSession(remote.holder, holder);
+}
+
+/** Another machine's hold counts, unless it has ended; the same session's hold has ended when either has. */
+function combine(local: Hold | null, remote: RemoteHold | null): Omit<Held, 'isFromHere'> | null {
+  const isSame = local && remote && isSameSession(local.holder, remote.holder);
+  if (isSame) return { holder: local.holder, released: local.released || !!remote.released, local, remote };
+  const chosen = remote && (!local || !remote.released) ? remote : local;
+  return chosen && { holder: chosen.holder, released: !!chosen.released, local, remote };
+}
+
+/** By its identity too: anybody who may hold a lock can write somebody else's session into it. */
+export function isHeldBy(held: Held | null, session: SessionKey): held is Held {
+  return held !== null && !held.released && isSameSession(held.holder, session);
+}
+
+/** Whether a session has a half of it left to release: whoever was cut off while releasing has ended only the other. */
+export function hasHalf({ local, remote }: Held, session: SessionKey): boolean {
+  const isOpen = (half: Hold | RemoteHold | null) => !!half && !half.released && isSameSession(half.holder, session);
+  return isOpen(local) || isOpen(remote);
+}
+
+/** Held, and not by a session of this clone: two clones on one machine are as good as two machines. */
+export function isElsewhere({ released, isFromHere }: Held): boolean {
+  return !released && !isFromHere;
+}
+
+export function holderOf(
+  host: string,
+  session: { session_id: string; identity: string },
+  at: string,
+  reason?: string,
+): Holder {
+  const { session_id, identity } = session;
+  return { session_id, identity, at, host, ...(reason === undefined ? {} : { reason }) };
+}

@@ -1,0 +1,43 @@
+import { isSameSession } from '../../core/task/state.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { removeTrailers } from '../commits/trailers.ts';
+import { BOT } from '../keys/acting.ts';
+import { toEnd } from '../sessions/liveness.ts';
+import { type End, endSession } from '../sessions/records.ts';
+import type { Session } from '../sessions/registry.ts';
+import { dirsOf } from '../sessions/session-state.ts';
+import { type Held, type Holds, isHeldBy } from './holds.ts';
+
+/**
+ * Looks whether somebody else has taken a session's place, or its identity. If so, it writes that into the session's own journal
+ * and returns it. SPEC §8.4: from then on every verb says the same, wherever the session was taken, and `start` opens a new one.
+ * It also takes the remote half of a lock where only the local half is there. SPEC §8.7
+ */
+export async function endIfSuperseded(repository: Repository, holds: Holds, session: Session): Promise<End | null> {
+  const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
+  for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
+    const held = await holds.read(name);
+    if (isHeldBy(held, session) && (await holds.complete(name, held))) continue;
+    return endBy(repository, session, isHeldBy(held, session) ? await holds.read(name) : held);
+  }
+  return null;
+}
+
+/** The same when another session asks, with what the remote shows: the end is written, and no lock is taken. */
+export async function endIfTakenElsewhere(repository: Repository, holds: Holds, session: Session): Promise<boolean> {
+  const held = holds.remote && (await holds.read(`session/${session.session_id}`));
+  if (!held || isSameSession(held.holder, session)) return false;
+  endBy(repository, session, held);
+  return true;
+}
+
+function endBy(repository: Repository, session: Session, held: Held | null): End {
+  if (!held) return { ...NOBODY, at: session.opened_at };
+  const end = toEnd(held.holder);
+  if (isSameSession(held.holder, session)) return end; // released, and nobody else has it
+  endSession(dirsOf(repository), session.session_id, end);
+  removeTrailers(repository, session);
+  return end;
+}
+
+const NOBODY = { session_id: null, identity: 'nobody', reason: 'its lock is gone' };

@@ -1,0 +1,21 @@
+import { parseRecord } from '../../core/record/record.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { readClock, rememberClock } from './clock.ts';
+import type { Entry } from './records.ts';
+import { dirsOf } from './session-state.ts';
+
+/** SPEC §6.4: one more than the highest clock seen anywhere on this machine. */
+export function nextClock(repository: Repository, tip: Entry | null): number {
+  const own = tip && 'bytes' in tip ? (parseRecord(tip.bytes).fields.clock as number) : 0;
+  return Math.max(own, readClock(dirsOf(repository))) + 1;
+}
+
+/** What raised it is in the journal or in the tree: a clock that cannot be written now is raised by whoever reads that next. */
+export function tryRememberClock(repository: Repository, clock: number): void {
+  try {
+    rememberClock(dirsOf(repository), clock);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    repository.warn(`The clock could not be raised to ${clock}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,158 @@
+import { isAbsolute, join, relative } from 'node:path';
+import { HandoffError } from '../core/error.ts';
+import type { Host } from '../disk/moment.ts';
+import { type GitConfig, readConfig, writeConfig } from '../git/config.ts';
+import { type Discards, openDiscards } from '../git/discards.ts';
+import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
+import { type IndexFile, openIndexFile } from '../git/index/index-file.ts';
+import { type NativeGitStore, openNativeStore } from '../git/objects/native-store.ts';
+import { tryClearLeft } from '../git/own-file.ts';
+import type { Git } from '../git/run.ts';
+
+/** What a verb works with. Time, environment and the store are here, so that nothing below reaches for them. */
+export interface Repository {
+  dirs: RepositoryDirs;
+  /** Which work tree of the repository this is, wherever the repository is moved: `.`, or `worktrees/<name>`. */
+  worktree: string;
+  git: Git;
+  store: NativeGitStore;
+  index: IndexFile;
+  /** Files that were replaced, being removed. */
+  discards: Discards;
+  env: NodeJS.ProcessEnv;
+  config(): Promise<GitConfig>;
+  /** Writes to the repository's configuration; what was read of it before is forgotten. */
+  setConfig(key: string, value: string): Promise<void>;
+  now(): Date;
+  host: Host;
+  /** Where locks, pins and caches are: shared by all work trees, outside the tree. */
+  stateDir: string;
+  /** Which build wrote a cache: another one does not read it. Null: no caching. */
+  build: string | null;
+  /** What hooks start; null where it is not beside the code that runs. */
+  program: Program | null;
+  /** Told what a person should know although nothing failed. */
+  warn(message: string): void;
+  progress(checked: number): void;
+  close(): Promise<void>;
+  /** As `close`, for a process that is about to end: git ends by itself. */
+  leave(): Promise<void>;
+}
+
+/** Node, and the script that decides whether it is needed. */
+export interface Program {
+  node: string;
+  hook: string;
+}
+
+export interface RepositoryOptions {
+  env: NodeJS.ProcessEnv;
+  host: Host;
+  build?: string | null;
+  program?: Program | null;
+  now?: () => Date;
+  warn?: (message: string) => void;
+  progress?: (checked: number) => void;
+}
+
+export function openRepositoryAt(directory: string, options: RepositoryOptions): Repository {
+  const dirs = discoverRepository(directory, options.env);
+  return openFound(dirs, { dir: dirs.topLevel ?? dirs.gitDir, env: options.env }, options);
+}
+
+/** For whoever knows which repository is meant, and how git has to be called there. */
+export function openFound(dirs: RepositoryDirs, git: Git, options: RepositoryOptions): Repository {
+  const store = openNativeStore(git);
+  let config: Promise<GitConfig> | undefined;
+  let read = () => store.config();
+  const readAll = () => (config ??= read());
+  const discards = openDiscards();
+  const index = openIndexFile({ git, dirs, store, config: readAll, processes: options.host, discards });
+  return {
+    dirs,
+    worktree: relative(dirs.commonDir, dirs.gitDir) || '.',
+    git,
+    store,
+    index,
+    discards,
+    env: options.env,
+    config: readAll,
+    async setConfig(key, value) {
+      await writeConfig(git, key, value);
+      config = undefined;
+      read = () => readConfig(git); // the store's process knows what was there when it started
+    },
+    now: options.now ?? (() => new Date()),
+    host: options.host,
+    stateDir: stateDirectory(dirs, options.env),
+    build: options.build ?? null,
+    program: options.program ?? null,
+    warn: options.warn ?? (() => {}),
+    progress: options.progress ?? (() => {}),
+    async close() {
+      await Promise.all([store.close(), discards.settled()]);
+    },
+    leave() {
+      store.leave();
+      return discards.settled();
+    },
+  };
+}
+
+/** A relative path would be another place in every directory, and so another set of locks. */
+function stateDirectory({ commonDir }: RepositoryDirs, { HANDOFF_STATE }: NodeJS.ProcessEnv): string {
+  if (!HANDOFF_STATE) return join(commonDir, 'handoff');
+  if (isAbsolute(HANDOFF_STATE)) return HANDOFF_STATE;
+  throw new HandoffError('usage', `HANDOFF_STATE must be an absolute path, and is ${JSON.stringify(HANDOFF_STATE)}.`, {
+    hint: 'Locks only hold if everybody finds them: name the directory from the root.',
+  });
+}
+
+/** A file that may be deleted at any time; only the build that wrote it reads it. */
+export function cachePath(repository: Repository, name: string): string {
+  return `${cacheFolder(repository, name)}.json`;
+}
+
+/** A folder of such files. */
+export function cacheFolder({ stateDir, build }: Repository, name: string): string {
+  return join(stateDir, 'cache', `${name}-${build}`);
+}
+
+/**
+ * Where a verb begins that stages or commits: one that was killed may have left git's locks, and this one may find nothing to
+ * write that would meet them.
+ */
+export function enterWorkTree(repository: Repository): string {
+  const topLevel = requireWorkTree(repository);
+  tryClearLeft(repository.dirs, repository.host);
+  return topLevel;
+}
+
+/** The top of the work tree, for verbs that write. */
+export function requireWorkTree({ dirs }: Repository): string {
+  if (dirs.topLevel) return dirs.topLevel;
+  throw new HandoffError('usage', 'This is a bare repository: there is no work tree to write to.', {
+    hint: 'Run it in a clone: git clone <repository>, or name one with -C <directory>.',
+  });
+}
+
+/** SPEC §5.8: the root a person pinned decides, never the one a tree brings along. */
+export async function assertPinned(repository: Repository, found: string, given?: string): Promise<void> {
+  const expected = given ?? (await repository.config()).get('handoff.root');
+  if (expected === undefined || expected === found) return;
+  throw new HandoffError(
+    'root_mismatch',
+    `The root of this repository is not the pinned one: expected ${expected}, found ${found}.`,
+    {
+      hint: 'The genesis policy was replaced, or this is another repository. Compare the root with a maintainer before you trust either.',
+      data: { expected, found },
+    },
+  );
+}
+
+export function assertRoot(root: string): void {
+  if (/^[0-9a-f]{64}$/.test(root)) return;
+  throw new HandoffError('usage', `Expected a root of 64 hexadecimal digits, found ${JSON.stringify(root)}.`, {
+    hint: 'git handoff trust prints it in a repository that has one.',
+  });
+}

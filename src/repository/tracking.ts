@@ -1,0 +1,72 @@
+import type { Trust } from '../core/trust/trust.ts';
+import type { GitConfig } from '../git/config.ts';
+import type { Oid } from '../git/objects/store.ts';
+import { readGit } from '../git/run.ts';
+import type { Repository } from './repository.ts';
+
+/** A protected branch as this clone knows it. */
+export interface ProtectedTip {
+  ref: string;
+  oid: Oid;
+}
+
+export function protectedRefs({ policy }: Trust): string[] {
+  return policy.rules.protected;
+}
+
+/** SPEC §11.4: two branches that both wrote to the ledger would fork it, so it grows on the first that is protected. */
+export function ledgerRef(refs: readonly string[]): string {
+  return refs[0]!;
+}
+
+/** The remote-tracking refs of the protected branches, as far as there are any. */
+export async function trackedTips(repository: Repository, trust: Trust): Promise<ProtectedTip[]> {
+  const config = await repository.config();
+  return presentRefs(
+    repository,
+    protectedRefs(trust).map((ref) => trackingRef(config, ref)),
+  );
+}
+
+/** The first protected branch that this clone has: as its remote has it, else as it is here. */
+export async function protectedTip(repository: Repository, trust: Trust): Promise<ProtectedTip | null> {
+  const config = await repository.config();
+  const refs = protectedRefs(trust).flatMap((ref) => [trackingRef(config, ref), ref]);
+  return (await presentRefs(repository, [...refs, 'HEAD']))[0] ?? null;
+}
+
+async function presentRefs({ store }: Repository, refs: readonly (string | null)[]): Promise<ProtectedTip[]> {
+  const tips: ProtectedTip[] = [];
+  for (const ref of refs) {
+    // `has` first: to be sure that a name names nothing, `resolve` asks another process
+    if (ref !== null && (await store.has(ref))) tips.push({ ref, oid: (await store.readCommit(ref)).oid });
+  }
+  return tips;
+}
+
+/** Where git keeps what the remote has of a branch. */
+export function trackingRef(config: GitConfig, ref: string): string | null {
+  const branch = ref.slice('refs/heads/'.length);
+  const remote = remoteOf(config, branch);
+  return remote === '.' ? null : `refs/remotes/${remote}/${branch}`;
+}
+
+/** A branch's own remote, else `origin`, else the only one. */
+export function remoteOf(config: GitConfig, branch: string): string {
+  const remotes = remoteNames(config);
+  const own = config.get(`branch.${branch}.remote`);
+  return own ?? (remotes.includes('origin') || remotes.length !== 1 ? 'origin' : remotes[0]!);
+}
+
+/** Where the remotes, or one of them, had a branch when they were last heard of. Names with more parts are other branches. */
+export async function trackingCommits({ git }: Repository, ref: string, remote = '*'): Promise<Oid[]> {
+  const branch = ref.replace(/^refs\/heads\//, '');
+  const args = ['for-each-ref', '--format=%(objectname)', `refs/remotes/${remote}/${branch}`];
+  return (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
+}
+
+/** Those that git fetches branches of. */
+export function remoteNames(config: GitConfig): string[] {
+  const names = config.keys().map((key) => /^remote\.(.+)\.fetch$/.exec(key)?.[1]);
+  return names.filter((name) => name !== undefined);
+}

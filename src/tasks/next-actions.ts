@@ -1,0 +1,23 @@
+import { linkTasks, nextTasks } from '../core/task/order.ts';
+import { assertNoCycle, type Board } from './board.ts';
+
+/** A task that can be begun now, and why it comes where it does. */
+export interface NextAction {
+  task_id: string;
+  title: string;
+  critical_path: number;
+  unblocks: number;
+  priority: number;
+  prompt: string | null;
+}
+
+/** The most important first. SPEC §9.1 */
+export function nextActions({ tasks, statusOf, holderOf }: Board, most: number): NextAction[] {
+  const linked = linkTasks(tasks);
+  assertNoCycle(linked);
+  const ranked = nextTasks(linked, statusOf, most, (id) => holderOf(id) === null);
+  return ranked.map(({ task, critical_path, unblocks }) => {
+    const { task_id, title, priority, prompt } = task;
+    return { task_id, title, critical_path, unblocks, priority, prompt };
+  });
+}

@@ -1,0 +1,194 @@
+import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { find } from '../audit/source/source.ts';
+import { openTree } from '../audit/source/tree-source.ts';
+import { HandoffError } from '../core/error.ts';
+import { quoteWord } from '../core/text/quote.ts';
+import { guarded } from '../disk/durable.ts';
+import { ifThere } from '../disk/if-there.ts';
+import { removeFile } from '../disk/tree-files.ts';
+import { discoverRepository } from '../git/discover.ts';
+import { gitFailure, runGit } from '../git/run.ts';
+import type { PublishOptions } from '../journal/commits/publish.ts';
+import { publishRecords } from '../journal/commits/publish-records.ts';
+import { isHere } from '../journal/commits/recover-records.ts';
+import { missingRecords, writtenRecords } from '../journal/commits/restore.ts';
+import type { Claim } from '../journal/locks/claims.ts';
+import { dropPointers, pointTo } from '../journal/sessions/pointers.ts';
+import { replaceSession, type Session } from '../journal/sessions/registry.ts';
+import { dirsOf } from '../journal/sessions/session-state.ts';
+import { openRepositoryAt, type Repository, requireWorkTree } from '../repository/repository.ts';
+import type { TaskDefinition } from '../repository/task-definitions.ts';
+
+/** A work tree for one task. */
+export interface NewWorktree {
+  branch: string;
+  path: string;
+  /** An earlier attempt of this session was cut off: what it left is used. */
+  isResumed: boolean;
+}
+
+const FOLDER = '.worktrees';
+
+/** Says no before anything is changed. */
+export async function planWorktree(
+  repository: Repository,
+  task: TaskDefinition,
+  session: Session,
+  earlier: Claim | null,
+): Promise<NewWorktree> {
+  if (earlier?.branch && earlier.worktree) {
+    assertFolders(earlier.worktree);
+    return { branch: earlier.branch, path: earlier.worktree, isResumed: true };
+  }
+  if (!isHere(repository, session)) throw notHere(session);
+  const slug = slugOf(task);
+  const branch = `feature/${slug}`;
+  if (await repository.store.has(`refs/heads/${branch}`)) throw branchExists(task.task_id, branch);
+  if ((await repository.store.resolve('HEAD')) === null)
+    throw new HandoffError('usage', 'There is no commit yet that a work tree could begin from.', {
+      hint: 'git commit',
+    });
+  const path = join(mainTree(repository), FOLDER, session.identity, slug);
+  assertFolders(path);
+  return { branch, path, isResumed: false };
+}
+
+/** A branch can bring a link under this name, and git would follow it out of the repository. */
+function assertFolders(path: string): void {
+  for (const folder of [dirname(dirname(path)), dirname(path), path]) {
+    const stats = lstatSync(folder, { throwIfNoEntry: false });
+    if (!stats || stats.isDirectory()) continue;
+    const what = stats.isSymbolicLink() ? 'a symbolic link' : 'a file';
+    throw new HandoffError('foreign_directory', `${folder} is ${what}; work trees are made only in plain folders.`, {
+      hint: 'Move it away, then run the command again. Or claim without --worktree.',
+      data: { path: folder },
+    });
+  }
+}
+
+const LONGEST_SLUG = 60;
+
+/** `P0.1.1`, `Package setup` → `p0-1-1-package-setup`. An id has a letter or a digit, so there is always something. */
+export function slugOf({ task_id, title }: Pick<TaskDefinition, 'task_id' | 'title'>): string {
+  const plain = `${task_id} ${title}`.normalize('NFKD').replace(/\p{M}/gu, ''); // ü is u
+  const words = plain.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  const whole = words.filter((_, at) => words.slice(0, at + 1).join('-').length <= LONGEST_SLUG);
+  return whole.join('-') || words[0]!.slice(0, LONGEST_SLUG);
+}
+
+/** Where the first work tree is: those of tasks are all beside each other, whichever they were made from. */
+function mainTree(repository: Repository): string {
+  const { commonDir, gitDir } = repository.dirs;
+  return gitDir !== commonDir && basename(commonDir) === '.git' ? dirname(commonDir) : requireWorkTree(repository);
+}
+
+export async function addWorktree(repository: Repository, place: NewWorktree): Promise<void> {
+  exclude(repository);
+  if (place.isResumed && (await isWhole(repository, place))) return;
+  const isThere = place.isResumed && (await repository.store.has(`refs/heads/${place.branch}`));
+  const what = isThere ? [place.path, place.branch] : ['-b', place.branch, place.path, 'HEAD'];
+  const args = ['worktree', 'add', '--quiet', ...what];
+  const result = await runGit(repository.git, args);
+  if (result.code === 0) return;
+  if (/branch named .* already exists/.test(result.stderr)) throw branchExists(null, place.branch);
+  if (!place.isResumed) await removeBranch(repository, place);
+  throw gitFailure(args, result);
+}
+
+/** git locks a work tree until all its files are there. One that was not finished is made anew. */
+async function isWhole(repository: Repository, { path }: NewWorktree): Promise<boolean> {
+  if (!existsSync(join(path, '.git'))) return false;
+  const { gitDir } = discoverRepository(path, repository.env);
+  if (ifThere(() => readFileSync(join(gitDir, 'locked'), 'utf8').trim()) !== 'initializing') return true;
+  await runGit(repository.git, ['worktree', 'remove', '--force', '--force', path]);
+  return false;
+}
+
+/** As if it had not been tried. What an earlier attempt left stays. */
+export async function removeWorktree(repository: Repository, place: NewWorktree): Promise<void> {
+  if (place.isResumed || !existsSync(join(place.path, '.git'))) return;
+  await runGit(repository.git, ['worktree', 'remove', '--force', place.path]);
+  await removeBranch(repository, place);
+}
+
+/** git makes the branch first, and leaves it. With `-d` it keeps one that has commits of its own: then it is not ours. */
+async function removeBranch({ git }: Repository, { branch }: NewWorktree): Promise<void> {
+  await runGit(git, ['branch', '--quiet', '-d', branch]);
+}
+
+/** So that the work trees of tasks are nobody's untracked files. */
+function exclude({ dirs }: Repository): void {
+  const path = join(dirs.commonDir, 'info', 'exclude');
+  const text = ifThere(() => readFileSync(path, 'utf8')) ?? '';
+  if (text.split('\n').includes(`${FOLDER}/`)) return;
+  guarded(path, () => {
+    mkdirSync(dirname(path), { recursive: true });
+    appendFileSync(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${FOLDER}/\n`);
+  });
+}
+
+/**
+ * The session goes on in the new work tree, and what no commit holds of it goes along. It is in the journal: whoever is cut off
+ * in between has it restored, where the session then is, by its next verb.
+ */
+export async function moveSession(
+  repository: Repository,
+  session: Session,
+  { path }: NewWorktree,
+  message: string | null,
+  options: PublishOptions,
+): Promise<Session> {
+  const { env, host, build, now, warn, progress } = repository;
+  const target = openRepositoryAt(path, { env, host, build, now, warn, progress });
+  const dirs = dirsOf(repository);
+  try {
+    const moved = { ...session, worktree: target.worktree };
+    if (session.worktree === repository.worktree && session.worktree !== target.worktree)
+      await takeAway(repository, session, options);
+    replaceSession(dirs, moved);
+    pointTo(dirs, moved);
+    if (session.worktree !== target.worktree) dropPointers(dirs, session);
+    if (repository.worktree !== target.worktree) dropPointers(dirs, { ...session, worktree: repository.worktree });
+    const arriving = missingRecords(path, dirs, moved).map((file) => file.path);
+    await publishRecords(target, moved, arriving, message, options);
+    return moved;
+  } finally {
+    await target.close();
+  }
+}
+
+/** What HEAD has stays: it is the branch's. */
+async function takeAway(repository: Repository, session: Session, options: PublishOptions): Promise<void> {
+  const topLevel = requireWorkTree(repository);
+  const source = await openTree(repository.store, 'HEAD');
+  const folder = await find(source, session.folder);
+  const committed = new Set((folder ? await source.list(folder) : []).map((entry) => entry.path));
+  const paths = writtenRecords(topLevel, dirsOf(repository), session).filter((each) => !committed.has(each));
+  if (paths.length === 0) return;
+  for (const each of paths) removeFile(topLevel, each);
+  for (const each of [session.folder, dirname(session.folder)]) removeIfEmpty(join(topLevel, each));
+  if (options.stage !== false) await repository.index.add(paths);
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+function branchExists(task_id: string | null, branch: string): HandoffError {
+  return new HandoffError('branch_exists', `The branch ${branch} exists already: somebody has begun this before.`, {
+    hint: `Go on where it is checked out (git worktree list), with git handoff claim ${quoteWord(task_id ?? 'ID')} there. If that is over and merged: git worktree remove <its path>, git branch -d ${quoteWord(branch)}, then the same command again. Or take another task: git handoff next`,
+    data: { branch, ...(task_id === null ? {} : { task_id }) },
+  });
+}
+
+function notHere({ session_id }: Session): HandoffError {
+  return new HandoffError('usage', `Session ${session_id} is in another work tree; it moves only from there.`, {
+    hint: 'Run it there, with git handoff -C <directory>.',
+    data: { session_id },
+  });
+}

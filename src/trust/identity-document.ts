@@ -1,0 +1,39 @@
+import type { YamlMap } from '../core/bytes/yaml.ts';
+import { type PublicKey, recordId, type Suite } from '../core/record/verify.ts';
+import type { Identity, IdentityKey, Role } from '../core/trust/trust.ts';
+import { keyLine } from '../journal/keys/signers.ts';
+
+export type IdentityFields = YamlMap & { kind: 'identity' };
+
+/** The first version of an identity. */
+export function identityFields(
+  repo: string,
+  name: string,
+  role: Role,
+  keys: readonly PublicKey[],
+  at: string,
+): IdentityFields {
+  const active = keys.map((key) => ({ key: keyLine(key), state: 'active' }));
+  return { handoff: 1, kind: 'identity', repo, version: 1, prev: null, at, name, role, keys: active };
+}
+
+/** The next version, with other keys; everything else stays. SPEC §5.5 */
+export function nextVersion(
+  identity: Identity,
+  keys: readonly IdentityKey[],
+  at: string,
+  suite: Suite,
+): IdentityFields {
+  const { fields, signedBytes } = identity.document;
+  return {
+    ...(fields as IdentityFields),
+    version: (fields.version as number) + 1,
+    prev: recordId(signedBytes, suite),
+    at,
+    keys: keys.map(({ state, cutoff, ...key }) => ({
+      key: keyLine(key),
+      state,
+      ...(cutoff === undefined ? {} : { cutoff }),
+    })),
+  };
+}

@@ -1,0 +1,124 @@
+import type { YamlMap } from '../core/bytes/yaml.ts';
+import { identityPath, policyPath } from '../core/paths.ts';
+import { type ParsedRecord, parseRecord } from '../core/record/record.ts';
+import type { PublicKey } from '../core/record/verify.ts';
+import { assertFollows, type Policy, type RootKeys, readPolicy, rootSigners, type Trust } from '../core/trust/trust.ts';
+import { nodeSuite } from '../crypto.ts';
+import type { FileToWrite } from '../disk/tree-files.ts';
+import { addSignature, type NamedSigner, type SignedDocument, signDocument } from '../journal/keys/sign.ts';
+import { keyLine, rootSigner } from '../journal/keys/signers.ts';
+import type { Repository } from '../repository/repository.ts';
+import { type ShownDocument, show } from './waiting.ts';
+
+/** A policy version on its way: complete, or waiting for more signatures. */
+export interface PolicyChange {
+  policy: Policy;
+  files: FileToWrite[];
+  removed: string[];
+  signedBy: string[];
+  pending: boolean;
+  root: RootKeys;
+  /** Every document that gets a signature by it. */
+  signed: ShownDocument[];
+}
+
+/** The next version with some keys changed. SPEC §5.2 */
+export function nextPolicy(trust: Trust, changes: YamlMap, at: string): YamlMap & { kind: 'policy' } {
+  const { nonce: _, repo: __, handoff, kind, ...rest } = trust.policy.document.fields;
+  return {
+    handoff: handoff!,
+    kind: 'policy',
+    repo: trust.repoId,
+    ...rest,
+    version: trust.policy.version + 1,
+    prev: trust.policy.id,
+    at,
+    ...changes,
+  };
+}
+
+/** A signed version → the files it takes: the policy itself, or its pending form, and maintainers its signers vouch for. */
+export async function planPolicy(
+  trust: Trust,
+  signed: SignedDocument,
+  signers: readonly NamedSigner[],
+): Promise<PolicyChange> {
+  const policy = readPolicy(signed.document, nodeSuite);
+  assertFollows(policy, trust.policy, trust.repoId);
+  const old = await rootSigners(signed.document, trust.policy.root, nodeSuite);
+  const own = await rootSigners(signed.document, policy.root, nodeSuite);
+  const pending = old.size < trust.policy.root.threshold || own.size < policy.root.threshold;
+  const path = policyPath(policy.version, pending);
+  const vouched = await vouchForMaintainers(trust, policy.root, signers);
+  const shown = vouched.map((file) => showVouched(file, trust));
+  return {
+    policy,
+    files: [{ path, bytes: signed.bytes, replaces: pending }, ...vouched],
+    removed: [],
+    signedBy: [...new Set([...old, ...own])],
+    pending,
+    root: policy.root,
+    signed: [show(signed.document, path, trust.policy.document), ...shown],
+  };
+}
+
+/**
+ * Maintainers are judged by the newest root, SPEC §5.4, so a change of root keys or threshold would drop them. Whoever
+ * signs a policy therefore signs every maintainer again too.
+ */
+async function vouchForMaintainers(
+  trust: Trust,
+  root: RootKeys,
+  signers: readonly NamedSigner[],
+): Promise<FileToWrite[]> {
+  const files: FileToWrite[] = [];
+  for (const { name, role, document } of trust.identities.values()) {
+    let signed: SignedDocument | null = null;
+    for (const named of signers) {
+      if (role !== 'maintainer' || !isOfRoot(named, root) || hasSigned(document, named)) continue;
+      signed = await addSignature(signed?.document ?? document, named);
+    }
+    if (signed) files.push({ path: identityPath(name), bytes: signed.bytes, replaces: true });
+  }
+  return files;
+}
+
+/** It says what it said before: it has one more signature. */
+function showVouched({ path, bytes }: FileToWrite, { identities }: Trust): ShownDocument {
+  const document = parseRecord(bytes);
+  return show(document, path, identities.get(document.fields.name as string)!.document);
+}
+
+function isOfRoot({ identity, signer }: NamedSigner, root: RootKeys): boolean {
+  return root.principals.get(identity)?.fingerprint === signer.publicKey.fingerprint;
+}
+
+function hasSigned(document: ParsedRecord, { identity, signer }: NamedSigner): boolean {
+  const { fingerprint } = signer.publicKey;
+  return document.signatures.some((line) => line.identity === identity && line.fingerprint === fingerprint);
+}
+
+export interface RootKeyChange extends PolicyChange {
+  newSigner: NamedSigner;
+}
+
+/** The next policy with one principal's key replaced, signed with the old key and the new one. */
+export async function planRootKey(
+  repository: Repository,
+  trust: Trust,
+  name: string,
+  key: PublicKey,
+): Promise<RootKeyChange> {
+  const { root } = trust.policy;
+  const keys = [...root.principals].map(([other, old]) => `${other} ${keyLine(other === name ? key : old)}`);
+  const fields = nextPolicy(trust, { root: { threshold: root.threshold, keys } }, repository.now().toISOString());
+  const oldSigner = await rootSigner(repository, trust.repoId, root, { as: name });
+  const newSigner = await rootSigner(
+    repository,
+    trust.repoId,
+    { threshold: 1, principals: new Map([[name, key]]) },
+    { as: name },
+  );
+  const signed = await signDocument(fields, [oldSigner, newSigner]);
+  return { ...(await planPolicy(trust, signed, [newSigner])), newSigner };
+}

@@ -1,0 +1,106 @@
+import { FILE, find, type Source } from '../audit/source/source.ts';
+import { readDocument } from '../audit/trust/trust.ts';
+import { HandoffError } from '../core/error.ts';
+import { identityPath, policyPath, ROOT } from '../core/paths.ts';
+import type { DocumentKind } from '../core/record/kinds.ts';
+import type { ParsedRecord } from '../core/record/record.ts';
+import { recordId } from '../core/record/verify.ts';
+import { assertFollows, type Identity, readIdentity, readPolicy, type Trust } from '../core/trust/trust.ts';
+import { nodeSuite } from '../crypto.ts';
+import type { Repository } from '../repository/repository.ts';
+import { currentSource } from '../repository/trusted-now.ts';
+import { describeChanges } from './document-changes.ts';
+
+/** A document as whoever signs it sees it. */
+export interface ShownDocument {
+  /** What it is called: `policy/4`, `identity/olga`. */
+  document: string;
+  path: string;
+  kind: DocumentKind;
+  version: number;
+  /** Of exactly these words. */
+  id: string;
+  /** Whose signatures it bears. */
+  signed_by: string[];
+  /** What it says that the version before it did not. */
+  changes: string[];
+}
+
+/** One that waits for root principals. */
+export interface Waiting {
+  /** Whom it is about; null for the policy. */
+  identity: string | null;
+  document: ParsedRecord;
+  shown: ShownDocument;
+}
+
+/** What waits for signatures and follows what is in force. Anybody can put a file there: one that is no such document is told of. */
+export async function readWaiting(repository: Repository, trust: Trust): Promise<Waiting[]> {
+  const source = await currentSource(repository);
+  const found = [await tryRead(repository, () => readWaitingPolicy(source, trust))];
+  const folder = await find(source, `${ROOT}/identities`);
+  for (const { name } of folder ? await source.list(folder) : [])
+    found.push(await tryRead(repository, () => readWaitingIdentity(source, trust, name)));
+  return found.filter((each) => each !== null);
+}
+
+async function tryRead(repository: Repository, read: () => Promise<Waiting | null>): Promise<Waiting | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.exitCode !== 1) throw error;
+    repository.warn(`A file that waits for signatures is left alone: ${error.message}`);
+    return null;
+  }
+}
+
+async function readWaitingPolicy(source: Source, trust: Trust): Promise<Waiting | null> {
+  const { policy, repoId } = trust;
+  const path = policyPath(policy.version + 1, true);
+  const document = await readIfThere(source, path, 'policy', repoId);
+  if (!document) return null;
+  assertFollows(readPolicy(document, nodeSuite), policy, repoId);
+  return { identity: null, document, shown: show(document, path, policy.document) };
+}
+
+async function readWaitingIdentity(source: Source, trust: Trust, name: string): Promise<Waiting | null> {
+  const path = identityPath(name, true);
+  const document = await readIfThere(source, path, 'identity', trust.repoId);
+  const identity = document && readIdentity(document, nodeSuite);
+  if (!identity || identity.name !== name || !follows(identity, trust)) return null;
+  const before = trust.identities.get(name)?.document ?? null;
+  return { identity: name, document, shown: show(document, path, before) };
+}
+
+async function readIfThere(
+  source: Source,
+  path: string,
+  kind: DocumentKind,
+  repoId: string,
+): Promise<ParsedRecord | null> {
+  const entry = await find(source, path);
+  return entry?.mode === FILE ? readDocument(source, entry, kind, repoId) : null;
+}
+
+/** An older version that waits again would bring back a key that was revoked since. */
+function follows({ name, document }: Identity, { identities }: Trust): boolean {
+  const current = identities.get(name)?.document;
+  const { version, prev } = document.fields;
+  if (!current) return version === 1 && prev === null;
+  return version === (current.fields.version as number) + 1 && prev === recordId(current.signedBytes, nodeSuite);
+}
+
+/** `before` is what it is compared with: the version in force. */
+export function show(document: ParsedRecord, path: string, before: ParsedRecord | null): ShownDocument {
+  const { kind, fields, signedBytes, signatures } = document;
+  const version = fields.version as number;
+  return {
+    document: kind === 'policy' ? `policy/${version}` : `identity/${fields.name}`,
+    path,
+    kind: kind as DocumentKind,
+    version,
+    id: recordId(signedBytes, nodeSuite),
+    signed_by: [...new Set(signatures.map(({ identity }) => identity))],
+    changes: describeChanges(document, before),
+  };
+}

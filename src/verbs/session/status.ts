@@ -1,0 +1,102 @@
+import type { Baton } from '../../core/record/record-summary.ts';
+import { newestBaton, pendingSignals, predecessorOf, reinstatedTasks } from '../../core/session/history-queries.ts';
+import { findOwn, type SessionSummary } from '../../core/session/session-summary.ts';
+import { type Delta, reminders, toDelta, type Warning } from '../../custody/bundle.ts';
+import { chosenSession, type SessionChoice } from '../../custody/chosen-session.ts';
+import { distrustWarnings } from '../../custody/distrust-warning.ts';
+import { type Known, readKnown } from '../../custody/known-sessions.ts';
+import { type LeftOut, leftOutOf, leftOutWarnings, partOf } from '../../custody/left-out.ts';
+import { nearestBaton } from '../../custody/predecessor.ts';
+import { readTodos, type Todos } from '../../custody/todos.ts';
+import { BOT, knownIdentity } from '../../journal/keys/acting.ts';
+import { readClaims } from '../../journal/locks/claims.ts';
+import type { SessionState } from '../../journal/sessions/liveness.ts';
+import type { Session } from '../../journal/sessions/registry.ts';
+import { dirsOf } from '../../journal/sessions/session-state.ts';
+import { readPosition } from '../../repository/position.ts';
+import { readProject } from '../../repository/project.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { committedSource, requireTrust } from '../../repository/trusted-now.ts';
+
+export interface StatusResult {
+  identity: string;
+  session: { session_id: string; state: SessionState; started_at: string; inherited_from: string | null } | null;
+  /** What this session was handed or, once it is wrapped, what it left; without one what a pickup would hand over now. */
+  baton: (Delta & { next_agent: string | null; focus: string[] }) | null;
+  project: string | null;
+  phase: string | null;
+  branch: string | null;
+  head: string | null;
+  tasks: Todos;
+  /** The tasks that this session has claimed. */
+  claimed: string[];
+  pending_signals: number;
+  active_sessions: { session_id: string; identity: string }[];
+  rules_reminders: string[];
+  left_out: LeftOut;
+  warnings: Warning[];
+}
+
+/** The status card: who, where, with what in hand. It changes nothing. */
+export async function status(repository: Repository, options: SessionChoice = {}): Promise<StatusResult> {
+  const trust = await requireTrust(repository);
+  const named = await knownIdentity(repository, trust, options.as);
+  const known = await readKnown(repository, trust);
+  const session = await chosenSession(repository, trust, options);
+  const identity = session?.identity ?? named ?? BOT;
+  const live = known.live.find((each) => each.session.session_id === session?.session_id) ?? null;
+  const position = await readPosition(repository);
+  const source = await committedSource(repository, position);
+  const summary = session && findOwn(known.history.sessions, session);
+  const baton = session ? (summary?.baton ?? batonInHand(known, session, summary)) : newestBaton(known.history);
+  const tasks = await readTodos(repository, source, trust, known.history, baton?.focus ?? []);
+  const { project, phase } = await readProject(repository, source, trust);
+  const parts = {
+    focus: partOf('focus', tasks.focus),
+    active_sessions: partOf('active_sessions', activeSessions(known)),
+  };
+  return {
+    identity,
+    session: session && {
+      session_id: session.session_id,
+      state: live?.liveness.state ?? 'stale',
+      started_at: session.opened_at,
+      inherited_from: session.inherited_from,
+    },
+    baton: baton && { ...toDelta(baton), next_agent: baton.next_agent, focus: baton.focus },
+    project,
+    phase,
+    ...position,
+    tasks: { ...tasks, focus: parts.focus.shown },
+    claimed: session ? readClaims(dirsOf(repository), session.session_id).map(({ task }) => task) : [],
+    pending_signals: pendingSignals(known.history, identity).length,
+    active_sessions: parts.active_sessions.shown,
+    rules_reminders: summary?.baton ? [WRAPPED] : reminders(tasks, summary, reinstatedTasks(known.history)),
+    left_out: leftOutOf(parts),
+    warnings: [
+      ...(live ? endWarnings(live.liveness.end) : []),
+      ...leftOutWarnings(leftOutOf(parts)),
+      ...distrustWarnings(known.distrusted),
+    ],
+  };
+}
+
+function activeSessions({ live }: Known): StatusResult['active_sessions'] {
+  return live
+    .filter(({ liveness }) => liveness.state === 'active')
+    .map(({ session: { session_id, identity } }) => ({ session_id, identity }));
+}
+
+const WRAPPED = 'This session is wrapped. Whoever goes on from it: git handoff pickup --as NAME';
+
+function batonInHand(known: Known, { inherited_from }: Session, summary: SessionSummary | null): Baton | null {
+  const { history } = known;
+  const before = summary
+    ? predecessorOf(history, summary)
+    : history.sessions.find(({ session_id }) => session_id === inherited_from);
+  return before ? nearestBaton(known, before) : null;
+}
+
+function endWarnings(end: { identity: string; reason: string } | null): Warning[] {
+  return end ? [{ kind: 'session_released', message: `Released by ${end.identity}: ${end.reason}. Stop here.` }] : [];
+}

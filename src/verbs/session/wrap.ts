@@ -1,0 +1,133 @@
+import type { YamlMap } from '../../core/bytes/yaml.ts';
+import { hinting } from '../../core/error.ts';
+import { recordName } from '../../core/paths.ts';
+import { parseRecord } from '../../core/record/record.ts';
+import { recordId } from '../../core/record/verify.ts';
+import { missingSections } from '../../core/text/sections.ts';
+import { nodeSuite } from '../../crypto.ts';
+import type { Warning } from '../../custody/bundle.ts';
+import { releaseIdentity } from '../../custody/open-session.ts';
+import { sectionWarning } from '../../custody/section-warning.ts';
+import { append, type Writer } from '../../journal/append.ts';
+import { publishRecords, warnIfOnNoBranch } from '../../journal/commits/publish-records.ts';
+import { isHeld } from '../../journal/commits/recover-records.ts';
+import { removeTrailers } from '../../journal/commits/trailers.ts';
+import { type BatonInput, batonFields, firstLine, readBaton } from '../../journal/drafts/baton.ts';
+import type { DraftFields } from '../../journal/drafts/draft.ts';
+import { releaseClaims } from '../../journal/locks/task-lock.ts';
+import { isCommitted } from '../../journal/sessions/committed.ts';
+import { isOpen } from '../../journal/sessions/liveness.ts';
+import { lastButSeals } from '../../journal/sessions/records.ts';
+import type { Session } from '../../journal/sessions/registry.ts';
+import { whileSealing } from '../../journal/sessions/sealing.ts';
+import { dirsOf, withLiveness } from '../../journal/sessions/session-state.ts';
+import { positionFields, readPosition } from '../../repository/position.ts';
+import { enterWorkTree, type Repository } from '../../repository/repository.ts';
+import { newestSeal, type Sealed } from '../../sealing/seal-plan.ts';
+import { assertSealable } from '../../sealing/sealable.ts';
+import { appendSeal } from '../seal/seal.ts';
+import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
+
+export interface WrapOptions extends RecordOptions, BatonInput {
+  /** Seal the session as well. */
+  seal?: boolean;
+}
+
+export interface WrapResult {
+  session_id: string;
+  baton: { delta_id: string; path: string; summary: string };
+  /** With `seal`. */
+  seal?: Sealed;
+  commit: string | null;
+  warnings: Warning[];
+}
+
+/** Ends a session with a baton. SPEC §8.6: bad input leaves the session as it was. */
+export async function wrap(repository: Repository, options: WrapOptions): Promise<WrapResult> {
+  enterWorkTree(repository);
+  const { fields: given, body } = await readBaton(options);
+  const fields = batonFields(given, options);
+  const writer = await openWriter(repository, options, fields.next_agent ?? null);
+  const write = () => writeBaton(writer, fields, body, options);
+  if (!options.seal) return write();
+  return whileSealing(dirsOf(repository), writer.session.session_id, repository, write);
+}
+
+async function writeBaton(
+  writer: Writer,
+  fields: DraftFields,
+  body: string,
+  options: WrapOptions,
+): Promise<WrapResult> {
+  const { repository, session, trust } = writer;
+  const left = await unfinishedBaton(repository, session, body);
+  // a session that is over is told so by `append`, which keeps the text
+  const isSealable = left !== null || isOpen(withLiveness(repository, trust, session).liveness);
+  if (options.seal && isSealable) {
+    const sealable = assertSealable(writer);
+    await (left ? sealable : sealable.catch(hinting('seal_too_early', THINK_FIRST)));
+  }
+  if (left) return finish(repository, writer, left, body, options);
+  const { summary = firstLine(body), reason, next_agent, focus } = fields;
+  const position = positionFields(await readPosition(repository));
+  const { delta_id, path } = await append(writer, {
+    kind: 'baton',
+    fields: withoutAbsent({ summary, reason, next_agent, focus, ...position }),
+    body,
+    ...allowedSecret(options),
+  });
+  return finish(repository, writer, { delta_id, path, summary }, body, options);
+}
+
+const THINK_FIRST = 'git handoff thought TASK --summary TEXT, then the same command again; the session is still open.';
+
+/** From here on nothing is lost; a wrap that is cut off is finished by the same command again. */
+async function finish(
+  repository: Repository,
+  writer: Writer,
+  baton: WrapResult['baton'],
+  body: string,
+  options: WrapOptions,
+): Promise<WrapResult> {
+  const { session, holds, trust } = writer;
+  const sealed = options.seal
+    ? { seal: (await newestSeal(repository, trust, session)) ?? (await appendSeal(writer)) }
+    : {};
+  await releaseClaims(repository, holds, session);
+  await releaseIdentity(holds, session);
+  removeTrailers(repository, session);
+  const message = `handoff: ${session.identity} wraps\n\n${baton.summary}`;
+  const written = [baton.path, ...(sealed.seal ? [sealed.seal.path] : [])];
+  const commit = await publishRecords(repository, session, written, message, options);
+  warnIfOnNoBranch(repository, commit);
+  const { sections } = trust.policy.rules;
+  return {
+    session_id: session.session_id,
+    baton,
+    ...sealed,
+    commit,
+    warnings: missingSections(body, sections).map(sectionWarning),
+  };
+}
+
+/** The baton that an earlier attempt left in the journal, and that no commit is known to hold, or whose commit was taken back. */
+async function unfinishedBaton(
+  repository: Repository,
+  session: Session,
+  body: string,
+): Promise<WrapResult['baton'] | null> {
+  const { session_id, folder } = session;
+  const dirs = dirsOf(repository);
+  const tip = lastButSeals(dirs, session_id);
+  if (!tip || !('kind' in tip) || tip.kind !== 'baton') return null;
+  const record = parseRecord(tip.bytes);
+  if (record.body !== body) return null;
+  if (isCommitted(dirs, session_id) && (await isHeld(repository, session))) return null;
+  const path = `${folder}/${recordName(tip.number, 'baton')}`;
+  return { delta_id: recordId(record.signedBytes, nodeSuite), path, summary: record.fields.summary as string };
+}
+
+/** The keys that were given, in the order of the schema. */
+function withoutAbsent(fields: Record<string, YamlMap[string]>): YamlMap {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

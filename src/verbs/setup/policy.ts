@@ -1,0 +1,156 @@
+import type { YamlMap, YamlValue } from '../../core/bytes/yaml.ts';
+import { HandoffError } from '../../core/error.ts';
+import { policyPath } from '../../core/paths.ts';
+import { quoteWord } from '../../core/text/quote.ts';
+import { rootSigners, type Trust } from '../../core/trust/trust.ts';
+import { nodeSuite } from '../../crypto.ts';
+import { type PublishOptions, publish } from '../../journal/commits/publish.ts';
+import { type NamedSigner, signDocument } from '../../journal/keys/sign.ts';
+import { type Actor, keyLine, requireIdentity, rootSigner } from '../../journal/keys/signers.ts';
+import { enterWorkTree, type Repository } from '../../repository/repository.ts';
+import { requireTrust } from '../../repository/trusted-now.ts';
+import { nextPolicy, type PolicyChange, planPolicy } from '../../trust/policy-change.ts';
+import { readWaiting, type ShownDocument, type Waiting } from '../../trust/waiting.ts';
+
+export interface PolicyResult {
+  version: number;
+  policy: YamlMap;
+  signed_by: string[];
+  /** True while a change waits for more signatures. */
+  pending: boolean;
+  /** Of `show`: every document that waits for root principals. */
+  waiting?: ShownDocument[];
+  /** Every document that was signed just now. */
+  signed?: ShownDocument[];
+  commit?: string | null;
+}
+
+function isOfPolicy({ identity }: Waiting): boolean {
+  return identity === null;
+}
+
+export async function policyShow(repository: Repository): Promise<PolicyResult> {
+  const trust = await requireTrust(repository);
+  const { policy } = trust;
+  const signers = await rootSigners(policy.document, policy.root, nodeSuite);
+  const waiting = await readWaiting(repository, trust);
+  const pending = waiting.some(isOfPolicy);
+  const shown = waiting.map((each) => each.shown);
+  return { version: policy.version, policy: policy.document.fields, signed_by: [...signers], pending, waiting: shown };
+}
+
+export interface PolicySetOptions extends PublishOptions, Actor {
+  key: string;
+  value: string;
+}
+
+/** The next version with one key changed; it counts once the threshold of both versions has signed. SPEC §5.2 */
+export async function policySet(repository: Repository, options: PolicySetOptions): Promise<PolicyResult> {
+  enterWorkTree(repository);
+  const trust = await requireTrust(repository);
+  if ((await readWaiting(repository, trust)).some(isOfPolicy)) throw stillPending(trust.policy.version + 1);
+  const changes = parseChange(options.key, options.value, trust);
+  const signer = await rootSigner(repository, trust.repoId, trust.policy.root, options);
+  const signed = await signDocument(nextPolicy(trust, changes, repository.now().toISOString()), [signer]).catch(
+    badValue(options),
+  );
+  const change = await planPolicy(trust, signed, [signer]).catch(badValue(options));
+  return publishChange(repository, change, signer, options);
+}
+
+export async function publishChange(
+  repository: Repository,
+  change: PolicyChange,
+  { identity }: NamedSigner,
+  options: PublishOptions,
+): Promise<PolicyResult> {
+  const { policy, signedBy, pending, files, removed, signed } = change;
+  const isPolicy = signed.some(({ kind }) => kind === 'policy');
+  const what = isPolicy ? `policy ${policy.version}` : `sign ${signed.map(({ document }) => document).join(', ')}`;
+  const message = `handoff: ${what}${pending ? ', waiting for signatures' : ''}`;
+  const commit = await publish(repository, { files, removed, message, identity }, options);
+  return { version: policy.version, policy: policy.document.fields, signed_by: signedBy, pending, signed, commit };
+}
+
+/** `root.threshold 2`, `root.keys a,b`, `stale_after 900`, `writeback.review true`, `exempt docs/**,*.md` */
+function parseChange(key: string, value: string, trust: Trust): YamlMap {
+  const { fields } = trust.policy.document;
+  const [section = '', leaf] = key.split('.');
+  if (key === 'root.keys') return { root: { ...(fields.root as YamlMap), keys: rootKeys(value, trust) } };
+  const target = leaf === undefined ? fields : (fields[section] as YamlMap | undefined);
+  const name = leaf ?? section;
+  const isSettable = SETTABLE.has(section) && key.split('.').length <= 2 && target && Object.hasOwn(target, name);
+  const current = isSettable ? target[name] : undefined;
+  if (current === undefined || isMap(current)) throw unknownKey(key, fields);
+  const parsed = parseLike(current, value);
+  return leaf === undefined ? { [section]: parsed } : { [section]: { ...(target as YamlMap), [leaf]: parsed } };
+}
+
+const SETTABLE: ReadonlySet<string> = new Set([
+  'root',
+  'protected',
+  'writeback',
+  'exempt',
+  'stale_after',
+  'limits',
+  'sections',
+]);
+
+/** Maintainers by name; the key of each is its active one, or the root key it has now. */
+function rootKeys(value: string, trust: Trust): string[] {
+  return splitList(value).map((name) => {
+    const identity = requireIdentity(trust, name);
+    const key = identity.keys.find(({ state }) => state === 'active');
+    if (identity.role === 'maintainer' && key) return `${name} ${keyLine(key)}`;
+    throw new HandoffError('usage', `${name} cannot hold a root key: expected a maintainer with an active key.`, {
+      hint:
+        identity.role === 'maintainer'
+          ? `Give ${name} a new key first: git handoff identity rotate ${quoteWord(name)}. If one waits for signatures: git handoff policy sign identity/${name}`
+          : `${name} is signed in as ${identity.role}. Sign in a maintainer: git handoff identity add NAME --role maintainer`,
+    });
+  });
+}
+
+function parseLike(current: YamlValue, value: string): YamlValue {
+  if (Array.isArray(current)) return value === 'none' ? [] : splitList(value); // as `policy show` says it
+  if (typeof current === 'number') return /^[0-9]{1,15}$/.test(value) ? Number(value) : value;
+  if (typeof current === 'boolean') return value === 'true' || value === 'false' ? value === 'true' : value;
+  return value;
+}
+
+function splitList(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function isMap(value: YamlValue): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A value the schema refuses is the caller's mistake, not a broken record. */
+function badValue({ key, value }: PolicySetOptions): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof HandoffError) || error.exitCode !== 1) throw error;
+    throw new HandoffError('usage', `${key} cannot be ${JSON.stringify(value)}: ${error.message}`, {
+      hint: 'git handoff policy show',
+    });
+  };
+}
+
+function unknownKey(key: string, fields: YamlMap): HandoffError {
+  const keys = [...SETTABLE].flatMap((name) => {
+    const value = fields[name]!;
+    return isMap(value) ? Object.keys(value as YamlMap).map((leaf) => `${name}.${leaf}`) : [name];
+  });
+  return new HandoffError('usage', `The policy has no key ${JSON.stringify(key)} that can be set.`, {
+    hint: `Keys: ${keys.join(', ')}`,
+  });
+}
+
+function stillPending(version: number): HandoffError {
+  return new HandoffError('usage', `Policy ${version} still waits for signatures.`, {
+    hint: `Sign it (git handoff policy sign --as NAME), or withdraw it: git rm ${policyPath(version, true)}`,
+  });
+}

@@ -1,0 +1,52 @@
+import { loadTrust } from '../../audit/trust/trust.ts';
+import { HandoffError } from '../../core/error.ts';
+import { nodeSuite } from '../../crypto.ts';
+import { pinRoot } from '../../repository/pins.ts';
+import { assertPinned, assertRoot, type Repository } from '../../repository/repository.ts';
+import { currentSource } from '../../repository/trusted-now.ts';
+
+export interface TrustResult {
+  root: string;
+  /** The root is pinned in this clone's configuration: any other is refused from now on. */
+  pinned: true;
+  /** Whether this very call pinned it. */
+  first_use: boolean;
+  /** Whether the root was given. */
+  given: boolean;
+  policy_version: number | null;
+}
+
+/** Pins the root of trust, or compares it with the pin. A server is pinned before its first push. SPEC §5.8 */
+export async function trust(repository: Repository, options: { root?: string } = {}): Promise<TrustResult> {
+  if (options.root !== undefined) assertRoot(options.root);
+  const found = await readRoot(repository);
+  if (!found) return pinGiven(repository, options.root);
+  await assertPinned(repository, found.root, options.root);
+  await assertPinned(repository, found.root);
+  const given = options.root !== undefined;
+  const firstUse = await pinRoot(repository, found.root, given);
+  return { root: found.root, pinned: true, first_use: firstUse, given, policy_version: found.version };
+}
+
+async function readRoot(repository: Repository): Promise<{ root: string; version: number } | null> {
+  try {
+    const found = await loadTrust(await currentSource(repository), nodeSuite, () => {});
+    return found && { root: found.repoId, version: found.policy.version };
+  } catch (error) {
+    if (error instanceof HandoffError && (error.code === 'not_initialised' || error.code === 'usage')) return null;
+    throw error;
+  }
+}
+
+/** An empty server has no policy to read yet: only what a maintainer says can be pinned. */
+async function pinGiven(repository: Repository, root: string | undefined): Promise<TrustResult> {
+  const pin = (await repository.config()).get('handoff.root');
+  if (root !== undefined && pin === undefined) await repository.setConfig('handoff.root', root);
+  if (root !== undefined && pin !== undefined) await assertPinned(repository, root);
+  const known = root ?? pin;
+  const given = root !== undefined;
+  if (known) return { root: known, pinned: true, first_use: pin === undefined, given, policy_version: null };
+  throw new HandoffError('not_initialised', 'There is no policy here and no pinned root.', {
+    hint: 'git handoff init, or pin the root a maintainer gave you: git handoff trust --root ROOT',
+  });
+}

@@ -1,0 +1,89 @@
+import { HandoffError } from '../../core/error.ts';
+import { assertTask } from '../../core/task/name.ts';
+import { stateOf, type TaskStatus, type TaskTrail, writebackOf } from '../../core/task/state.ts';
+import { quoteWord } from '../../core/text/quote.ts';
+import { knownTrail } from '../../custody/known-sessions.ts';
+import { runGit } from '../../git/run.ts';
+import { taskClaimed } from '../../journal/locks/task-lock.ts';
+import { enterWorkTree, type Repository } from '../../repository/repository.ts';
+import { requireTask } from '../../repository/task-definitions.ts';
+import { readBoard } from '../../tasks/board.ts';
+import { alternatives, otherHolder } from '../../tasks/rivals.ts';
+import { openWriter, type RecordOptions, writeRecord } from '../session/record-verbs.ts';
+
+export interface TaskUpdateOptions extends RecordOptions {
+  id: string;
+  status?: TaskStatus;
+  progress?: number;
+  notes?: string;
+}
+
+export interface TaskUpdateResult {
+  task_id: string;
+  status: TaskStatus;
+  progress: number | null;
+  delta_id: string;
+  path: string;
+}
+
+/** A change of a task's state. SPEC §9.1: nothing is done without a thought record. */
+export async function taskUpdate(repository: Repository, options: TaskUpdateOptions): Promise<TaskUpdateResult> {
+  enterWorkTree(repository);
+  assertUpdate(options);
+  const { id, notes } = options;
+  const writer = await openWriter(repository, options, null);
+  const board = await readBoard(repository, writer.trust);
+  requireTask(board.tasks, id);
+  const held = await writer.holds.read(`task/${id}`);
+  const other = await otherHolder(writer, board.known, held);
+  if (other) throw taskClaimed(id, other, alternatives(board, id));
+  const trail = await knownTrail(board.known, id);
+  const status = options.status ?? stateOf(trail)?.status ?? 'todo';
+  if (options.status === 'done') await assertWriteback(repository, trail, id);
+  const progress = options.progress ?? progressOf(trail, status);
+  const fields = { task_id: id, status, ...(progress === null ? {} : { progress }), ...(notes ? { notes } : {}) };
+  const message = `handoff: ${writer.session.identity}, ${id} is ${status}`;
+  const { delta_id, path } = await writeRecord(writer, { kind: 'task', fields }, message, options);
+  return { task_id: id, status, progress, delta_id, path };
+}
+
+function assertUpdate({ id, status, progress, notes }: TaskUpdateOptions): void {
+  assertTask(id);
+  if (status === undefined && progress === undefined && notes === undefined)
+    throw new HandoffError('usage', 'There is nothing to change.', { hint: '--status, --progress or --notes' });
+  if (progress === undefined || (Number.isInteger(progress) && progress >= 0 && progress <= 100)) return;
+  throw new HandoffError('usage', `--progress: expected a whole number from 0 to 100, found ${progress}.`);
+}
+
+/** What nobody says anything about stays as it was. */
+function progressOf(trail: TaskTrail, status: TaskStatus): number | null {
+  const before = stateOf(trail);
+  if (status === 'done') return 100;
+  return before?.status === status ? before.progress : null;
+}
+
+/** A thought since the task last entered in_progress, about a commit that is not lost. */
+async function assertWriteback(repository: Repository, trail: TaskTrail, id: string): Promise<void> {
+  const thought = writebackOf(trail);
+  if (thought && (await isReachable(repository, thought.commit))) return;
+  throw new HandoffError(
+    'writeback_required',
+    'Writeback required: thought_record must be recorded before task completion.',
+    {
+      hint: `git handoff thought ${quoteWord(id)} --summary TEXT, then the same command again.${thought ? ` The last one names ${thought.commit}, which no branch has.` : ''}`,
+      data: { task_id: id, thought: thought?.delta_id ?? null, commit_sha: thought?.commit ?? null },
+    },
+  );
+}
+
+async function isReachable({ git }: Repository, commit: string): Promise<boolean> {
+  const { code, stdout } = await runGit(git, [
+    'rev-list',
+    '--max-count=1',
+    `${commit}^{commit}`,
+    '--not',
+    '--all',
+    'HEAD',
+  ]);
+  return code === 0 && stdout.length === 0;
+}

@@ -1,0 +1,150 @@
+import { metered } from '../../audit/source/metered-source.ts';
+import type { Source } from '../../audit/source/source.ts';
+import { openTree } from '../../audit/source/tree-source.ts';
+import { hasPolicy, loadTrust } from '../../audit/trust/trust.ts';
+import type { Budget } from '../../core/budget.ts';
+import { type Finding, hinting } from '../../core/error.ts';
+import { quoteWord } from '../../core/text/quote.ts';
+import type { Trust } from '../../core/trust/trust.ts';
+import { nodeSuite } from '../../crypto.ts';
+import { budgetOf, hurried, stoppable, withinBudget } from '../../gate/budget.ts';
+import { type Comparer, openComparer } from '../../gate/coverage/comparer.ts';
+import { judge } from '../../gate/judge.ts';
+import { answer, type GateResult } from '../../gate/result.ts';
+import { isNullOid, noSuchRevision, type Oid } from '../../git/objects/store.ts';
+import { assertReadAlike, type Range, readNearRange, readRange } from '../../git/refs/range.ts';
+import { limitMemory } from '../../git/run.ts';
+import { checkRollbacks, seenTrust, tryPinRoot } from '../../repository/pins.ts';
+import { assertPinned, assertRoot, type Repository } from '../../repository/repository.ts';
+
+export interface GateOptions {
+  /** A revision, or an id of zeros where there is nothing. */
+  base: string;
+  head: string;
+  root?: string;
+  /** Head takes base's place as it is, as in a push: what base has and head has not is lost. Else head is to be merged. */
+  replaces?: boolean;
+  /** What these commits have was judged elsewhere and is not judged again. */
+  known?: readonly string[];
+  /** What is left of it, where several are judged at once; else what the configuration allows for one. */
+  budget?: Budget;
+  /** Whether what base trusts is remembered, as it is unless this says no: it was accepted, and nobody has chosen it for this. */
+  remembers?: boolean;
+}
+
+/** May head replace base on a protected branch? SPEC §10 */
+export async function gate(repository: Repository, options: GateOptions): Promise<GateResult> {
+  if (options.root !== undefined) assertRoot(options.root);
+  const budget = options.budget ?? (await budgetOf(repository));
+  const { git, stop } = stoppable(limitMemory(repository.git, budget.memory));
+  const comparer = openComparer({ ...repository, git }, (merges) => budget.spend('merges', merges));
+  try {
+    const ends = await resolveEnds(repository, options);
+    const judging = () => judgeEnds(hurried({ ...repository, git }, budget), options, { ends, comparer, budget });
+    return await withinBudget(budget, stop, judging, (finding) => answer(ends, 0, null, [finding]));
+  } finally {
+    await comparer.close();
+  }
+}
+
+/** What a judgement works with. */
+interface Means {
+  ends: Ends;
+  comparer: Comparer;
+  budget: Budget;
+}
+
+async function judgeEnds(repository: Repository, options: GateOptions, means: Means): Promise<GateResult> {
+  const { ends, budget } = means;
+  if (await repository.store.isShallow()) return answer(ends, 0, null, [shallow()]);
+  const [near, ground] = await Promise.all([nearRange(repository, ends), readGround(repository, ends.base)]);
+  const range = near ?? (await wholeRange(repository, ends));
+  if (!ground) return judgeFirst(repository, means, range, options.root);
+  budget.spend('commits', range.commits.length);
+  if (!near) await assertReadAlike(repository.store, range.commits);
+  const { before, trust, findings } = ground;
+  if (!trust) return answer(ends, range.commits.length, null, findings);
+  await assertPinned(repository, trust.repoId, options.root);
+  const { replaces = false, remembers = true } = options;
+  if (options.root === undefined && remembers) await tryPinRoot(repository, trust.repoId, false);
+  const base = ends.base!; // a policy was there
+  const rollbacks = await checkRollbacks(repository, seenTrust(trust), base, !remembers);
+  return judge(repository, { ...means, ...ends, base, before, trust, range, replaces }, rollbacks);
+}
+
+async function nearRange({ store }: Repository, { base, head, known }: Ends): Promise<Range | null> {
+  return base === null || known.length > 0 ? null : readNearRange(store, head, base);
+}
+
+function wholeRange({ git }: Repository, { base, head, known }: Ends): Promise<Range> {
+  return readRange(git, head, base === null ? [] : [base, ...known]);
+}
+
+interface Ends {
+  base: Oid | null;
+  head: Oid;
+  known: Oid[];
+}
+
+async function resolveEnds({ store }: Repository, { base, head, known = [] }: GateOptions): Promise<Ends> {
+  const resolve = async (rev: string): Promise<Oid> => {
+    const oid = await store.resolve(`${rev}^{commit}`);
+    if (oid === null) throw noSuchRevision(rev);
+    return oid;
+  };
+  const [from, to, ...judged] = await Promise.all([
+    isNullOid(base) ? null : resolve(base).catch(hinting('usage', otherBase(base))),
+    resolve(head),
+    ...known.map(resolve),
+  ]);
+  return { base: from!, head: to!, known: judged as Oid[] };
+}
+
+const OF_REMOTE = /^(?:refs\/remotes\/)?[\w.-]+\/([\w./-]+)$/;
+
+function otherBase(rev: string): string {
+  const branch = OF_REMOTE.exec(rev)?.[1];
+  if (branch === undefined) return 'git branch --all lists what there is.';
+  return `git fetch brings what the remote has. Without a remote: --base ${quoteWord(branch)}`;
+}
+
+interface Ground {
+  before: Source;
+  trust: Trust | null;
+  findings: Finding[];
+}
+
+/** What was there, and whom it trusts; null where there was no policy. */
+async function readGround({ store }: Repository, base: Oid | null): Promise<Ground | null> {
+  const before = base === null ? null : await openTree(store, base);
+  if (!before || !(await hasPolicy(before))) return null;
+  const findings: Finding[] = [];
+  return { before, trust: await loadTrust(before, nodeSuite, (found) => findings.push(found)), findings };
+}
+
+/** SPEC §10.1: where there is no policy anything may come, but what brings one must bring one that holds. */
+async function judgeFirst(
+  repository: Repository,
+  { ends, budget }: Means,
+  range: Range,
+  root: string | undefined,
+): Promise<GateResult> {
+  const source = metered(await openTree(repository.store, ends.head), budget);
+  if (!(await hasPolicy(source))) return answer(ends, range.commits.length, null, []);
+  const { auditTree } = await import('../../audit/tree/tree.ts');
+  const { trust, checked, findings } = await auditTree(source, {
+    suite: nodeSuite,
+    onProgress: repository.progress,
+    onTrust: (found) => assertPinned(repository, found.repoId, root),
+  });
+  return { ...answer(ends, range.commits.length, trust, findings), records: checked };
+}
+
+function shallow(): Finding {
+  return {
+    code: 'shallow_repository',
+    severity: 'error',
+    message: 'The clone is shallow: what is new in it, and what was there before, cannot be told apart.',
+    hint: 'git fetch --unshallow; in CI, fetch the whole history (fetch-depth: 0, GIT_DEPTH: 0).',
+  };
+}

@@ -1,0 +1,76 @@
+import { HandoffError } from '../../core/error.ts';
+import { type TaskThought, writebackOf } from '../../core/task/state.ts';
+import { quoteWord } from '../../core/text/quote.ts';
+import { knownTrail, readKnown } from '../../custody/known-sessions.ts';
+import { enterWorkTree, type Repository } from '../../repository/repository.ts';
+import { readTask, type TaskDefinition } from '../../repository/task-definitions.ts';
+import { openWriter, type RecordOptions, type RecordResult, writeRecord } from '../session/record-verbs.ts';
+
+export interface ReviewOptions extends RecordOptions {
+  id: string;
+  verdict: 'approve' | 'reject';
+  /** Items of the task's checklist that were verified: their words, or their numbers from 1. */
+  checked?: string[];
+  text?: string;
+}
+
+/** A reviewer's verdict on the thought that makes a task done, in a session of their own. SPEC §9.5 */
+export async function review(repository: Repository, options: ReviewOptions): Promise<RecordResult> {
+  enterWorkTree(repository);
+  const { id, verdict, text } = options;
+  const writer = await openWriter(repository, options, null);
+  const { session, trust } = writer;
+  const task = await readTask(repository, trust, id);
+  const checked = checkedItems(task, options.checked ?? []);
+  const thought = writebackOf(await knownTrail(await readKnown(repository, trust), id));
+  if (!thought) throw noThought(id);
+  warnings(task, verdict, checked, thought, session.identity).forEach(repository.warn);
+  const about = { task_id: id, verdict, thought: thought.delta_id, commit_sha: thought.commit, checked };
+  const draft = { kind: 'review' as const, fields: { ...about, ...(text?.trim() ? { text } : {}) } };
+  return writeRecord(writer, draft, `handoff: ${session.identity} reviews ${id}`, options);
+}
+
+/** In the order of the checklist, each once. Words go before numbers: an item may be called "2". */
+function checkedItems({ task_id, acceptance }: TaskDefinition, given: readonly string[]): string[] {
+  const found = given.map((item) => {
+    if (acceptance.includes(item)) return item;
+    const numbered = /^[1-9][0-9]*$/.test(item) ? acceptance[Number(item) - 1] : undefined;
+    if (numbered === undefined) throw unknownItem(task_id, item, acceptance);
+    return numbered;
+  });
+  return acceptance.filter((item) => found.includes(item));
+}
+
+function warnings(
+  { task_id, acceptance }: TaskDefinition,
+  verdict: ReviewOptions['verdict'],
+  checked: readonly string[],
+  thought: TaskThought,
+  reviewer: string,
+): string[] {
+  const left = acceptance.filter((item) => !checked.includes(item));
+  return [
+    ...(verdict === 'approve' && left.length > 0
+      ? [`${task_id} is approved, but not all of its checklist was checked: ${left.join('; ')}`]
+      : []),
+    ...(thought.identity === reviewer
+      ? [`The thought is ${reviewer}'s own: a policy that asks for a review does not count this one.`]
+      : []),
+  ];
+}
+
+function unknownItem(id: string, item: string, acceptance: readonly string[]): HandoffError {
+  const items = acceptance.map((text, at) => `${at + 1}. ${text}`);
+  const known = items.length === 0 ? `The checklist of ${id} is empty.` : `The items of ${id}: ${items.join('; ')}`;
+  return new HandoffError('usage', `${JSON.stringify(item)} is not on the checklist. ${known}`, {
+    hint: '--checked takes the words of an item, or its number.',
+    data: { item, acceptance: [...acceptance] },
+  });
+}
+
+function noThought(id: string): HandoffError {
+  return new HandoffError('unknown_record', `There is no thought about ${id} to review.`, {
+    hint: `Whoever did the work writes it: git handoff thought ${quoteWord(id)}. If it is on another branch, check that out.`,
+    data: { task_id: id },
+  });
+}

@@ -1,0 +1,139 @@
+import type { YamlMap } from '../../core/bytes/yaml.ts';
+import { HandoffError } from '../../core/error.ts';
+import { ROOT } from '../../core/paths.ts';
+import { assertTask } from '../../core/task/name.ts';
+import { commandLine } from '../../core/text/command-line.ts';
+import { quoteWord } from '../../core/text/quote.ts';
+import { isClean } from '../../git/index/status.ts';
+import { append, assertDraft, type Writer } from '../../journal/append.ts';
+import { publishRecords } from '../../journal/commits/publish-records.ts';
+import { asIo } from '../../journal/drafts/kept-draft.ts';
+import type { RecordDraft } from '../../journal/drafts/record-draft.ts';
+import type { Blocker, ThoughtFields } from '../../journal/drafts/thought-file.ts';
+import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
+import { enterWorkTree, type Repository } from '../../repository/repository.ts';
+import type { CommandToRun } from '../../writeback/run-command.ts';
+import { gatherEvidence } from '../../writeback/run-evidence.ts';
+import { type PlannedThought, planThought, readThought } from '../../writeback/thought-record.ts';
+import { allowedSecret, openWriter, type RecordOptions, type RecordResult } from '../session/record-verbs.ts';
+
+/** `commit` is the commit that it is about; the record itself is staged. */
+export interface ThoughtOptions extends Omit<RecordOptions, 'commit'> {
+  id: string;
+  commit?: string;
+  branch?: string;
+  /** Where the work began, if not where it left the protected branch or where the session began. */
+  base?: string;
+  tests?: string[];
+  summary?: string;
+  blockers?: Blocker[];
+  files?: string[];
+  related?: string[];
+  /** A file with the same fields, as JSON or YAML. What is given here goes before it. */
+  file?: string;
+  run?: CommandToRun;
+}
+
+export interface ThoughtResult extends RecordResult {
+  record: YamlMap;
+}
+
+/** The writeback for a task. SPEC §9.2 */
+export async function thought(repository: Repository, options: ThoughtOptions): Promise<ThoughtResult> {
+  enterWorkTree(repository);
+  const { id } = options;
+  assertTask(id);
+  const given = givenFields(options);
+  try {
+    return await write(repository, options, given);
+  } catch (error) {
+    throw asWritebackFailure(error, id);
+  }
+}
+
+async function write(repository: Repository, options: ThoughtOptions, given: ThoughtFields): Promise<ThoughtResult> {
+  const { commit: _, ...recordOptions } = options;
+  const { id, run } = options;
+  const writer = await openWriter(repository, recordOptions, null);
+  const planned = await planThought(repository, writer.trust, writer.session, id, given);
+  if (!given.summary?.trim()) throw noSummary(id); // whoever named what is not there hears of that first
+  await warnIfNothing(repository, planned.fields);
+  const draft = toDraft(run ? await withRun(repository, writer, planned, run, options) : planned, options);
+  const { delta_id, path, fields: record } = await append(writer, draft);
+  await publishRecords(repository, writer.session, [path], null, recordOptions);
+  return { delta_id, path, record };
+}
+
+function givenFields(options: ThoughtOptions): ThoughtFields {
+  const { commit, branch, base, tests, summary, blockers, files, related, file } = options;
+  const flags = {
+    commit_sha: commit,
+    branch,
+    base,
+    tests_run: tests,
+    summary,
+    blockers,
+    files_changed: files,
+    related_thought_records: related,
+  };
+  const entries = Object.entries(flags).filter(([, value]) => value !== undefined);
+  return { ...(file === undefined ? {} : readThought(file)), ...Object.fromEntries(entries) };
+}
+
+/** Everything else is judged before it runs: nobody waits for tests to hear of a typing error. */
+async function withRun(
+  repository: Repository,
+  { session, trust }: Writer,
+  planned: PlannedThought,
+  run: CommandToRun,
+  options: ThoughtOptions,
+): Promise<PlannedThought> {
+  assertWritable(withLiveness(repository, trust, session));
+  const tests_run = [...new Set([...(planned.fields.tests_run as string[]), commandLine(run)])];
+  assertDraft(trust, session.identity, toDraft(withFields(planned, { tests_run }), options));
+  const ran = await gatherEvidence(repository, session, run);
+  const evidence = [...((planned.fields.evidence ?? []) as YamlMap[]), { ...ran }] as YamlMap[];
+  return withFields(planned, { tests_run, evidence });
+}
+
+/** In the order of the schema, whatever is added. */
+function withFields({ fields, kept }: PlannedThought, { tests_run, evidence }: YamlMap): PlannedThought {
+  const ordered = (map: YamlMap): YamlMap => {
+    const { summary, blockers, files_changed, related_thought_records, base, ...before } = map;
+    const after = { summary, blockers, files_changed, related_thought_records, base } as YamlMap;
+    return { ...before, tests_run: tests_run!, ...(evidence ? { evidence } : {}), ...after };
+  };
+  return { fields: ordered(fields), kept: ordered(kept) };
+}
+
+function toDraft({ fields, kept }: PlannedThought, options: ThoughtOptions): RecordDraft {
+  return { kind: 'thought', fields, kept, ...allowedSecret(options) };
+}
+
+/** Record first: a task whose thought could not be written stays in progress. SPEC §9.4 */
+function asWritebackFailure(thrown: unknown, id: string): unknown {
+  const error = asIo(thrown);
+  if (!(error instanceof HandoffError) || error.code !== 'io' || error.data?.written) return error;
+  const draft = error.data?.draft;
+  const retry =
+    typeof draft !== 'string' ? '' : `git handoff thought ${quoteWord(id)} --file ${quoteWord(draft)} tries again; `;
+  return new HandoffError('writeback_failed', `Writeback failed: unable to insert thought_record. ${error.message}`, {
+    hint: `The task stays in progress. ${retry}git handoff escalate ${quoteWord(id)} prints it for a person to write.`,
+    data: { ...error.data, task_id: id },
+    cause: error,
+  });
+}
+
+async function warnIfNothing(repository: Repository, { commit_sha, files_changed }: YamlMap): Promise<void> {
+  if ((files_changed as string[]).length > 0) return;
+  const what = `Up to commit ${(commit_sha as string).slice(0, 12)} nothing has changed outside ${ROOT}`;
+  // the comparison was spared, so there is a process left to look
+  if (await isClean(repository.git, ROOT, true)) repository.warn(`${what}; --base names where the work began.`);
+  else repository.warn(`${what}: what is in the work tree is not in the commit; commit first.`);
+}
+
+function noSummary(id: string): HandoffError {
+  return new HandoffError('usage', 'A thought needs a summary: what was done, in a few sentences.', {
+    hint: `git handoff thought ${quoteWord(id)} --summary TEXT, the words themselves, or - for standard input.`,
+  });
+}

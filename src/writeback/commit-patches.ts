@@ -1,0 +1,78 @@
+import { openCache } from '../audit/tree/cache.ts';
+import { ROOT } from '../core/paths.ts';
+import { type Comparison, readChanges } from '../git/changes/changes.ts';
+import type { Oid } from '../git/objects/store.ts';
+import type { RangeCommit } from '../git/refs/range.ts';
+import { cachePath, type Repository } from '../repository/repository.ts';
+
+/** Patch ids of a commit, compared with its first parent. Null where there is nothing to compare. */
+interface CommitPatches {
+  /** Of what it changes. */
+  forward: string | null;
+  /** Of the change that it takes back: the same read backwards. Not asked of a merge, which only brings what others did. */
+  backward: string | null;
+}
+
+const BATCH = 500;
+const KEPT = 200_000;
+
+/** What a commit changes never changes itself: each is compared once, as long as the cache lives. */
+export async function readPatches(
+  repository: Repository,
+  commits: readonly RangeCommit[],
+): Promise<Map<Oid, CommitPatches>> {
+  const cache = repository.build === null ? null : openCache<CommitPatches>(cachePath(repository, 'patch-ids'), KEPT);
+  const found = new Map<Oid, CommitPatches>();
+  const unknown: RangeCommit[] = [];
+  for (const commit of commits) {
+    const known = cache?.get(commit.oid);
+    if (known) found.set(commit.oid, known);
+    else unknown.push(commit);
+  }
+  for (let at = 0; at < unknown.length; at += BATCH) {
+    const batch = unknown.slice(at, at + BATCH);
+    for (const [oid, patches] of await comparePatches(repository, batch)) {
+      found.set(oid, patches);
+      cache?.set(oid, patches);
+    }
+    repository.progress(found.size);
+  }
+  cache?.save();
+  return found;
+}
+
+async function comparePatches(
+  repository: Repository,
+  commits: readonly RangeCommit[],
+): Promise<[Oid, CommitPatches][]> {
+  const trees = await readTrees(
+    repository,
+    commits.flatMap(({ oid, parents }) => [oid, ...parents.slice(0, 1)]),
+  );
+  const comparisons = commits.map((commit) => comparisonsOf(commit, trees));
+  const changes = await readChanges(repository.git, comparisons.flat(), ROOT);
+  let next = 0;
+  return commits.map(({ oid }, at) => {
+    const forward = changes[next++]!.patchId;
+    const backward = comparisons[at]!.length > 1 ? changes[next++]!.patchId : null;
+    return [oid, { forward, backward }];
+  });
+}
+
+function comparisonsOf({ oid, parents }: RangeCommit, trees: ReadonlyMap<Oid, Oid>): Comparison[] {
+  const [first] = parents;
+  const after = trees.get(oid)!;
+  if (first === undefined) return [{ before: null, after }];
+  const before = trees.get(first)!;
+  return parents.length > 1
+    ? [{ before, after }]
+    : [
+        { before, after },
+        { before: after, after: before },
+      ];
+}
+
+async function readTrees({ store }: Repository, oids: readonly Oid[]): Promise<Map<Oid, Oid>> {
+  const commits = await Promise.all([...new Set(oids)].map((oid) => store.readCommit(oid)));
+  return new Map(commits.map(({ oid, tree }) => [oid, tree]));
+}

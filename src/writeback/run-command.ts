@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { constants } from 'node:os';
+import type { Evidence } from '../journal/drafts/thought-file.ts';
+
+/** A command that is run and not merely claimed. */
+export interface CommandToRun {
+  /** The program and its arguments, as they are: no shell reads them. */
+  command: readonly string[];
+  /** Where; default: the top of the work tree. */
+  directory?: string;
+  /** Told what it prints, as it prints it. */
+  onOutput?(bytes: Uint8Array): void;
+  /** Milliseconds between two signs of life of the session. */
+  beatEvery?: number;
+}
+
+/** A program that was not found, one that may not be run, and one that a signal ended: as shells number them. */
+const NOT_FOUND = 127;
+const NOT_RUNNABLE = 126;
+const SIGNALLED = 128;
+
+/** Runs it to its end, whatever that is. The digest is over what it printed, in the order it arrived. */
+export async function runCommand(
+  { command, directory, onOutput = () => {} }: CommandToRun,
+  env: NodeJS.ProcessEnv,
+): Promise<Omit<Evidence, 'tree'>> {
+  const hash = createHash('sha256');
+  const started = performance.now();
+  const child = spawn(command[0]!, command.slice(1), {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+    ...(directory === undefined ? {} : { cwd: directory }),
+  });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      hash.update(chunk);
+      onOutput(chunk);
+    });
+  }
+  const exit_code = await exitCode(child);
+  const duration_ms = Math.round(performance.now() - started);
+  return { command: [...command], exit_code, duration_ms, output_digest: `sha256:${hash.digest('hex')}` };
+}
+
+function exitCode(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    child.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE));
+    child.on('close', (code, signal) => resolve(code ?? SIGNALLED + constants.signals[signal!]));
+  });
+}

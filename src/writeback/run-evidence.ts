@@ -1,0 +1,46 @@
+import { HandoffError } from '../core/error.ts';
+import { ROOT } from '../core/paths.ts';
+import { commandLine } from '../core/text/command-line.ts';
+import { isClean } from '../git/index/status.ts';
+import type { Oid } from '../git/objects/store.ts';
+import { beat } from '../journal/append.ts';
+import type { Evidence } from '../journal/drafts/thought-file.ts';
+import type { Session } from '../journal/sessions/registry.ts';
+import { type Repository, requireWorkTree } from '../repository/repository.ts';
+import { type CommandToRun, runCommand } from './run-command.ts';
+
+const BEAT_EVERY = 60_000;
+
+/** Runs a command for the record. That it fails is worth knowing, and so is recorded like anything else. */
+export async function gatherEvidence(repository: Repository, session: Session, run: CommandToRun): Promise<Evidence> {
+  const directory = run.directory ?? requireWorkTree(repository);
+  const tree = await treeIfClean(repository);
+  const beats = setInterval(() => tryBeat(repository, session), run.beatEvery ?? BEAT_EVERY);
+  const ran = await runCommand({ ...run, directory }, repository.env).finally(() => clearInterval(beats));
+  const line = commandLine(ran);
+  if (ran.exit_code !== 0)
+    repository.warn(`FAILED: ${line} ended with exit code ${ran.exit_code}, and that is recorded.`);
+  const isSame = tree !== null && (await isClean(repository.git, ROOT, false)) && (await headTree(repository)) === tree;
+  if (!isSame) repository.warn(`${line} ran on what is not committed: the record names no tree for it.`);
+  const { command, exit_code, duration_ms, output_digest } = ran;
+  return { command, exit_code, duration_ms, ...(isSame ? { tree } : {}), output_digest };
+}
+
+/** Null when the command would see something that no commit has. */
+async function treeIfClean(repository: Repository): Promise<Oid | null> {
+  return (await isClean(repository.git, ROOT, true)) ? headTree(repository) : null;
+}
+
+async function headTree({ store }: Repository): Promise<Oid | null> {
+  return (await store.has('HEAD')) ? (await store.readCommit('HEAD')).tree : null;
+}
+
+/** A sign of life that fails now may succeed in a minute, and the command goes on meanwhile. */
+function tryBeat(repository: Repository, session: Session): void {
+  try {
+    beat(repository, session);
+  } catch (error) {
+    if (!(error instanceof HandoffError)) throw error;
+    repository.warn(error.message);
+  }
+}
