@@ -2,7 +2,7 @@
 // schema. It matches nothing that the reader or the schema refuses, but not all that they accept: src/core/record/front-matter.ts says
 // what that is for. A choice is always decided by the next character, so that no input makes it backtrack for long.
 
-/** Captured in this order; see src/core/head.ts. */
+/** Captured in this order; see src/core/record/front-matter.ts. */
 const HEAD = ['repo', 'session_id', 'identity', 'seq', 'prev', 'clock', 'at', 'inherited_from', 'task', 'token'];
 /** Keeps the keys below the reader's limit. */
 const MAX_MAPS = 16;

@@ -30,7 +30,7 @@ export function signLine({ name, type, id, privateKey }: NoteKey, text: string):
   return `— ${name} ${Buffer.concat([id, time, signature]).toString('base64')}\n`;
 }
 
-/** By way of its text: see generateKey in src/journal/keys.ts. */
+/** By way of its text: see generateKey in src/journal/keys/keys.ts. */
 function newPrivateKey(): KeyObject {
   const { privateKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
