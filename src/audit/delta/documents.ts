@@ -64,6 +64,7 @@ async function auditDocument(step: Step, { path, before, now, place }: Placed, j
     return (await import('../trust/pending.ts')).auditPending(step, { path, before, now: now! }, judges);
   if (place === 'skill') return;
   if (SIGNED.has(place!)) await readSignedDocument(step.now, now!, place as DocumentKind, trust, suite);
+  else await readDocument(step.now, now!, place as DocumentKind, trust.repoId); // who signed an identity is judged below
   const succession = await readSuccession(step, before, now!, suite);
   const { old, next, isSame } = succession;
   await assertFollowsDocument(succession, path, step.now, judges.readVersions, suite);

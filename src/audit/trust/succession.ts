@@ -28,8 +28,9 @@ export async function readSuccession(
   now: Entry,
   suite: Suite,
 ): Promise<Succession> {
-  const old = before && parseRecord(await sources.before.read(before, MAX_RECORD_BYTES));
+  const there = before && parseRecord(await sources.before.read(before, MAX_RECORD_BYTES));
   const next = parseRecord(await sources.now.read(now, MAX_RECORD_BYTES));
+  const old = there?.kind === next.kind ? there : null; // a file of another kind is no version of this one
   return { old, next, isSame: old !== null && idOf(old, suite) === idOf(next, suite) };
 }
 
