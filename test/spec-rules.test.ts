@@ -713,7 +713,7 @@ describe('the ledger', () => {
     expect(await findings(here)).toEqual(['ledger_inconsistent ledger']);
   });
 
-  it('M84: a tile that is not of the entries, and a file that is no tile', async () => {
+  it('M84: a tile that is not of the entries, a surplus one, and a file that is no tile', async () => {
     const here = place();
     writeBytes(here.dir, '.handoff/ledger/tile/0/000.p/1', new Uint8Array(32));
     commitAll(here);
@@ -721,7 +721,11 @@ describe('the ledger', () => {
     const other = place();
     writeBytes(other.dir, '.handoff/ledger/tile/1/000', new Uint8Array(32));
     commitAll(other);
-    expect(await findings(other)).toEqual(['path_mismatch ledger/tile/1/000']);
+    expect(await findings(other)).toEqual(['ledger_inconsistent ledger/tile/1/000']);
+    const third = place();
+    writeBytes(third.dir, '.handoff/ledger/tile/x/000', new Uint8Array(32));
+    commitAll(third);
+    expect(await findings(third)).toEqual(['path_mismatch ledger/tile/x/000']);
   });
 
   it('M85 M86: it only grows, and only on the protected branch', async () => {
