@@ -154,6 +154,7 @@ export const records = [
     record('decision', decisionFront, { body: '---\n---\n' }),
   ),
   validRecord('an empty body', ['M8'], record('decision', decisionFront, { body: '' })),
+  refusedNote('an odd scalar where no schema speaks', ['M14'], 'text: hi\nx_n: 010\n', 'schema_invalid'),
   refusedNote('an unknown key', ['M15'], 'text: hi\ncolour: blue\n', 'schema_invalid'),
   refusedNote('a missing key', ['M15'], 'x_text: hi\n', 'schema_invalid'),
   refusedNote('a key twice', ['M13'], 'text: hi\ntext: ho\n', 'yaml_invalid'),

@@ -55,7 +55,10 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
   const done = await doneTasks(added, trails);
   const { writeback: rules, exempt } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
-  const writeback = rules.required ? await judgeCode(repository, input, arrived, exempt) : NO_CODE;
+  // SPEC §10.5, §10.6: what thoughts cover decides on reviews and done tasks too, even where code needs no thought
+  const isAsked = rules.required || rules.review || done.length > 0;
+  const code = { exempt, isRequired: rules.required };
+  const writeback = isAsked ? await judgeCode(repository, input, arrived, code) : NO_CODE;
   const all = [
     ...findings,
     ...delta.findings,
@@ -99,7 +102,7 @@ async function judgeCode(
   repository: Repository,
   { base, head, range, before, known, comparer }: JudgedCase,
   { outcome, added, accounts, evidence }: Arrived,
-  exempt: readonly string[],
+  { exempt, isRequired }: { exempt: readonly string[]; isRequired: boolean },
 ): Promise<Writeback> {
   // compared with base itself, what differs is not there
   const isCompared = known.length === 0 && outcome.result === outcome.theirs;
@@ -108,6 +111,7 @@ async function judgeCode(
     head,
     range,
     comparer,
+    isRequired,
     whole: known.length > 0 ? null : outcome.beginnings,
     accounts,
     waived: new Set(waivedIn(added)),

@@ -540,7 +540,7 @@ describe('numbers and words are what the schema says', () => {
       '12',
     ]);
     for (const value of ['010', '1e3', '0x1F', '1.5', '9007199254740993'])
-      expect(errorOf(() => extra(value)).code).toBe('yaml_invalid');
+      expect(errorOf(() => extra(value)).code).toBe('schema_invalid');
   });
 });
 

@@ -133,7 +133,7 @@ export const DEPENDENTS: Scenario[] = [
   {
     name: 'a waiver by somebody who is a maintainer no more',
     threat: 64,
-    expect: ['signer_not_entitled', 'writeback_missing'],
+    expect: ['files_uncovered', 'signer_not_entitled', 'writeback_missing'],
     build(place) {
       const [, key] = secondMaintainer(place);
       demote(place, 'second');
@@ -154,7 +154,7 @@ export const DEPENDENTS: Scenario[] = [
   {
     name: 'work by an agent whom only a revoked key has signed in',
     threat: 64,
-    expect: ['key_revoked', 'writeback_missing'],
+    expect: ['files_uncovered', 'key_revoked', 'writeback_missing'],
     async build(place) {
       const second = secondMaintainer(place);
       const key = newKey();

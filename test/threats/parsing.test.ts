@@ -196,7 +196,7 @@ describe('THREATS 20: numbers that are none', () => {
   it.each(['010', '0x1F', '1e3', '.inf', '~', 'True', '9007199254740993'])(
     'x_a: %s is refused where no schema says what it is',
     (value) => {
-      expect(verdict(NOTE.replace('text: hello', `text: hello\nx_a: ${value}`))).toBe('yaml_invalid');
+      expect(verdict(NOTE.replace('text: hello', `text: hello\nx_a: ${value}`))).toBe('schema_invalid');
     },
   );
 });

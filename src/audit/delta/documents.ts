@@ -64,6 +64,7 @@ async function auditDocument(step: Step, { path, before, now, place }: Placed, j
   if (place === 'skill') return;
   if (place === null || !isDocumentKind(place)) return;
   if (place !== 'identity') await readSignedDocument(step.now, now!, place, trust, suite);
+  else await readDocument(step.now, now!, place, trust.repoId); // who signed an identity is judged below
   const succession = await readSuccession(step, before, now!, place, suite);
   const { old, next, isSame } = succession;
   await assertFollowsDocument(succession, path, step.now, judges.readVersions, suite);

@@ -2,7 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import type { DocumentHead } from '../../core/generated/types.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import type { DocumentKind } from '../../core/record/kinds.ts';
-import { isDocument, type ParsedRecord, parseRecord } from '../../core/record/record.ts';
+import { hasKind, isDocument, type ParsedRecord, parseRecord } from '../../core/record/record.ts';
 import { recordId, type Suite } from '../../core/record/verify.ts';
 import { type IdentityKey, isBetter, isRevoked } from '../../core/trust/key-standing.ts';
 import { type Identity, readIdentity } from '../../core/trust/trust.ts';
@@ -33,8 +33,9 @@ export async function readSuccession(
   kind: DocumentKind,
   suite: Suite,
 ): Promise<Succession> {
-  const old = before && parseDocument(await sources.before.read(before, MAX_RECORD_BYTES), kind);
+  const there = before && parseRecord(await sources.before.read(before, MAX_RECORD_BYTES));
   const next = parseDocument(await sources.now.read(now, MAX_RECORD_BYTES), kind);
+  const old = there && hasKind(there, kind) ? there : null; // a file of another kind is no version of this one
   return { old, next, isSame: old !== null && idOf(old, suite) === idOf(next, suite) };
 }
 

@@ -6,6 +6,7 @@ import type { DocumentKind } from '../../core/record/kinds.ts';
 import { hasKind, type ParsedRecord, parseRecord } from '../../core/record/record.ts';
 import { recordId, type Suite } from '../../core/record/verify.ts';
 import {
+  assertBeginning,
   assertMaintainer,
   assertSignedByMaintainer,
   assertSucceeds,
@@ -84,7 +85,7 @@ export async function readPolicies(
 async function readNext(source: Source, entry: Entry, before: readonly Policy[], suite: Suite): Promise<Policy> {
   const repoId = before[0]?.id.slice('sha256:'.length) ?? null;
   const next = readPolicy(await readDocument(source, entry, 'policy', repoId), suite);
-  assertVersion(next, entry);
+  assertPlaced(next.document, entry);
   await assertSucceeds(next, before.at(-1) ?? null, repoId, suite);
   return next;
 }
@@ -100,12 +101,17 @@ async function policyEntries(source: Source): Promise<Entry[]> {
   return named.map(({ entry }) => entry);
 }
 
-function assertVersion(policy: Policy, entry: Entry): void {
-  const { version } = parsePolicyName(entry.name)!;
-  if (version === policy.version) return;
-  throw new HandoffError('path_mismatch', `version: expected ${version} as in the file name, found ${policy.version}`, {
-    hint: 'Restore the file from git.',
-    data: { expected: String(version), found: String(policy.version) },
+/** SPEC §5.3: the path says which version of a policy it is, and whose identity; also of what waits for signatures. */
+export function assertPlaced({ kind, fields }: ParsedRecord, entry: Entry): void {
+  if (kind === 'policy') assertSays('version', parsePolicyName(entry.name)!.version, fields.version);
+  if (kind === 'identity') assertSays('name', entry.path.split('/')[2]!, fields.name);
+}
+
+function assertSays(key: string, expected: string | number, found: unknown): void {
+  if (found === expected) return;
+  throw new HandoffError('path_mismatch', `${key}: expected ${expected} as in the path, found ${found}`, {
+    hint: 'A document is valid only at the path of its name and version: restore the file from git.',
+    data: { expected: String(expected), found: String(found) },
   });
 }
 
@@ -174,18 +180,10 @@ async function parseIdentity(
   if (!entry) return null;
   const identity = await attempt(entry.path, report, async () => {
     const found = readIdentity(await readDocument(source, entry, 'identity', repoId), suite);
-    assertNamed(found, folder.name);
+    assertPlaced(found.document, entry);
     return found;
   });
   return identity && { entry, identity };
-}
-
-function assertNamed(identity: Identity, folder: string): void {
-  if (identity.name === folder) return;
-  throw new HandoffError('path_mismatch', `name: expected ${folder} as in the path, found ${identity.name}`, {
-    hint: 'An identity is valid only in the folder of its name.',
-    data: { expected: folder, found: identity.name },
-  });
 }
 
 /** SPEC §5.5: a key speaks for one identity. */
@@ -207,11 +205,14 @@ export async function readDocument<K extends DocumentKind>(
 ): Promise<ParsedRecord<K>> {
   const document = parseDocument(await source.read(entry, MAX_RECORD_BYTES), kind);
   if (document.fields.repo !== (repoId ?? undefined)) {
-    throw new HandoffError('repo_mismatch', `repo: expected ${repoId}, found ${document.fields.repo}`, {
+    // M23, M25: whoever reads a policy says the same of it
+    const code = kind === 'policy' ? 'policy_invalid' : 'repo_mismatch';
+    throw new HandoffError(code, `repo: expected ${repoId}, found ${document.fields.repo}`, {
       hint: 'The document was written for another repository; it proves nothing here.',
       data: { expected: String(repoId), found: String(document.fields.repo) },
     });
   }
+  if (kind !== 'policy') assertBeginning(document); // what a policy follows is judged with the one before it
   return document;
 }
 

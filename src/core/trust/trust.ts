@@ -126,14 +126,20 @@ export async function assertSigned(
 
 /** SPEC §5.5: a key is listed once; with two states it would have the one that is found first. */
 export function readIdentity(document: ParsedRecord<'identity'>, suite: Suite): Identity {
-  const { name, version, prev, role, keys } = document.fields;
+  const { name, version, role, keys } = document.fields;
   const listed = keys.map(({ key, ...rest }) => ({ ...readPublicKey(key, suite), ...rest }));
   const prints = listed.map(({ fingerprint }) => fingerprint);
   const seen = new Set<string>();
   const again = prints.find((print) => seen.size === seen.add(print).size);
   if (again) throw listedTwice(name, again);
-  if ((version === 1) !== (prev === null)) throw noPredecessor(version, prev);
+  assertBeginning(document);
   return { name, version, id: recordId(document.signedBytes, suite), role, keys: listed, document };
+}
+
+/** SPEC §5.3: version 1 has no predecessor, and every other version has one. Which one that was a gate can tell, and no tree. */
+export function assertBeginning({ fields }: ParsedRecord): void {
+  const { version, prev } = fields as { version: number; prev: string | null };
+  if ((version === 1) !== (prev === null)) throw noPredecessor(version, prev);
 }
 
 /** SPEC §5.4: maintainers are signed in by the threshold of root principals; one lays its keys down by itself. */
