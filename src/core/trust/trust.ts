@@ -1,5 +1,6 @@
 import { HandoffError } from '../error.ts';
 import type { IdentityDocument, PolicyDocument } from '../generated/types.ts';
+import type { DocumentKind } from '../record/kinds.ts';
 import type { ParsedRecord } from '../record/record.ts';
 import { type PublicKey, recordId, type Suite, signedMessage } from '../record/verify.ts';
 import { type IdentityKey, isRevoked, stands } from './key-standing.ts';
@@ -137,8 +138,8 @@ export function readIdentity(document: ParsedRecord<'identity'>, suite: Suite): 
 }
 
 /** SPEC §5.3: version 1 has no predecessor, and every other version has one. Which one that was a gate can tell, and no tree. */
-export function assertBeginning({ fields }: ParsedRecord): void {
-  const { version, prev } = fields as { version: number; prev: string | null };
+export function assertBeginning({ fields }: ParsedRecord<DocumentKind>): void {
+  const { version, prev } = fields;
   if ((version === 1) !== (prev === null)) throw noPredecessor(version, prev);
 }
 
