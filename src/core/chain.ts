@@ -36,8 +36,9 @@ export interface ChainFault {
 /** SPEC §6.2: path, kind, identity, session and number agree; the record was written for this repository. */
 export function assertPlace(record: Head, place: Place, repoId: string): void {
   const { identity, session_id, seq, repo } = record.fields;
-  const sid8 = (session_id as string).slice(0, 8);
+  // first: a document in the place of a record has no session
   if (record.kind !== place.kind) throw mismatch('path_mismatch', 'kind', place.kind, record.kind);
+  const sid8 = (session_id as string).slice(0, 8);
   if (identity !== place.identity) throw mismatch('path_mismatch', 'identity', place.identity, identity);
   if (sid8 !== place.sid8) throw mismatch('path_mismatch', 'session_id', place.sid8, sid8);
   if (seq !== place.seq) throw mismatch('path_mismatch', 'seq', place.seq, seq);
