@@ -6,7 +6,7 @@ import type { Report } from './finding.ts';
 import { readGrowth, type SessionFolder } from './growth.ts';
 import { findSessions } from './history.ts';
 import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from './limit.ts';
-import { auditSession } from './session.ts';
+import { auditSession, type SessionContext } from './session.ts';
 import { FILE, type Source } from './source.ts';
 import { compareSessions } from './tree.ts';
 
@@ -15,6 +15,7 @@ export interface AuditContext {
   trust: Trust;
   suite: Suite;
   onProgress?(checked: number): void;
+  onRecord?: SessionContext['onRecord'];
 }
 
 /** The folder of every session; what has no place among them is reported. */

@@ -17,9 +17,10 @@ import type { YamlMap } from '../core/yaml.ts';
 import { nodeSuite } from '../crypto.ts';
 import { listSessions } from '../journal/registry.ts';
 import { requireTrust } from './current.ts';
+import { findRecords } from './find-records.ts';
 import { allowedSigner } from './identity-list.ts';
 import { journalled } from './known.ts';
-import { findRecords, openRecords } from './log.ts';
+import { openRecords } from './log.ts';
 import { onlyOne, parseRecordArgument } from './record-path.ts';
 import type { Repository } from './repository.ts';
 import { dirsOf } from './session.ts';
@@ -70,10 +71,10 @@ async function findRecord(repository: Repository, name: string): Promise<Found> 
   const parsed = parseRecordArgument(name);
   const [path, prefix] = 'path' in parsed ? [parsed.path, undefined] : [null, parsed.prefix];
   if (path?.startsWith(`${ROOT}/`) && !path.startsWith(`${ROOT}/sessions/`)) return findDocument(repository, path);
-  const hits = await findRecords(repository, (at, record, verified): Found | null => {
-    const isHit = path
-      ? at === path || at === `${ROOT}/${path}`
-      : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
+  const whole = path && (path.startsWith(`${ROOT}/`) ? path : `${ROOT}/${path}`);
+  const question = whole === null ? { digits: prefix! } : { path: whole };
+  const hits = await findRecords(repository, question, (at, record, verified): Found | null => {
+    const isHit = whole ? at === whole : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
     const signer = record.fields.identity as string;
     return isHit ? { path: at, record, signer, fingerprint: verified?.fingerprint ?? null } : null;
   });
