@@ -45,7 +45,6 @@ export interface ShowResult {
 /** One record: its fields, its text, who signed it and whether that holds. */
 export async function show(repository: Repository, options: ShowOptions): Promise<ShowResult> {
   const found = await findRecord(repository, options.record);
-  const trust = await requireTrust(repository);
   const result: ShowResult = {
     id: recordId(found.record.signedBytes, nodeSuite),
     record: found.record.fields,
@@ -54,9 +53,8 @@ export async function show(repository: Repository, options: ShowOptions): Promis
     valid: found.fingerprint !== null,
     signer: found.fingerprint === null ? null : { identity: found.signer, fingerprint: found.fingerprint },
   };
-  return options.sshsig === undefined
-    ? result
-    : { ...result, sshsig: await exportSshsig(found, trust, options.sshsig) };
+  if (options.sshsig === undefined) return result;
+  return { ...result, sshsig: await exportSshsig(found, await requireTrust(repository), options.sshsig) };
 }
 
 interface Found {

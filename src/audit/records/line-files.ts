@@ -12,6 +12,7 @@ export interface LineFiles {
   add(lines: readonly string[]): boolean;
   /** How long each file is. */
   sizes(): number[];
+  sizeAt(at: number): number;
 }
 
 const NAMES = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
@@ -35,13 +36,14 @@ export function openLineFiles(folder: string | null): LineFiles {
       return false;
     },
     sizes: () => (folder === null ? [] : NAMES.map((name) => sizeOf(join(folder, name)))),
+    sizeAt: (at) => (folder === null ? 0 : sizeOf(join(folder, NAMES[at]!))),
   };
 }
 
-/** Whether nothing was cut off since the files had these sizes: then lines are missing that were there. */
-export function hasAll(files: LineFiles, sizes: readonly number[]): boolean {
-  const now = files.sizes();
-  return sizes.every((size, at) => now[at]! >= size);
+/** Whether nothing was cut off since the files had these sizes; or one of them, where only that is to be read. */
+export function hasAll(files: LineFiles, sizes: readonly number[], digits?: string): boolean {
+  const isRead = (at: number): boolean => digits === undefined || NAMES[at] === nameOf(digits);
+  return sizes.every((size, at) => !isRead(at) || files.sizeAt(at) >= size);
 }
 
 function nameOf(line: string): string {

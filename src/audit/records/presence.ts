@@ -1,4 +1,3 @@
-import { groupBy } from '../../core/group-by.ts';
 import { isIdentityName } from '../../core/names.ts';
 import { parseSessionFolder } from '../../core/paths.ts';
 import type { SessionFolder } from '../growth.ts';
@@ -31,13 +30,12 @@ export function openFolders(source: Source, sessions: Entry): (path: string) => 
   const readOwner = remembered(async (name) => {
     const owners = (await source.list(sessions)).filter((entry) => entry.name === name && entry.mode === FOLDER);
     const lists = await Promise.all(owners.map((owner) => source.list(owner)));
-    const folders = lists.flat().filter(({ mode }) => mode === FOLDER);
-    return groupBy(folders, (folder) => folder.name);
+    return lists.flat().filter(({ mode }) => mode === FOLDER);
   });
   return async (path) => {
     const [owner = '', name = ''] = path.split('/').slice(2);
     if (!isIdentityName(owner) || !parseSessionFolder(name)) return [];
-    const entries = (await readOwner(owner)).get(name) ?? [];
+    const entries = (await readOwner(owner)).filter((entry) => entry.name === name);
     return entries.map((entry) => ({ owner, entry, isNew: false }));
   };
 }

@@ -51,7 +51,7 @@ export function openRecordIndex(source: Source, options: IndexOptions): RecordIn
     async withId(digits) {
       const index = await open();
       if (!index) return [];
-      const whole = await withAllLines(index, source, options);
+      const whole = await withAllLines(index, source, options, digits);
       return findPresent(source, whole.sessions, whole.files.beginningWith(digits), Number.POSITIVE_INFINITY);
     },
     async newest(most, isWanted) {
@@ -93,8 +93,8 @@ function placeIn(folder: string | null): Place {
 }
 
 /** Files that lost lines are of no use to any state: all of it goes, and this tree is read whole. */
-async function withAllLines(index: Opened, source: Source, options: IndexOptions): Promise<Opened> {
-  return hasAll(index.files, index.covered.sizes) ? index : coverAnew(index.sessions, source, options);
+async function withAllLines(index: Opened, source: Source, options: IndexOptions, digits?: string): Promise<Opened> {
+  return hasAll(index.files, index.covered.sizes, digits) ? index : coverAnew(index.sessions, source, options);
 }
 
 function coverAnew(sessions: Entry, source: Source, options: IndexOptions): Promise<Opened> {
