@@ -84,7 +84,8 @@ function judgedBy({ repoId, identities, distrusted }: Trust): string[] {
 
 function isKept<T>(kept: Partial<KeptPlan<T>> | null): kept is KeptPlan<T> {
   const { ranked, begun, committed, isAll } = kept ?? {};
-  return Array.isArray(ranked) && Array.isArray(begun) && typeof committed === 'object' && isAll !== undefined;
+  const areTasks = [ranked, begun].every((tasks) => Array.isArray(tasks) && tasks.every((task) => task));
+  return areTasks && typeof committed === 'object' && committed !== null && isAll !== undefined;
 }
 
 function isSame<T>(repository: Repository, { committed, folder }: KeptPlan<T>): boolean {

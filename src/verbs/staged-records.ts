@@ -56,11 +56,16 @@ async function changesInIndex(repository: Repository, head: Source): Promise<Raw
   const handoff = (await head.root()).find(({ name }) => name === ROOT)?.oid ?? '';
   const file = repository.build === null ? null : join(cacheFolder(repository, 'staged'), nameOf(repository));
   const known = file === null ? null : parseJson<Partial<KnownChanges>>(readCached(file));
-  if (known?.index === index && known.handoff === handoff && Array.isArray(known.changes)) return known.changes;
+  if (known?.index === index && known.handoff === handoff && areChanges(known.changes)) return known.changes;
   const args = ['diff-index', '--cached', ...RAW, '--ita-visible-in-index', head.oid!, '--', ROOT];
   const changes = parseRaw(await readGit(repository.git, args));
   if (file && repository.index.version() === index) writeCached(file, { index, handoff, changes });
   return changes;
+}
+
+/** Somebody else may have written the file. */
+function areChanges(changes: unknown): changes is RawChange[] {
+  return Array.isArray(changes) && changes.every((change) => typeof change?.path === 'string');
 }
 
 /** Each work tree has an index of its own. */

@@ -106,6 +106,7 @@ const MISHAPS: ((world: World) => unknown)[] = [
   (world) => damage(world, (bytes) => bytes.subarray(0, bytes.length >> 1)),
   (world) => damage(world, () => Buffer.alloc(0)),
   (world) => damage(world, () => Buffer.from('[1, {"no": "cache"}]')),
+  (world) => damage(world, (bytes) => Buffer.from(bytes.toString().replace(/"(?:tree|path|after)":/g, '"else":'))),
   ({ place, pick }) => {
     const file = files(place)[pick(Math.max(1, files(place).length))];
     if (file) rmSync(file);

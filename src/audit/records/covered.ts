@@ -43,8 +43,17 @@ const STATES = 8;
 /** Null where it is not covered; a file that was cut off, or that somebody else wrote, covers nothing. */
 export function readCovered(folder: string, sessions: Oid): Covered | null {
   const covered = parseJson<Partial<Covered>>(readCached(join(folder, sessions)));
-  const isWhole = Array.isArray(covered?.newest) && Array.isArray(covered.sizes) && covered.after !== undefined;
-  return isWhole && covered.sessions === sessions ? (covered as Covered) : null;
+  return isCovered(covered) && covered.sessions === sessions ? covered : null;
+}
+
+function isCovered(covered: Partial<Covered> | null): covered is Covered {
+  const { newest, sizes, after } = covered ?? {};
+  return Array.isArray(newest) && newest.every(isNewest) && Array.isArray(sizes) && after !== undefined;
+}
+
+function isNewest(record: Partial<NewestRecord> | null): boolean {
+  const { path, tree, clock, delta_id } = record ?? {};
+  return [path, tree, delta_id].every((text) => typeof text === 'string') && isOid(tree!) && Number.isInteger(clock);
 }
 
 export function newestCovered(folder: string): Covered | null {
