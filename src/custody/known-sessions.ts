@@ -28,6 +28,8 @@ export interface Known {
   committed: ReadonlySet<string>;
   /** Identities of which records count for nothing, since their keys were revoked. */
   distrusted: readonly string[];
+  /** Whether nothing was found to be broken in what HEAD holds. */
+  isSound: boolean;
   /** All that is said about what is named, for verdicts: the history is bounded, and only there to be shown. */
   evidence: Evidence;
 }
@@ -35,7 +37,7 @@ export interface Known {
 /** Reads, and changes nothing: what can be tidied up by then is `tidyKnown`'s. */
 export async function readKnown(repository: Repository, trust: Trust): Promise<Known> {
   const head = (await repository.store.resolve('HEAD')) === null ? null : await openTree(repository.store, 'HEAD');
-  const { history, distrusted } = await committedHistory(repository, head, trust);
+  const { history, distrusted, isSound } = await committedHistory(repository, head, trust);
   const live = liveSessions(repository, trust);
   const uncommitted: PlacedRecord[] = [];
   const committed = new Set<string>();
@@ -44,7 +46,7 @@ export async function readKnown(repository: Repository, trust: Trust): Promise<K
     else uncommitted.push(...(await addJournal(repository, trust, history, session)));
   }
   const evidence = withRecords(head && evidenceIn(repository, head, trust), uncommitted);
-  return { history, live, committed, distrusted, evidence };
+  return { history, live, committed, distrusted, isSound, evidence };
 }
 
 /** What is known of a task, nothing left out. */
@@ -56,8 +58,8 @@ async function committedHistory(
   repository: Repository,
   head: Source | null,
   trust: Trust,
-): Promise<Pick<Known, 'history' | 'distrusted'>> {
-  if (head === null) return { history: emptyHistory(), distrusted: [] };
+): Promise<Pick<Known, 'history' | 'distrusted' | 'isSound'>> {
+  if (head === null) return { history: emptyHistory(), distrusted: [], isSound: true };
   const { history, findings, distrusted } = await readHistory(head, trust, {
     suite: nodeSuite,
     cacheFolder: repository.build === null ? null : cacheFolder(repository, 'history'),
@@ -66,7 +68,7 @@ async function committedHistory(
   const broken = findings.filter(({ severity }) => severity === 'error').length;
   if (broken > 0)
     repository.warn(`Problems in .handoff: ${broken}. They are left out of what follows: git handoff verify`);
-  return { history, distrusted };
+  return { history, distrusted, isSound: broken === 0 };
 }
 
 /** Whether HEAD has all that the journal has. What was found to be committed need not be compared byte for byte again. */

@@ -18,11 +18,12 @@ import { nodeSuite } from '../../crypto.ts';
 import { journalled } from '../../custody/known-sessions.ts';
 import { listSessions } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
+import { findRecords } from '../../repository/find-records.ts';
 import { onlyOne, parseRecordArgument } from '../../repository/record-path.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { allowedSigner } from '../setup/identity-list.ts';
-import { findRecords, openRecords } from './log.ts';
+import { openRecords } from './log.ts';
 
 export interface ShowOptions {
   /** A path, an id, or at least six digits of one. */
@@ -44,7 +45,6 @@ export interface ShowResult {
 /** One record: its fields, its text, who signed it and whether that holds. */
 export async function show(repository: Repository, options: ShowOptions): Promise<ShowResult> {
   const found = await findRecord(repository, options.record);
-  const trust = await requireTrust(repository);
   const result: ShowResult = {
     id: recordId(found.record.signedBytes, nodeSuite),
     record: found.record.fields,
@@ -53,9 +53,8 @@ export async function show(repository: Repository, options: ShowOptions): Promis
     valid: found.fingerprint !== null,
     signer: found.fingerprint === null ? null : { identity: found.signer, fingerprint: found.fingerprint },
   };
-  return options.sshsig === undefined
-    ? result
-    : { ...result, sshsig: await exportSshsig(found, trust, options.sshsig) };
+  if (options.sshsig === undefined) return result;
+  return { ...result, sshsig: await exportSshsig(found, await requireTrust(repository), options.sshsig) };
 }
 
 interface Found {
@@ -70,10 +69,10 @@ async function findRecord(repository: Repository, name: string): Promise<Found> 
   const parsed = parseRecordArgument(name);
   const [path, prefix] = 'path' in parsed ? [parsed.path, undefined] : [null, parsed.prefix];
   if (path?.startsWith(`${ROOT}/`) && !path.startsWith(`${ROOT}/sessions/`)) return findDocument(repository, path);
-  const hits = await findRecords(repository, (at, record, verified): Found | null => {
-    const isHit = path
-      ? at === path || at === `${ROOT}/${path}`
-      : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
+  const whole = path && (path.startsWith(`${ROOT}/`) ? path : `${ROOT}/${path}`);
+  const question = whole === null ? { digits: prefix! } : { path: whole };
+  const hits = await findRecords(repository, question, (at, record, verified): Found | null => {
+    const isHit = whole ? at === whole : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
     const signer = record.fields.identity;
     return isHit ? { path: at, record, signer, fingerprint: verified?.fingerprint ?? null } : null;
   });
