@@ -9,7 +9,13 @@ import type { ParsedRecord } from '../core/record.ts';
 import { summarise } from '../core/summary.ts';
 import { recordId, type VerifiedRecord } from '../core/verify.ts';
 import { nodeSuite } from '../crypto.ts';
+import { isCommitted } from '../journal/committed.ts';
+import type { FileToWrite } from '../journal/files.ts';
+import { listSessions } from '../journal/registry.ts';
+import { journalledFiles } from '../journal/restore.ts';
+import { isHere } from './recover-records.ts';
 import { assertPinned, type Repository } from './repository.ts';
+import { dirsOf } from './session.ts';
 
 export interface LogOptions {
   session?: string;
@@ -35,7 +41,7 @@ export interface LogEntry {
   summary: string;
 }
 
-/** The records that are committed or staged, newest first. Order is (clock, id): no clock on a wall decides. SPEC §2.4 */
+/** The records that are committed, staged or waiting for a commit here, newest first. Order is (clock, id): no clock on a wall decides. SPEC §2.4 */
 export async function log(repository: Repository, options: LogOptions = {}): Promise<{ records: LogEntry[] }> {
   const found = await findRecords(repository, (path, record, verified) =>
     matches(record, options) ? detached(toEntry(path, record, verified)) : null,
@@ -72,10 +78,18 @@ export async function findRecords<T>(
   });
 }
 
-/** The index holds what is committed and what is staged; a bare repository has only the former. */
+/** The index holds what is committed and what is staged, the journal what waits for a commit; a bare repository has only commits. */
 export function openRecords(repository: Repository): Promise<Source> {
   if (!repository.dirs.topLevel) return openTree(repository.store, 'HEAD');
-  return openIndex(repository.git, repository.store, [ROOT]);
+  return openIndex(repository.git, repository.store, { paths: [ROOT], beyond: uncommitted(repository) });
+}
+
+/** Of the sessions of this work tree, but for those that are over and known to be committed. */
+function uncommitted(repository: Repository): FileToWrite[] {
+  const dirs = dirsOf(repository);
+  return listSessions(dirs)
+    .filter((session) => isHere(repository, session) && !isCommitted(dirs, session.session_id))
+    .flatMap((session) => journalledFiles(dirs, session));
 }
 
 function matches({ kind, fields }: ParsedRecord, options: LogOptions): boolean {

@@ -10,6 +10,7 @@ import { type Repository, requireWorkTree } from './repository.ts';
 /** Flags of every verb that writes. */
 export interface PublishOptions {
   commit?: boolean;
+  /** True: also where nothing is committed. False: only write the files. */
   stage?: boolean;
 }
 
@@ -20,30 +21,31 @@ export interface Plan {
   identity: string;
 }
 
-/** Applies a plan: files, index, commit. The only way a verb changes the tree. Returns the commit's id, or null. */
+/** Applies a plan: files, index where it is asked for or committed, commit. The only way a verb changes the tree. Returns the commit's id, or null. */
 export async function publish(repository: Repository, plan: Plan, options: PublishOptions): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
   const { files, removed = [] } = plan;
+  const isCommitting = options.stage !== false && options.commit !== false;
+  const isStaging = isCommitting || options.stage === true;
   const { scratch } = stateDirs(repository.stateDir);
   const written = files.map(({ path }) => path);
   const before = await readBefore(topLevel, written);
   try {
     writeFiles(topLevel, files, scratch);
-    if (options.stage !== false) await repository.index.add(written);
+    if (isStaging) await repository.index.add(written);
   } catch (error) {
     await putBack(topLevel, before, scratch); // as if nothing had been tried, so that it can be tried again
     throw error;
   }
   for (const path of removed) removeFile(topLevel, path);
-  if (options.stage === false) return null;
-  if (options.commit !== false) {
+  if (isCommitting) {
     const config = await repository.config();
     const settings = withoutOwnHooks(repository.dirs, config);
     const oid = await commit(repository.git, config, { ...plan, written, settings, scratch });
     await assertHeld(repository, oid, files);
     return oid;
   }
-  await repository.index.add(removed);
+  if (isStaging) await repository.index.add(removed);
   return null;
 }
 

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { find } from '../audit/source.ts';
 import { openTree } from '../audit/tree-source.ts';
@@ -8,8 +8,10 @@ import { discoverRepository } from '../git/discover.ts';
 import { gitFailure, runGit } from '../git/run.ts';
 import type { Claim } from '../journal/claims.ts';
 import { guarded } from '../journal/durable.ts';
+import { exclude } from '../journal/excluded.ts';
 import { removeFile } from '../journal/files.ts';
 import { ifThere } from '../journal/if-there.ts';
+import { clearPending } from '../journal/pending-marks.ts';
 import { dropPointers, pointTo } from '../journal/pointers.ts';
 import { replaceSession, type Session } from '../journal/registry.ts';
 import { missingRecords, writtenRecords } from '../journal/restore.ts';
@@ -84,7 +86,8 @@ function mainTree(repository: Repository): string {
 }
 
 export async function addWorktree(repository: Repository, place: NewWorktree): Promise<void> {
-  exclude(repository);
+  // so that the work trees of tasks are nobody's untracked files
+  guarded(FOLDER, () => exclude(repository.dirs.commonDir, `${FOLDER}/`));
   if (place.isResumed && (await isWhole(repository, place))) return;
   const isThere = place.isResumed && (await repository.store.has(`refs/heads/${place.branch}`));
   const what = isThere ? [place.path, place.branch] : ['-b', place.branch, place.path, 'HEAD'];
@@ -117,17 +120,6 @@ async function removeBranch({ git }: Repository, { branch }: NewWorktree): Promi
   await runGit(git, ['branch', '--quiet', '-d', branch]);
 }
 
-/** So that the work trees of tasks are nobody's untracked files. */
-function exclude({ dirs }: Repository): void {
-  const path = join(dirs.commonDir, 'info', 'exclude');
-  const text = ifThere(() => readFileSync(path, 'utf8')) ?? '';
-  if (text.split('\n').includes(`${FOLDER}/`)) return;
-  guarded(path, () => {
-    mkdirSync(dirname(path), { recursive: true });
-    appendFileSync(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${FOLDER}/\n`);
-  });
-}
-
 /**
  * The session goes on in the new work tree, and what no commit holds of it goes along. It is in the journal: whoever is cut off
  * in between has it restored, where the session then is, by its next verb.
@@ -145,7 +137,7 @@ export async function moveSession(
   try {
     const moved = { ...session, worktree: target.worktree };
     if (session.worktree === repository.worktree && session.worktree !== target.worktree)
-      await takeAway(repository, session, options);
+      await takeAway(repository, session);
     replaceSession(dirs, moved);
     pointTo(dirs, moved);
     if (session.worktree !== target.worktree) dropPointers(dirs, session);
@@ -159,7 +151,7 @@ export async function moveSession(
 }
 
 /** What HEAD has stays: it is the branch's. */
-async function takeAway(repository: Repository, session: Session, options: PublishOptions): Promise<void> {
+async function takeAway(repository: Repository, session: Session): Promise<void> {
   const topLevel = requireWorkTree(repository);
   const source = await openTree(repository.store, 'HEAD');
   const folder = await find(source, session.folder);
@@ -168,7 +160,8 @@ async function takeAway(repository: Repository, session: Session, options: Publi
   if (paths.length === 0) return;
   for (const each of paths) removeFile(topLevel, each);
   for (const each of [session.folder, dirname(session.folder)]) removeIfEmpty(join(topLevel, each));
-  if (options.stage !== false) await repository.index.add(paths);
+  clearPending(repository.dirs.gitDir, session);
+  await repository.index.add(paths); // some may have been staged
 }
 
 function removeIfEmpty(folder: string): void {

@@ -17,7 +17,7 @@ import { assertWritable, withLiveness } from './session.ts';
 import { assertTask } from './task-name.ts';
 import { type PlannedThought, planThought, readThought } from './thought-record.ts';
 
-/** `commit` is the commit that it is about; the record itself is staged. */
+/** `commit` is the commit that it is about; the record itself waits for the next commit. */
 export interface ThoughtOptions extends Omit<RecordOptions, 'commit'> {
   id: string;
   commit?: string;

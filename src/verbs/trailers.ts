@@ -1,5 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bestEffort } from '../journal/best-effort.ts';
 import { replaceFile } from '../journal/durable.ts';
 import { ifThere } from '../journal/if-there.ts';
 import type { Session } from '../journal/registry.ts';
@@ -33,14 +34,4 @@ function sessionLine({ session_id }: Session): string {
 
 function trailersPath(commonDir: string, { worktree }: Session): string {
   return join(commonDir, worktree, 'handoff-trailers');
-}
-
-/** A git directory may be read-only, and a work tree gone: then commits go without trailers. */
-function bestEffort<T>(act: () => T): T | null {
-  try {
-    return act();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    return null;
-  }
 }

@@ -43,7 +43,7 @@ export async function writeLedger(
   const topLevel = requireWorkTree(repository);
   const files = change.written.map(({ path, bytes }) => ({ path: `${LEDGER}/${path}`, bytes, ...DERIVED }));
   const old = new Set([...change.removed.map((path) => `${LEDGER}/${path}`), ...findStrays(topLevel, change.size)]);
-  if (options.stage === false) {
+  if (options.stage === false || (options.commit === false && !options.stage)) {
     writeFiles(topLevel, files, stateDirs(repository.stateDir).scratch);
     for (const path of old) removeFile(topLevel, path, DERIVED);
     return null;
