@@ -1,4 +1,5 @@
 import { HandoffError } from '../core/error.ts';
+import { assertUnlocked } from '../git/locked-index.ts';
 import { markCommitted } from '../journal/committed.ts';
 import { letGitSee } from '../journal/excluded.ts';
 import { clearPending } from '../journal/pending-marks.ts';
@@ -81,21 +82,21 @@ async function noteChanged(
 }
 
 /** Most were written by verbs that do not stage. */
-function stage(
+async function stage(
   repository: Repository,
   topLevel: string,
   sessions: readonly Session[],
   paths: Iterable<string>,
 ): Promise<void> {
   const present = sessions.flatMap((session) => writtenRecords(topLevel, dirsOf(repository), session));
-  return repository.index.add([...paths], present);
+  assertUnlocked(repository.dirs, await repository.index.add([...paths], present));
 }
 
 /** The record is in the journal and in the work tree: whoever is told that it failed would write it twice. */
 function warnNotStaged(repository: Repository): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof HandoffError)) throw error;
-    repository.warn(`Written, but not staged: ${error.message}. The next commit takes it along all the same.`);
+    repository.warn(`Written, but not staged: ${error.message} The next commit takes it along all the same.`);
   };
 }
 

@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { assertUnlocked } from '../git/locked-index.ts';
 import { commit } from '../journal/commit.ts';
 import { type FileToWrite, removeFile, writeFiles } from '../journal/files.ts';
 import { withoutOwnHooks } from '../journal/own-hooks.ts';
@@ -32,7 +33,7 @@ export async function publish(repository: Repository, plan: Plan, options: Publi
   const before = await readBefore(topLevel, written);
   try {
     writeFiles(topLevel, files, scratch);
-    if (isStaging) await repository.index.add(written);
+    if (isStaging) assertUnlocked(repository.dirs, await repository.index.add(written));
   } catch (error) {
     await putBack(topLevel, before, scratch); // as if nothing had been tried, so that it can be tried again
     throw error;
@@ -45,7 +46,7 @@ export async function publish(repository: Repository, plan: Plan, options: Publi
     await assertHeld(repository, oid, files);
     return oid;
   }
-  if (isStaging) await repository.index.add(removed);
+  if (isStaging) assertUnlocked(repository.dirs, await repository.index.add(removed));
   return null;
 }
 

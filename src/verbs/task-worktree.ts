@@ -5,6 +5,7 @@ import { openTree } from '../audit/tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import { quoteWord } from '../core/quote.ts';
 import { discoverRepository } from '../git/discover.ts';
+import { assertUnlocked } from '../git/locked-index.ts';
 import { gitFailure, runGit } from '../git/run.ts';
 import type { Claim } from '../journal/claims.ts';
 import { guarded } from '../journal/durable.ts';
@@ -161,7 +162,7 @@ async function takeAway(repository: Repository, session: Session): Promise<void>
   for (const each of paths) removeFile(topLevel, each);
   for (const each of [session.folder, dirname(session.folder)]) removeIfEmpty(join(topLevel, each));
   clearPending(repository.dirs.gitDir, session);
-  await repository.index.add(paths); // some may have been staged
+  assertUnlocked(repository.dirs, await repository.index.add(paths)); // some may have been staged
 }
 
 function removeIfEmpty(folder: string): void {

@@ -5,6 +5,7 @@ import { openTree } from '../../audit/tree-source.ts';
 import { HandoffError } from '../../core/error.ts';
 import type { LogGrowth } from '../../core/log-growth.ts';
 import { LEDGER, ROOT } from '../../core/paths.ts';
+import { assertUnlocked } from '../../git/locked-index.ts';
 import type { NativeGitStore } from '../../git/native-store.ts';
 import { readGit } from '../../git/run.ts';
 import type { Oid } from '../../git/store.ts';
@@ -94,10 +95,11 @@ export function staging(
     const gone = old.map((path) => ({ path, bytes: null, at: '' }));
     try {
       const staged = [...there, { ...checkpoint, at: ready.at }, ...gone];
-      const isInPlace = await repository.index.put(staged, () => {
+      const outcome = await repository.index.put(staged, () => {
         ready.take();
         for (const path of old) tryRemove(repository, path);
       });
+      const isInPlace = assertUnlocked(repository.dirs, outcome);
       isInLine = () => isInPlace() && files.every((file) => isThere(topLevel, file));
     } finally {
       ready.discard();
@@ -174,12 +176,12 @@ async function readOids(store: NativeGitStore, tree: Oid): Promise<(path: string
 
 /** The work tree and the index have the ledger of HEAD again. */
 async function putBack(repository: Repository, written: readonly string[]): Promise<void> {
-  const { git, store, index } = repository;
+  const { dirs, git, store, index } = repository;
   const topLevel = requireWorkTree(repository);
   const isThere = await Promise.all(written.map((path) => store.has(`HEAD:${path}`)));
   const extra = written.filter((_, i) => !isThere[i]);
   for (const path of extra) removeFile(topLevel, path, DERIVED);
-  await index.add(extra);
+  assertUnlocked(dirs, await index.add(extra));
   if (await store.has(`HEAD:${LEDGER}`)) await readGit(git, ['checkout', '--quiet', 'HEAD', '--', LEDGER]);
 }
 
