@@ -1,10 +1,10 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
-import { hooked, tryGit } from './hooked.ts';
+import { hooked, open, PROGRAM, tryGit, writeHook } from './hooked.ts';
 import { FLOWS, type Step } from './pending-flows.ts';
 
 /** A clone of a server, on a branch of its own. */
@@ -85,5 +85,87 @@ describe.each([
     expect(await handoff.verify()).toMatchObject({ valid: true, findings: [] });
     expect(git(here.dir, 'status', '--porcelain', '--', '.handoff')).toBe('');
     expect(await handoff.audit.verify()).toMatchObject({ valid: true });
+  });
+});
+
+describe('the hook that takes records along', () => {
+  const commitMine = (dir: string, ...args: string[]) => {
+    appendFileSync(join(dir, 'mine.txt'), 'more\n');
+    return tryGit(dir, ['commit', '--quiet', '--message', 'mine', ...args, '--', 'mine.txt']);
+  };
+
+  it('starts no Node where nothing waits, also right after it took some', async () => {
+    const { here } = await pending(false);
+    const [node, starts] = ['node', 'starts'].map((name) => join(here.dir, '..', name));
+    writeHook(node!, `#!/bin/sh\necho start >>'${starts}'\nexec '${PROGRAM.node}' "$@"\n`);
+    await open(here.dir, { program: { ...PROGRAM, node: node! } }).hooks.install();
+    for (const _ of ['with records', 'without', 'without']) expect(commitMine(here.dir)).toMatchObject({ code: 0 });
+    expect(committed(here)).toHaveLength(3);
+    expect(readFileSync(starts!, 'utf8')).toBe('start\n');
+    await reopen(here).handoff.wrap({ message: 'over' });
+    expect(existsSync(join(here.dir, '.git/handoff-pending'))).toBe(false);
+  });
+
+  it('in a linked work tree, and nothing of it in the first one', async () => {
+    const first = await hooked(place());
+    const linked = join(first.dir, '../linked');
+    git(first.dir, 'worktree', 'add', '--quiet', '-b', 'other', linked);
+    const here = reopen(first, linked);
+    await here.handoff.start({ as: 'donna' });
+    expect(commitMine(first.dir)).toMatchObject({ code: 0, stderr: '' });
+    expect(committed(first)).toEqual([]);
+    expect(commitMine(linked)).toMatchObject({ code: 0, stderr: '' });
+    expect(committed(here)).toHaveLength(1);
+    expect(git(linked, 'status', '--porcelain')).toBe('');
+  });
+
+  it('in a submodule', async () => {
+    const { here } = await pending(false);
+    const outer = join(here.dir, '../outer');
+    git('/', 'init', '--quiet', outer);
+    git(
+      outer,
+      '-c',
+      'protocol.file.allow=always',
+      'submodule',
+      '--quiet',
+      'add',
+      '--branch',
+      'feature',
+      here.dir,
+      'inner',
+    );
+    const inner = await hooked(reopen(here, join(outer, 'inner')));
+    await reopen(inner).handoff.start({ as: 'erin' });
+    expect(commitMine(inner.dir)).toMatchObject({ code: 0, stderr: '' });
+    expect(committed(inner)).toHaveLength(1);
+    expect(git(inner.dir, 'status', '--porcelain')).toBe('');
+  });
+
+  it('refuses nobody: where records cannot come along it says so', async () => {
+    const { here } = await pending(true);
+    const folder = git(here.dir, 'ls-files', '--others', '.handoff').split('/').slice(0, 4).join('/');
+    rmSync(join(here.dir, folder), { recursive: true });
+    writeFileSync(join(here.dir, folder), 'a file where the folder should be\n');
+    const { code, stderr } = commitMine(here.dir);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('do not go with this commit')]);
+    expect(committed(here)).toEqual([]);
+  });
+
+  it('takes what was signed, whatever filter there is', async () => {
+    const { here } = await pending(true);
+    git(here.dir, 'config', 'filter.loud.clean', 'tr a-z A-Z');
+    writeFileSync(join(here.dir, '.git/info/attributes'), '* filter=loud\n');
+    expect(commitMine(here.dir)).toMatchObject({ code: 0 });
+    writeFileSync(join(here.dir, '.git/info/attributes'), '');
+    expect(await reopen(here).handoff.verify()).toMatchObject({ valid: true });
+    expect(committed(here)).toHaveLength(3);
+  });
+
+  it('of two agents in one work tree: both', async () => {
+    const { here } = await pending(true);
+    await reopen(here).handoff.start({ as: 'erin' });
+    expect(commitMine(here.dir)).toMatchObject({ code: 0, stderr: '' });
+    expect(committed(here)).toHaveLength(4);
   });
 });
