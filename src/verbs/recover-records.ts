@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { recordName } from '../core/paths.ts';
 import { listSome } from '../core/some.ts';
+import { objectFormat, objectId } from '../git/loose-object.ts';
 import { type Committed, markCommitted, readCommitted, unmarkCommitted } from '../journal/committed.ts';
 import { letGitOverwrite } from '../journal/excluded.ts';
 import { type FileToWrite, writeFiles } from '../journal/files.ts';
@@ -59,9 +60,9 @@ function putBackChanged(topLevel: string, dirs: StateDirs, session: Session): st
 }
 
 /**
- * Those that were just written, and those that git took away: another branch was checked out, or a commit taken back. The latter
- * may come back by git, which must be free to overwrite them: it is told to ignore the folder. From a stash they come back only
- * where nothing is, so what is stashed stays away until it is committed.
+ * Those that were just written, and those that went missing. What git took away, with another branch or a commit that was taken
+ * back, may come back by git, which must be free to overwrite it: git is told to ignore the folder. From a stash files come back
+ * only where nothing is, so what is stashed stays away until it is committed.
  */
 async function writeMissing(
   repository: Repository,
@@ -73,12 +74,21 @@ async function writeMissing(
   const stashed = isCommitting ? new Set<string>() : await stashedAmong(repository, lost);
   if (stashed.size > 0) repository.warn(inStash([...stashed]));
   const files = missing.filter(({ path }) => !stashed.has(path));
-  const back = lost.findLast(({ path }) => !stashed.has(path));
-  if (back && !(await repository.store.has(`HEAD:${back.path}`))) letGitOverwrite(repository.dirs.commonDir, session);
+  const back = lost.filter(({ path }) => !stashed.has(path));
+  if (await mayComeBack(repository, back)) letGitOverwrite(repository.dirs.commonDir, session);
   writeFiles(topLevel, files, dirsOf(repository).scratch);
   const newest = lastPath(dirsOf(repository), session);
   if (newest !== null) markPending(repository.dirs.gitDir, session, newest);
   return files.map(({ path }) => path);
+}
+
+/** Whether git has the bytes of one that HEAD lacks: only then some commit can bring it. */
+async function mayComeBack({ store, dirs }: Repository, files: readonly FileToWrite[]): Promise<boolean> {
+  for (const { path, bytes } of files) {
+    const oid = objectId(objectFormat(dirs.commonDir), 'blob', bytes);
+    if ((await store.has(oid)) && !(await store.has(`HEAD:${path}`))) return true;
+  }
+  return false;
 }
 
 function inStash(paths: readonly string[]): string {
