@@ -111,7 +111,7 @@ async function afterGit(place, verb, run, mode, before, counts) {
   }
   if (existsSync(lock)) {
     counts.locked++;
-    const again = await attempt(place, ['note', 'locked']);
+    const again = await attempt(place, ['note', '--stage', 'locked']);
     const code = again.json?.error?.code;
     const said = code === 'io' ? /left that lock file behind/.test(again.stdout) : /not staged/.test(again.stderr);
     check(

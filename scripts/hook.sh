@@ -18,14 +18,29 @@ main() {
   esac
 }
 
-# Nothing staged under .handoff: nothing to check.
+# No record waits for a commit, and nothing is staged under .handoff: nothing to do.
 pre_commit() {
+  ! is_pending || start_node "$@"
   git diff-index --cached --quiet HEAD -- .handoff 2>/dev/null
   case $? in
     0) exit 0 ;;
     1) start_node "$@" ;;
   esac
   [ -z "$(git ls-files --cached -- .handoff)" ] || start_node "$@" # no commit yet
+}
+
+# Whether HEAD lacks the newest record of a session. A rebase gets none.
+is_pending() {
+  find_git_dir
+  [ -d "$git_dir/handoff-pending" ] || return 1
+  [ ! -d "$git_dir/rebase-merge" ] && [ ! -d "$git_dir/rebase-apply" ] || return 1
+  set +f
+  for mark in "$git_dir"/handoff-pending/*; do
+    [ -f "$mark" ] && IFS= read -r path <"$mark" || continue
+    git rev-parse --quiet --verify "HEAD:$path" >/dev/null 2>&1 || { set -f && return 0; }
+  done
+  set -f
+  return 1
 }
 
 # Adds the trailers of the session that is open in this work tree. No Node.

@@ -127,6 +127,16 @@ describe('what checks us from outside', () => {
 });
 
 describe('effects have one place', () => {
+  test('what knows the bytes of the index is behind one file', () => {
+    const inside = /^git\/index\/index-(?:copy|direct|entries|folder|place|trees)\.ts$/;
+    const known = modules.filter(({ path }) => inside.test(path));
+    expect(known).toHaveLength(6);
+    const users = modules.filter(
+      ({ path, inner }) => !inside.test(path) && inner.some((target) => inside.test(target)),
+    );
+    expect(users.map(({ path }) => path)).toEqual(['git/index/index-file.ts']);
+  });
+
   test('only adapters touch the process', () => {
     const touching = modules.filter(({ code, node }) => /\bprocess\.\w/.test(code) || node.includes('node:process'));
     expect(touching.length).toBeGreaterThan(0);

@@ -439,7 +439,7 @@ describe('sessions at work', () => {
     const place = await initialised();
     await place.handoff.start({ as: 'donna' });
     const { path } = await place.handoff.note({ text: 'kept' });
-    git(place.dir, 'reset', '--quiet', '--hard');
+    git(place.dir, 'clean', '--quiet', '-fd');
     await place.handoff.note({ text: 'next' });
     expect(readFileSync(join(place.dir, path), 'utf8')).toContain('text: kept\n');
     expect(place.warnings.join('\n')).toContain('Restored from the journal');

@@ -93,17 +93,20 @@ export function isFamily(command: Verb | Family): command is Family {
   return 'verbs' in command;
 }
 
-/** For verbs that write: how far the change goes. */
-export const PUBLISH_FLAGS: readonly Flag[] = [
-  { flags: '--no-commit', about: 'write and stage, but do not commit' },
+/** Nothing is staged that is not committed, unless somebody asks for it. */
+export const STAGE_FLAGS: readonly Flag[] = [
+  { flags: '--stage', about: 'stage what is written and not committed' },
   { flags: '--no-stage', about: 'only write the files' },
 ];
+
+/** For verbs that write: how far the change goes. */
+export const PUBLISH_FLAGS: readonly Flag[] = [{ flags: '--no-commit', about: 'only write the files' }, ...STAGE_FLAGS];
 
 /** For verbs that add a record to a session. */
 export const RECORD_FLAGS: readonly Flag[] = [
   { flags: '--session <id>', about: "not this work tree's session but that one; the beginning is enough" },
   { flags: '--commit', about: 'commit the session as well' },
-  { flags: '--no-stage', about: 'only write the files' },
+  ...STAGE_FLAGS,
   { flags: '--allow-secret', about: 'a person has looked: what seems to be a secret is none' },
   { flags: '--local', about: 'go on without the remote that handoff.remote names' },
 ];

@@ -161,7 +161,7 @@ async function missingFor({ store }: Repository, oid: Oid, paths: readonly strin
     commit: oid,
     path: paths[0]!,
     message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${listSome(paths, 1)}, and no thought record accounts for it.`,
-    hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)} (in an open session: git handoff start), commit the record too (git commit -- .handoff) and push again. If a thought is about the branch that this comes from, push that branch along, whole. A maintainer may waive it: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
+    hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)} (in an open session: git handoff start), commit the record too (git add .handoff && git commit) and push again. If a thought is about the branch that this comes from, push that branch along, whole. A maintainer may waive it: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
   };
 }
 

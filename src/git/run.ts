@@ -155,7 +155,8 @@ const PARTIAL = { hint: 'This is a partial clone; fetch the rest: `git fetch --r
 
 const BAD_CONFIG = { hint: 'Mend that line of the configuration: git config --edit, or an editor.' };
 
-const LOCKED = {
+/** For whoever meets a lock of git's. */
+export const LOCKED = {
   hint: 'Another git process is running in this repository: wait until it ends and try again. If none is, one was killed and left that lock file behind; then remove the file.',
 };
 

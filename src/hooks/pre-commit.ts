@@ -1,10 +1,31 @@
-import { hasErrors } from '../core/error.ts';
+import { HandoffError, hasErrors } from '../core/error.ts';
+import { ROOT } from '../core/paths.ts';
+import { takePending } from '../journal/commits/take-pending.ts';
 import type { Repository } from '../repository/repository.ts';
+import { stagedTree } from '../repository/staged-tree.ts';
 import type { Judgement } from './judgement.ts';
 import { judgeStaged } from './staged-records.ts';
 
-/** What is staged holds, and no record is changed or deleted. */
+/** What is staged holds, and no record is changed or deleted. Then what is pending goes along. */
 export async function preCommit(repository: Repository): Promise<Judgement[]> {
-  const findings = await judgeStaged(repository);
-  return [{ ref: null, pass: !hasErrors(findings), reason: null, findings }];
+  const findings = (await isChanged(repository)) ? await judgeStaged(repository) : [];
+  const pass = !hasErrors(findings);
+  if (pass) await takePending(repository).catch(notRefused(repository));
+  return [{ ref: null, pass, reason: null, findings }];
+}
+
+/** Where nothing of ours is staged, what HEAD has is not judged again: nobody's code waits for that. */
+async function isChanged(repository: Repository): Promise<boolean> {
+  const { store } = repository;
+  const staged = await stagedTree(repository);
+  const [before, now] = await Promise.all(['HEAD', staged].map((rev) => store.resolve(`${rev}:${ROOT}`)));
+  return before !== now;
+}
+
+/** The records stay where they are, and go with a later commit. */
+function notRefused(repository: Repository): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof HandoffError)) throw error;
+    repository.warn(`The records that are waiting do not go with this commit: ${error.message}`);
+  };
 }

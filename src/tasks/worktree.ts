@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { find } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
@@ -8,12 +8,15 @@ import { guarded } from '../disk/durable.ts';
 import { ifThere } from '../disk/if-there.ts';
 import { removeFile } from '../disk/tree-files.ts';
 import { discoverRepository } from '../git/discover.ts';
+import { assertUnlocked } from '../git/index/locked-index.ts';
 import { gitFailure, runGit } from '../git/run.ts';
+import { exclude } from '../journal/commits/excluded.ts';
 import type { PublishOptions } from '../journal/commits/publish.ts';
 import { publishRecords } from '../journal/commits/publish-records.ts';
 import { isHere } from '../journal/commits/recover-records.ts';
 import { missingRecords, writtenRecords } from '../journal/commits/restore.ts';
 import type { Claim } from '../journal/locks/claims.ts';
+import { clearPending } from '../journal/sessions/pending-marks.ts';
 import { dropPointers, pointTo } from '../journal/sessions/pointers.ts';
 import { replaceSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
@@ -84,7 +87,8 @@ function mainTree(repository: Repository): string {
 }
 
 export async function addWorktree(repository: Repository, place: NewWorktree): Promise<void> {
-  exclude(repository);
+  // so that the work trees of tasks are nobody's untracked files
+  guarded(FOLDER, () => exclude(repository.dirs.commonDir, `${FOLDER}/`));
   if (place.isResumed && (await isWhole(repository, place))) return;
   const isThere = place.isResumed && (await repository.store.has(`refs/heads/${place.branch}`));
   const what = isThere ? [place.path, place.branch] : ['-b', place.branch, place.path, 'HEAD'];
@@ -117,17 +121,6 @@ async function removeBranch({ git }: Repository, { branch }: NewWorktree): Promi
   await runGit(git, ['branch', '--quiet', '-d', branch]);
 }
 
-/** So that the work trees of tasks are nobody's untracked files. */
-function exclude({ dirs }: Repository): void {
-  const path = join(dirs.commonDir, 'info', 'exclude');
-  const text = ifThere(() => readFileSync(path, 'utf8')) ?? '';
-  if (text.split('\n').includes(`${FOLDER}/`)) return;
-  guarded(path, () => {
-    mkdirSync(dirname(path), { recursive: true });
-    appendFileSync(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${FOLDER}/\n`);
-  });
-}
-
 /**
  * The session goes on in the new work tree, and what no commit holds of it goes along. It is in the journal: whoever is cut off
  * in between has it restored, where the session then is, by its next verb.
@@ -145,7 +138,7 @@ export async function moveSession(
   try {
     const moved = { ...session, worktree: target.worktree };
     if (session.worktree === repository.worktree && session.worktree !== target.worktree)
-      await takeAway(repository, session, options);
+      await takeAway(repository, session);
     replaceSession(dirs, moved);
     pointTo(dirs, moved);
     if (session.worktree !== target.worktree) dropPointers(dirs, session);
@@ -159,7 +152,7 @@ export async function moveSession(
 }
 
 /** What HEAD has stays: it is the branch's. */
-async function takeAway(repository: Repository, session: Session, options: PublishOptions): Promise<void> {
+async function takeAway(repository: Repository, session: Session): Promise<void> {
   const topLevel = requireWorkTree(repository);
   const source = await openTree(repository.store, 'HEAD');
   const folder = await find(source, session.folder);
@@ -168,7 +161,8 @@ async function takeAway(repository: Repository, session: Session, options: Publi
   if (paths.length === 0) return;
   for (const each of paths) removeFile(topLevel, each);
   for (const each of [session.folder, dirname(session.folder)]) removeIfEmpty(join(topLevel, each));
-  if (options.stage !== false) await repository.index.add(paths);
+  clearPending(repository.dirs.gitDir, session);
+  assertUnlocked(repository.dirs, await repository.index.add(paths)); // some may have been staged
 }
 
 function removeIfEmpty(folder: string): void {

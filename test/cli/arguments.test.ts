@@ -92,15 +92,15 @@ describe('-C and --json', () => {
     expect([code, JSON.parse(stdout).identity]).toEqual([0, 'ada']);
   });
 
-  it('--no-commit stages, --no-stage only writes', () => {
+  it('--stage stages without a commit, --no-commit and --no-stage only write', () => {
     const env = { HANDOFF_KEYS: temporaryDirectory() };
-    const states = ['--no-commit', '--no-stage'].map((flag) => {
+    const states = [['--no-commit', '--stage'], ['--no-commit'], ['--no-stage']].map((flags) => {
       const cwd = temporaryDirectory();
       git(cwd, 'init', '--quiet');
-      expect(run(['init', flag], { cwd, env }).code).toBe(0);
+      expect(run(['init', ...flags], { cwd, env }).code).toBe(0);
       return git(cwd, 'status', '--porcelain', '.handoff').slice(0, 2);
     });
-    expect(states).toEqual(['A ', '??']);
+    expect(states).toEqual(['A ', '??', '??']);
   });
 });
 

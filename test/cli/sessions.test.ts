@@ -369,7 +369,7 @@ describe('text output', () => {
   it('what was restored is said on stderr, and stdout stays one object', async () => {
     const place = fresh();
     await place.handoff.start({ as: 'donna' });
-    git(place.dir, 'reset', '--quiet', '--hard');
+    git(place.dir, 'clean', '--quiet', '-fd');
     const { code, stdout, stderr } = at(place, 'note', 'x', '--json');
     expect([code, Object.keys(JSON.parse(stdout))]).toEqual([0, ['delta_id', 'path']]);
     expect(stderr).toMatch(/^warning: Restored from the journal.*0001-start\.yaml\n$/);

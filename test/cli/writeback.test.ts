@@ -166,6 +166,7 @@ it('reconcile says in a table what was reverted', async () => {
   await changeTask(place, 'P0.1', 'in_progress');
   await place.handoff.thought({ id: 'P0.1', summary: 's' });
   await changeTask(place, 'P0.1', 'done');
+  git(place.dir, 'add', '.handoff');
   git(place.dir, 'commit', '--quiet', '--message', 'records');
   expect(at(place, 'reconcile').stdout).toBe('Nothing that is done was reverted on refs/heads/main.\n');
   git(place.dir, 'revert', '--no-edit', place.sha);

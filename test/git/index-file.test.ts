@@ -20,6 +20,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Discards, openDiscards } from '../../src/git/discards.ts';
 import { discoverRepository } from '../../src/git/discover.ts';
 import { type IndexFile, openIndexFile } from '../../src/git/index/index-file.ts';
+import { assertUnlocked } from '../../src/git/index/locked-index.ts';
 import { type ObjectWriter, openNativeStore } from '../../src/git/objects/native-store.ts';
 import { nodeHost } from '../../src/host.ts';
 import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
@@ -345,6 +346,21 @@ describe('the lock of the index', () => {
     expect(git(at.dir, 'ls-files', 'b', RECORD).split('\n')).toEqual([RECORD, 'b']);
   });
 
+  it.each([
+    ['ours', []],
+    ['git’s', ['update-index', '--index-version', '4']],
+  ])('that nobody gives back is said, by a value, also where the way is %s', async (_, prepare) => {
+    const at = place();
+    if (prepare.length > 0) git(at.dir, ...prepare);
+    const before = indexOf(at);
+    writeFileSync(join(at.dir, '.git/index.lock'), '');
+    const file = { path: RECORD, bytes: Buffer.from('new\n'), at: join(at.dir, write(at.dir, RECORD, 'new\n')) };
+    const answers = await Promise.all([at.index.add([RECORD]), at.index.put([file], () => expect.fail('not locked'))]);
+    expect(answers).toEqual(['locked', 'locked']);
+    expect(indexOf(at).equals(before)).toBe(true);
+    expect(() => assertUnlocked(discoverRepository(at.dir, isolatedEnv), answers[0]!)).toThrow(/index\.lock/);
+  });
+
   it('is taken in vain when the index has changed since it was read: then it is read again', async () => {
     const at = place();
     const store = openNativeStore(gitAt(at.dir));
@@ -440,11 +456,11 @@ describe('bytes that are put into the index', () => {
       { path: OLD, bytes: null, at: '' },
     ];
     const seen: string[] = [];
-    const isInPlace = await at.index.put(files, () => {
+    const outcome = await at.index.put(files, () => {
       seen.push(git(at.dir, 'cat-file', '-p', `:${CHECKPOINT}`), String(existsSync(join(at.dir, '.git/index.lock'))));
       renameSync(join(at.dir, ready), join(at.dir, CHECKPOINT));
     });
-    return { seen, isInPlace };
+    return { seen, isInPlace: assertUnlocked(discoverRepository(at.dir, isolatedEnv), outcome) };
   }
 
   function withLedger(format?: string): Place {

@@ -31,7 +31,7 @@ function replace({ dir }: Place, path: string, from: string, to: string): void {
 }
 
 describe('audit start', () => {
-  test('adds a record to the session that is open here, staged', async () => {
+  test('adds a record to the session that is open here', async () => {
     const here = fresh();
     const { session_id } = await here.handoff.start({ as: 'donna' });
     const result = await here.handoff.audit.start({ intent: 'move the keys' });
@@ -45,7 +45,7 @@ describe('audit start', () => {
       id: result.delta_id,
       fields: { kind: 'audit', intent: 'move the keys' },
     });
-    expect(changes(here)).toContain(`A  ${result.path}`);
+    expect(changes(here)).toContain(`?? ${result.path}`);
   });
 
   test('opens a session where none is open, with the intent, and once', async () => {

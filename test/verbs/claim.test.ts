@@ -264,6 +264,7 @@ describe('across machines that share a remote', () => {
     const [left, right] = machines();
     const { session_id } = await left.handoff.start({ as: 'donna' });
     await left.handoff.claim({ id: 'P0.1.1' });
+    git(left.dir, 'add', '.handoff');
     git(left.dir, 'commit', '--quiet', '-m', 'so far');
     git(left.dir, 'push', '--quiet', 'origin', 'HEAD:main');
     git(right.dir, 'pull', '--quiet', 'origin', 'main');
@@ -281,7 +282,7 @@ describe('claim --worktree', () => {
     expect([place.warnings, changes(place)]).toEqual([[], []]);
     expect(recordsOf(place, session_id)).toEqual([]);
     const there = open(place, { dir: treeOf(place) });
-    expect(changes(there).map((line) => line.slice(0, 2))).toEqual(['A ', 'A ', 'A ']);
+    expect(changes(there).map((line) => line.slice(0, 2))).toEqual(['??', '??', '??']);
     await there.handoff.note({ text: 'in the new one', commit: true });
     await there.handoff.wrap({ message: 'ready' });
     expect(recordsOf(there, session_id).map(({ name }) => name)).toEqual([

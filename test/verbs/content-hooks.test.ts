@@ -112,7 +112,7 @@ describe("a formatter that runs in somebody's own commit", () => {
     const place = fresh();
     hook(place, 'pre-commit', FORMATTER);
     await place.handoff.start({ as: 'donna' });
-    await place.handoff.note({ text: 'one' });
+    await place.handoff.note({ text: 'one', stage: true });
     git(place.dir, 'commit', '--quiet', '--message', 'mine');
     expect(await codesAtHead(place)).not.toEqual([]);
     const { handoff, warnings } = reopen(place);
@@ -124,11 +124,11 @@ describe("a formatter that runs in somebody's own commit", () => {
 
   it('and where it is only staged, as it should be', async () => {
     const place = fresh();
-    await place.handoff.start({ as: 'donna' });
+    await place.handoff.start({ as: 'donna', stage: true });
     const path = git(place.dir, 'diff', '--cached', '--name-only').split('\n')[0]!;
     writeFileSync(join(place.dir, path), readFileSync(join(place.dir, path), 'utf8').replace(': ', ':  '));
     git(place.dir, 'add', '--', path);
-    await reopen(place).handoff.note({ as: 'donna', text: 'one' });
+    await reopen(place).handoff.note({ as: 'donna', text: 'one', stage: true });
     git(place.dir, 'commit', '--quiet', '--message', 'mine');
     expect(await codesAtHead(place)).toEqual([]);
   });

@@ -121,13 +121,14 @@ describe('identity add', () => {
     expect((await reopen(place, bare).handoff.identity.list()).identities).toHaveLength(4);
   });
 
-  it('--no-commit and --no-stage', async () => {
+  it('--no-commit, --stage and --no-stage', async () => {
     const place = fresh();
     const head = git(place.dir, 'rev-parse', 'HEAD');
-    await place.handoff.identity.add({ name: 'frank', commit: false });
+    await place.handoff.identity.add({ name: 'frank', commit: false, stage: true });
     await place.handoff.identity.add({ name: 'grace', stage: false });
+    await place.handoff.identity.add({ name: 'heidi', commit: false });
     expect(git(place.dir, 'status', '--porcelain')).toBe(
-      'A  .handoff/identities/frank/identity.yaml\n?? .handoff/identities/grace/',
+      'A  .handoff/identities/frank/identity.yaml\n?? .handoff/identities/grace/\n?? .handoff/identities/heidi/',
     );
     expect(git(place.dir, 'rev-parse', 'HEAD')).toBe(head);
     expect(await findings(place, { staged: true })).toEqual([]);

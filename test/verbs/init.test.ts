@@ -280,18 +280,20 @@ describe('what else is in the work tree and the index', () => {
     await verifies(here);
   });
 
-  it('--no-commit stages, --no-stage writes, and neither commits', async () => {
+  it('--stage stages without a commit, --no-commit and --no-stage only write', async () => {
     const staged = busy();
     const before = [status(staged.dir), git(staged.dir, 'rev-parse', 'HEAD')];
-    expect(await staged.handoff.init({ commit: false })).toMatchObject({ commit: null });
+    expect(await staged.handoff.init({ commit: false, stage: true })).toMatchObject({ commit: null });
     expect([status(staged.dir), git(staged.dir, 'rev-parse', 'HEAD')]).toEqual(before);
     expect(git(staged.dir, 'diff', '--cached', '--name-only', '--', '.handoff', '.gitattributes').split('\n')).toEqual(
       FILES,
     );
-    const written = busy();
-    expect(await written.handoff.init({ stage: false })).toMatchObject({ commit: null });
-    expect(git(written.dir, 'diff', '--cached', '--name-only', '--', '.handoff', '.gitattributes')).toBe('');
-    expect(existsSync(join(written.dir, '.handoff/policy/0001.yaml'))).toBe(true);
+    for (const only of [{ stage: false }, { commit: false }]) {
+      const written = busy();
+      expect(await written.handoff.init(only)).toMatchObject({ commit: null });
+      expect(git(written.dir, 'diff', '--cached', '--name-only', '--', '.handoff', '.gitattributes')).toBe('');
+      expect(existsSync(join(written.dir, '.handoff/policy/0001.yaml'))).toBe(true);
+    }
   });
 
   it('a hook that refuses the commit: io, the files staged, nothing lost', async () => {

@@ -13,17 +13,9 @@ const fresh = template((place) => {
   git(place.dir, 'commit', '--quiet', '--message', 'code');
 });
 
-/** What git, or somebody, can do to records that are staged and in no commit. */
+/** What git, or somebody, can do to records that are in no commit, staged or not. */
 const LOSSES: [string, (dir: string) => void][] = [
   ['git reset --hard', (dir) => git(dir, 'reset', '--quiet', '--hard')],
-  ['git stash', (dir) => git(dir, 'stash', '--quiet')],
-  [
-    'git stash -u',
-    (dir) => {
-      git(dir, 'reset', '--quiet');
-      git(dir, 'stash', '--quiet', '--include-untracked');
-    },
-  ],
   ['git checkout -f', (dir) => git(dir, 'checkout', '--quiet', '-f', '-B', 'other', 'HEAD')],
   [
     'git clean -fdx',
@@ -40,7 +32,7 @@ describe('what was recorded is not lost', () => {
   it.each(LOSSES)('to %s: the next verb puts every record back and says so', async (_, lose) => {
     const place = fresh();
     const { session_id } = await place.handoff.start({ as: 'donna' });
-    await place.handoff.note({ text: 'before' });
+    await place.handoff.note({ text: 'before', stage: true });
     const before = recordsOf(place, session_id);
     lose(place.dir);
     expect(recordsOf(place, session_id)).toEqual([]);
@@ -48,16 +40,50 @@ describe('what was recorded is not lost', () => {
     await handoff.note({ text: 'after' });
     expect(recordsOf(place, session_id).slice(0, 2)).toEqual(before);
     expect(warnings).toEqual([expect.stringMatching(/^Restored from the journal.*0001-start\.yaml/)]);
-    expect(changes(place)).toEqual(recordsOf(place, session_id).map(({ path }) => `A  ${path}`));
+    expect(changes(place).filter((line) => line.includes('D'))).toEqual([]);
     await handoff.wrap({ message: 'the end' });
     expect(pathsOf(place)).toEqual(recordsOf(place, session_id).map(({ path }) => path));
+    expect(changes(place)).toEqual([]);
+    expect(readFileSync(join(place.dir, '.git/info/exclude'), 'utf8')).not.toContain('.handoff');
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it.each([
+    ['git stash', true, []],
+    ['git stash -u', undefined, ['--include-untracked']],
+  ])('to %s: what is stashed waits there, and comes back', async (_, stage, flags) => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    await place.handoff.note({ text: 'before', ...(stage && { stage }) });
+    const before = recordsOf(place, session_id);
+    git(place.dir, 'stash', '--quiet', ...flags);
+    const { handoff, warnings } = open(place);
+    await handoff.note({ text: 'meanwhile' });
+    expect(recordsOf(place, session_id).map(({ fields }) => fields.seq)).toEqual([3]);
+    expect(warnings).toEqual([expect.stringMatching(/^In the stash.*0001-start\.yaml.*git stash pop/)]);
+    git(place.dir, 'stash', 'pop', '--quiet');
+    expect(recordsOf(place, session_id).slice(0, 2)).toEqual(before);
+    await handoff.wrap({ message: 'the end' });
+    expect(changes(place)).toEqual([]);
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('to a stash that is dropped: the commit has the whole chain', async () => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    await place.handoff.note({ text: 'before' });
+    git(place.dir, 'stash', '--quiet', '--include-untracked');
+    await open(place).handoff.wrap({ message: 'the end' });
+    git(place.dir, 'stash', 'drop', '--quiet');
+    expect(pathsOf(place)).toEqual(recordsOf(place, session_id).map(({ path }) => path));
+    expect(recordsOf(place, session_id)).toHaveLength(3);
     expect(await findings(place)).toEqual([]);
   });
 
   it('to git rm --cached: the commit has the whole chain', async () => {
     const place = fresh();
     const { session_id } = await place.handoff.start({ as: 'donna' });
-    await place.handoff.note({ text: 'before' });
+    await place.handoff.note({ text: 'before', stage: true });
     git(place.dir, 'rm', '-r', '--quiet', '--cached', '.handoff/sessions');
     await place.handoff.wrap({ message: 'the end' });
     expect(pathsOf(place)).toEqual(recordsOf(place, session_id).map(({ path }) => path));
@@ -132,7 +158,8 @@ describe('what was recorded is not lost', () => {
     const { session_id } = await place.handoff.start({ as: 'donna' });
     const lock = join(place.dir, '.git/index.lock');
     writeFileSync(lock, '');
-    const noted = place.handoff.note({ text: 'patience' });
+    await place.handoff.note({ text: 'nobody asks the index' });
+    const noted = place.handoff.note({ text: 'patience', stage: true });
     setTimeout(() => rmSync(lock), 300);
     await noted;
     expect(changes(place)).toEqual(recordsOf(place, session_id).map(({ path }) => `A  ${path}`));

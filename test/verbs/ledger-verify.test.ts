@@ -383,7 +383,7 @@ it('what no commit has is checked and not remembered: it may yet be dropped', as
   const place = fresh();
   const pin = readFileSync(join(place.dir, '.git/handoff/ledger.json'), 'utf8');
   commitSealed(place);
-  await reopen(place).handoff.ledger.append({ commit: false });
+  await reopen(place).handoff.ledger.append({ commit: false, stage: true });
   expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ valid: true, size: 4, seen_at: null });
   expect(await reopen(place).handoff.root({ ledger: true })).toMatchObject({ size: 4 });
   expect(readFileSync(join(place.dir, '.git/handoff/ledger.json'), 'utf8')).toBe(pin);

@@ -340,7 +340,7 @@ describe('ledger append leaves everything else alone', () => {
     expect(await append(place, { stage: false })).toMatchObject({ appended: 1, commit: null });
     const paths = ['checkpoint', 'tile/0/000.p/1', 'tile/entries/000.p/1'].map((path) => `.handoff/ledger/${path}`);
     expect(changes(place)).toEqual(paths.map((path) => `?? ${path}`));
-    expect(await append(place, { commit: false })).toMatchObject({ appended: 1, commit: null });
+    expect(await append(place, { commit: false, stage: true })).toMatchObject({ appended: 1, commit: null });
     expect(changes(place)).toEqual(paths.map((path) => `A  ${path}`));
     expect(git(place.dir, 'rev-parse', 'HEAD')).toBe(head);
     expect(await findings(place, { staged: true })).toEqual([]);

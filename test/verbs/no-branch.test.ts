@@ -99,7 +99,7 @@ describe('a baton that was committed on no branch', () => {
     const next = open(place);
     await next.handoff.start({ as: 'erin' });
     expect(next.warnings.join()).toContain('Restored from the journal');
-    expect(changes(place)).toContain(`A  ${path}`);
+    expect(existsSync(join(place.dir, path))).toBe(true);
     await next.handoff.note({ as: 'erin', text: 'and on', commit: true });
     expect(branchesWith(place, path)).toContain('main');
     expect(changes(place)).toEqual([]);
@@ -222,7 +222,7 @@ describe('a baton that was committed on no branch', () => {
     await place.handoff.start({ as: 'erin' });
     expect(readdirSync(join(place.dir, '.git/handoff/sessions'))).toEqual(expect.arrayContaining(ids));
     git(place.dir, 'branch', 'kept');
-    await place.handoff.status();
+    await place.handoff.start({ as: 'erin' }); // verbs that write forget what commits have
     expect(readdirSync(join(place.dir, '.git/handoff/sessions'))).not.toContain(ids[0]);
   });
 });
@@ -233,7 +233,7 @@ describe('a session that was committed by hand on another branch', () => {
     const place = fresh();
     git(place.dir, 'checkout', '--quiet', '-b', 'side');
     const { session_id } = await place.handoff.start({ as: 'donna' });
-    await place.handoff.wrap({ message: 'the last words', commit: false });
+    await place.handoff.wrap({ message: 'the last words', commit: false, stage: true });
     git(place.dir, 'commit', '--quiet', '--message', 'by hand');
     checkOut(place, 'main');
     await workAndWrap(open(place).handoff, 'erin');
@@ -258,7 +258,7 @@ describe('a session that was committed by hand on another branch', () => {
     checkOut(place, 'side');
     for (const message of ['one', 'two']) {
       await open(place).handoff.start({ as: 'donna' });
-      await open(place).handoff.wrap({ as: 'donna', message, commit: false });
+      await open(place).handoff.wrap({ as: 'donna', message, commit: false, stage: true });
       git(place.dir, 'commit', '--quiet', '--message', message);
     }
     checkOut(place, 'main');

@@ -94,12 +94,14 @@ describe('too early', () => {
 
   test('a commit before the one that the thought names, on another line', async () => {
     const place = await atWork();
+    git(place.dir, 'add', '.handoff');
     git(place.dir, 'commit', '--quiet', '--message', 'records');
     git(place.dir, 'switch', '--quiet', '--create', 'side');
     const side = work(place, { 'side.ts': 's\n' });
     git(place.dir, 'switch', '--quiet', 'main');
     work(place, { 'a.ts': 'one\n' });
     await think(place);
+    git(place.dir, 'add', '.handoff');
     git(place.dir, 'commit', '--quiet', '--message', 'records');
     git(place.dir, 'merge', '--quiet', '--no-edit', 'side');
     await expectTooEarly(place, side);
@@ -127,6 +129,7 @@ describe('too early', () => {
 
   test('a merge that brings what neither side had', async () => {
     const place = await atWork();
+    git(place.dir, 'add', '.handoff');
     git(place.dir, 'commit', '--quiet', '--message', 'records');
     git(place.dir, 'switch', '--quiet', '--create', 'side');
     work(place, { 'side.ts': 's\n' });
@@ -134,6 +137,7 @@ describe('too early', () => {
     work(place, { 'a.ts': 'one\n' });
     await place.handoff.thought({ id: 'P0.1', commit: 'side', summary: 'the side' });
     await think(place);
+    git(place.dir, 'add', '.handoff');
     git(place.dir, 'commit', '--quiet', '--message', 'records');
     git(place.dir, 'merge', '--quiet', '--no-commit', '--no-ff', 'side');
     writeFileSync(join(place.dir, 'evil.ts'), 'slipped in\n');
@@ -205,6 +209,7 @@ describe('not too early', () => {
     const place = await atWork();
     work(place, { 'a.ts': 'one\n' });
     await think(place);
+    git(place.dir, 'add', '.handoff');
     git(place.dir, 'commit', '--quiet', '--message', 'records');
     await place.handoff.note({ text: 'more', commit: true });
     await expectSealed(place);
@@ -242,6 +247,7 @@ describe('not too early', () => {
     const place = fresh();
     tracked(place);
     const opened = await atWork(place);
+    git(place.dir, 'add', '.handoff');
     git(place.dir, 'commit', '--quiet', '--message', 'records');
     work(opened, { 'theirs.ts': 't\n' });
     tracked(place);
@@ -252,6 +258,7 @@ describe('not too early', () => {
 
   test('what came with a merge of it', async () => {
     const place = await atWork();
+    git(place.dir, 'add', '.handoff');
     git(place.dir, 'commit', '--quiet', '--message', 'records');
     git(place.dir, 'switch', '--quiet', '--create', 'feature');
     git(place.dir, 'switch', '--quiet', 'main');
@@ -259,6 +266,7 @@ describe('not too early', () => {
     git(place.dir, 'switch', '--quiet', 'feature');
     work(place, { 'mine.ts': 'm\n' });
     await think(place);
+    git(place.dir, 'add', '.handoff');
     git(place.dir, 'commit', '--quiet', '--message', 'records');
     git(place.dir, 'merge', '--quiet', '--no-edit', 'origin/main');
     await expectSealed(place);

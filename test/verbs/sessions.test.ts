@@ -23,7 +23,7 @@ const fresh = template();
 const STALE = later(601);
 
 describe('start', () => {
-  it('opens a session with one start record, staged and not committed', async () => {
+  it('opens a session with one start record, not staged and not committed', async () => {
     const place = fresh();
     const head = git(place.dir, 'rev-parse', 'HEAD');
     const result = await place.handoff.start({ as: 'donna', intent: 'make the reader strict', task: 'P0.1' });
@@ -45,7 +45,7 @@ describe('start', () => {
       },
     });
     expect(record!.fields).not.toHaveProperty('inherited_from');
-    expect(changes(place)).toEqual([`A  ${record!.path}`]);
+    expect(changes(place)).toEqual([`?? ${record!.path}`]);
     expect(git(place.dir, 'rev-parse', 'HEAD')).toBe(head);
   });
 
@@ -265,7 +265,7 @@ describe('which session', () => {
 });
 
 describe('records of a session', () => {
-  it('note, checkpoint, decide, wip and signal write what their schemas want, one chain, staged', async () => {
+  it('note, checkpoint, decide, wip and signal write what their schemas want, one chain', async () => {
     const place = fresh();
     const { handoff } = place;
     const head = git(place.dir, 'rev-parse', 'HEAD');
@@ -294,8 +294,9 @@ describe('records of a session', () => {
       expect(fields).toMatchObject({ seq: at + 1, prev: records[at - 1]?.id ?? null, session_id, identity: 'donna' });
       expect(fields.clock).toBeGreaterThan((records[at - 1]?.fields.clock as number) ?? 0);
     }
-    expect(changes(place)).toEqual(records.map(({ path }) => `A  ${path}`));
+    expect(changes(place)).toEqual(records.map(({ path }) => `?? ${path}`));
     expect(git(place.dir, 'rev-parse', 'HEAD')).toBe(head);
+    git(place.dir, 'add', '.handoff');
     expect(await findings(place, { staged: true })).toEqual([]);
   });
 

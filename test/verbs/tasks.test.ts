@@ -89,7 +89,7 @@ describe('task add', () => {
   it('with --no-commit it can be worked on at once', async () => {
     const place = planned();
     await place.handoff.task.add({ id: 'E', title: 'new', commit: false });
-    expect(changes(place)).toEqual(['A  .handoff/tasks/E.yaml']);
+    expect(changes(place)).toEqual(['?? .handoff/tasks/E.yaml']);
     const { handoff } = open(place);
     expect((await handoff.task.list()).tasks.map(({ task_id }) => task_id)).toContain('E');
     expect((await handoff.next()).actions.map(({ task_id }) => task_id)).toContain('E');

@@ -54,6 +54,7 @@ describe('a thought is filled in from git', () => {
     'three git processes are enough when the protected branch has %s',
     async (how) => {
       const place = await atWork();
+      git(place.dir, 'add', '.handoff');
       git(place.dir, 'commit', '--quiet', '--message', 'records');
       if (how !== 'not moved') {
         git(place.dir, 'switch', '--quiet', 'main');
@@ -86,6 +87,7 @@ describe('a thought is filled in from git', () => {
     const place = fresh();
     git(place.dir, 'remote', 'add', 'upstream', join(place.dir, '..', 'nowhere'));
     const { handoff, dir } = await atWork(place);
+    git(dir, 'add', '.handoff');
     git(dir, 'commit', '--quiet', '--message', 'records');
     git(dir, 'switch', '--quiet', 'main');
     const theirs = work(place, { 'theirs.txt': 't\n' });

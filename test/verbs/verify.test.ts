@@ -224,13 +224,13 @@ describe('verify --staged', () => {
 
   it('identities may change, with a signature', async () => {
     const place = fresh();
-    await place.handoff.identity.rotate({ name: 'donna', commit: false });
+    await place.handoff.identity.rotate({ name: 'donna', commit: false, stage: true });
     expect(await findings(place, { staged: true })).toEqual([]);
   });
 
   it('on an unborn branch', async () => {
     const place = emptyPlace();
-    await place.handoff.init({ commit: false });
+    await place.handoff.init({ commit: false, stage: true });
     expect(await place.handoff.verify({ staged: true })).toMatchObject({ valid: true });
     await place.handoff.close();
   });

@@ -69,13 +69,15 @@ describe('wrap', () => {
     expect(await findings(place)).toEqual([]);
   });
 
-  it('--no-commit stages, --no-stage only writes', async () => {
+  it('--stage stages without a commit, --no-commit and --no-stage only write', async () => {
     const staged = await fresh();
-    expect((await staged.handoff.wrap({ message: 'x', commit: false })).commit).toBeNull();
+    expect((await staged.handoff.wrap({ message: 'x', commit: false, stage: true })).commit).toBeNull();
     expect(changes(staged).map((line) => line.slice(0, 2))).toEqual(['A ', 'A ']);
-    const loose = await fresh();
-    expect((await loose.handoff.wrap({ message: 'x', stage: false })).commit).toBeNull();
-    expect(changes(loose).map((line) => line.slice(0, 2))).toEqual(['A ', '??']);
+    for (const only of [{ stage: false }, { commit: false }]) {
+      const loose = await fresh();
+      expect((await loose.handoff.wrap({ message: 'x', ...only })).commit).toBeNull();
+      expect(changes(loose).map((line) => line.slice(0, 2))).toEqual(['??', '??']);
+    }
   });
 
   it('takes what the front matter of a draft says, and flags come first', async () => {

@@ -1,5 +1,5 @@
 import type { RawChange } from '../../git/changes/raw-diff.ts';
-import { type Entry, FOLDER, type Source } from './source.ts';
+import { type Entry, FILE, FOLDER, type Source } from './source.ts';
 
 /** A tree with some files added, changed or taken away, as an index differs from the last commit. Folders that differ have no id. */
 export function openChanged(tree: Source, changes: readonly RawChange[]): Source {
@@ -25,6 +25,31 @@ export function openChanged(tree: Source, changes: readonly RawChange[]): Source
     list: async (folder) => (folder.oid === null ? (known.get(folder.path) ?? []) : tree.list(folder)),
     read: (file, limit) => tree.read(file, limit),
     readAll: (files, limit) => tree.readAll(files, limit),
+  };
+}
+
+/** A file that no object of git need hold yet; its id is what it would have. */
+export interface FileBeyond {
+  path: string;
+  bytes: Uint8Array;
+  oid: string;
+}
+
+/** A tree with files added at paths where it has none. */
+export function openBeyond(tree: Source, files: readonly FileBeyond[]): Source {
+  const contents = new Map(files.map(({ path, bytes }) => [path, bytes]));
+  const changes = files.map(({ path, oid }) => ({ path, before: null, after: { mode: FILE, oid } }));
+  const whole = openChanged(tree, changes);
+  return {
+    ...whole,
+    read: async (file, limit) => contents.get(file.path) ?? tree.read(file, limit),
+    async readAll(entries, limit) {
+      const others = await tree.readAll(
+        entries.filter(({ path }) => !contents.has(path)),
+        limit,
+      );
+      return entries.map(({ path }) => contents.get(path) ?? others.shift()!);
+    },
   };
 }
 

@@ -9,9 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { HandoffError } from '../../core/error.ts';
 import type { RepositoryDirs } from '../discover.ts';
 import { isSameFile, ownName, type Processes } from '../own-file.ts';
-import { type Git, type GitResult, gitFailure } from '../run.ts';
+import { type Git, LOCKED } from '../run.ts';
 import { untilUnlocked } from './until-unlocked.ts';
 
 /** Where something is checked out, and who changes that. */
@@ -21,30 +22,35 @@ export interface Checkout {
   processes: Processes;
 }
 
-/** Nothing is waited for while the index is locked, so that whoever is asked to end meanwhile ends afterwards. */
-export async function whileIndexLocked<T>({ dirs, processes }: Checkout, work: () => T): Promise<T> {
+/** Nothing is waited for while the index is locked, so that whoever is asked to end meanwhile ends afterwards. `locked`: by somebody else. */
+export async function whileIndexLocked<T>({ dirs, processes }: Checkout, work: () => T): Promise<T | 'locked'> {
   const index = join(dirs.gitDir, 'index');
   const own = ownName(index, processes);
   writeFileSync(own, '', { flag: 'wx' });
   try {
     const taken = await untilUnlocked(async () => takeLock(own, `${index}.lock`));
-    if (taken.code !== 0) throw gitFailure(['update-index'], taken);
-    return work();
+    return taken === 'locked' ? taken : work();
   } finally {
     if (isSameFile(own, `${index}.lock`)) rmSync(`${index}.lock`, { force: true });
     rmSync(own, { force: true });
   }
 }
 
-/** As git says it where it cannot have it. */
-function takeLock(own: string, lock: string): GitResult {
+function takeLock(own: string, lock: string): 'taken' | 'locked' {
   try {
     linkSync(own, lock);
-    return { code: 0, stdout: Buffer.alloc(0), stderr: '' };
+    return 'taken';
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return { code: 128, stdout: Buffer.alloc(0), stderr: `Unable to create '${lock}': File exists.` };
+    return 'locked';
   }
+}
+
+/** What came of something that needs the index; where it was locked, the error for whoever cannot go on without it. */
+export function assertUnlocked<T>({ gitDir }: RepositoryDirs, outcome: T | 'locked'): T {
+  if (outcome !== 'locked') return outcome;
+  const path = join(gitDir, 'index.lock');
+  throw new HandoffError('io', `The index is locked: ${path} is there.`, { ...LOCKED, data: { path } });
 }
 
 /** Changes a copy of the index, which only the git that is handed on sees, and which then takes the place of the index. Returns what that is. */

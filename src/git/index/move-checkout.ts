@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { gitFailure, runGitSync } from '../run.ts';
 import { takeHalfMoved, type Way } from './half-moved.ts';
-import { type Checkout, replaceIndex, whileIndexLocked } from './locked-index.ts';
+import { assertUnlocked, type Checkout, replaceIndex, whileIndexLocked } from './locked-index.ts';
 
 interface Move extends Way {
   branch: string;
@@ -19,10 +19,11 @@ export async function moveCheckout(checkout: Checkout, move: Move): Promise<bool
   const { gitDir } = checkout.dirs;
   const index = join(gitDir, 'index');
   if (!existsSync(index)) throw noIndex(index);
-  return whileIndexLocked(checkout, () => {
+  const moved = await whileIndexLocked(checkout, () => {
     const isCheckedOut = readFileSync(join(gitDir, 'HEAD'), 'utf8') === `ref: refs/heads/${move.branch}\n`;
     return isCheckedOut && moveLocked(checkout, move);
   });
+  return assertUnlocked(checkout.dirs, moved);
 }
 
 function noIndex(path: string): HandoffError {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { temporaryName, writeUnsynced } from '../../disk/durable.ts';
 import type { GitConfig } from '../../git/config.ts';
-import { untilUnlocked } from '../../git/index/until-unlocked.ts';
-import { type Git, gitFailure, readGit, runGit } from '../../git/run.ts';
+import { isLockedOut, untilUnlocked } from '../../git/index/until-unlocked.ts';
+import { type Git, type GitResult, gitFailure, readGit, runGit } from '../../git/run.ts';
 
 export interface Change {
   written: string[];
@@ -30,13 +30,23 @@ export async function commit(git: Git, config: GitConfig, change: Change): Promi
   const settings = { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity), ...change.settings };
   const message = await messageByHook(forHooks, change, settings);
   const args = ['commit', '--only', '--no-verify', '--cleanup=verbatim', '-m', message, '--', ...paths];
-  const result = await untilUnlocked(() => runGit(forHooks, args, { config: settings }));
+  const result = await commitUnlocked(forHooks, args, settings);
   const oid = /^\[[^\n]* ([0-9a-f]{40,64})\] /m.exec(result.stdout.toString('utf8'))?.[1];
   if (result.code === 0 && oid) return oid;
   // HEAD holds it all: an earlier attempt was cut off right after its commit.
   if (result.code === 1 && NOTHING_NEW.test(result.stdout.toString('utf8')))
     return (await readGit(git, ['rev-parse', 'HEAD'])).toString('utf8').trim();
   throw commitFailure(args, result);
+}
+
+/** Where somebody else has a lock to the end, what git said of it last. */
+async function commitUnlocked(git: Git, args: readonly string[], config: Record<string, string>): Promise<GitResult> {
+  let last: GitResult | null = null;
+  const outcome = await untilUnlocked(async () => {
+    last = await runGit(git, args, { config });
+    return isLockedOut(last) ? 'locked' : last;
+  });
+  return outcome === 'locked' ? last! : outcome;
 }
 
 /** `--no-verify` leaves out the hook for messages too, which may add what a server asks for. */

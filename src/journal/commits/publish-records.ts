@@ -1,18 +1,21 @@
 import { HandoffError } from '../../core/error.ts';
+import { assertUnlocked } from '../../git/index/locked-index.ts';
 import { isDetached, isRebasing } from '../../repository/position.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { markCommitted } from '../sessions/committed.ts';
+import { clearPending } from '../sessions/pending-marks.ts';
 import { isOver } from '../sessions/records.ts';
 import type { Session } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';
 import { changedAtHead, commitSessions } from './commit-sessions.ts';
+import { letGitSee } from './excluded.ts';
 import type { PublishOptions } from './publish.ts';
-import { isHere, leftBehind, recoverRecords } from './recover-records.ts';
+import { isHere, leftBehind, recoverRecords, type Writing } from './recover-records.ts';
 import { writtenRecords } from './restore.ts';
 
 /**
- * Brings the work tree in line with the journal: the records just written, and any that went missing, which is said.
- * Then stages them and, if asked, commits the session's folder.
+ * Brings the work tree in line with the journal: the records just written, and any that went missing, which is said. The index
+ * is left alone (decision 0027), unless it is asked for, or the session's folder is to be committed.
  */
 export async function publishRecords(
   repository: Repository,
@@ -28,26 +31,43 @@ export async function publishRecords(
     );
     return null;
   }
-  const paths = new Set(await restore(repository, topLevel, session, written));
-  if (options.stage === false) return null;
-  if (message === null || options.commit === false) {
-    await stage(repository, topLevel, [session], paths).catch(warnNotStaged(repository));
-    return null;
-  }
+  const isCommitting = message !== null && options.commit !== false && options.stage !== false;
+  const writing = { own: session, written, isCommitting };
+  if (isCommitting) return commitRecords(repository, topLevel, writing, message);
+  const paths = await restore(repository, topLevel, writing);
+  if (options.stage) await stage(repository, topLevel, [session], paths).catch(warnNotStaged(repository));
+  return null;
+}
+
+async function commitRecords(
+  repository: Repository,
+  topLevel: string,
+  writing: Writing,
+  message: string,
+): Promise<string> {
+  const { own, written } = writing;
+  const paths = new Set(await restore(repository, topLevel, writing));
   const staging = async (isAgain: boolean): Promise<readonly Session[]> => {
     // somebody may have checked out or reset what was restored
-    if (isAgain) for (const path of await restore(repository, topLevel, session, written)) paths.add(path);
-    const sessions = [session, ...(await leftBehind(repository, session))];
+    if (isAgain) for (const path of await restore(repository, topLevel, writing)) paths.add(path);
+    const sessions = [own, ...(await leftBehind(repository, own))];
     for (const each of sessions) for (const path of await noteChanged(repository, each, paths)) paths.add(path);
     await stage(repository, topLevel, sessions, paths).catch((error) => {
       throw writtenAllTheSame(error, written, 'staged');
     });
     return sessions;
   };
-  const { commit, branch, sessions } = await commitSessions(repository, session, message, staging);
-  const dirs = dirsOf(repository);
-  for (const { session_id } of sessions) if (isOver(dirs, session_id)) markCommitted(dirs, session_id, { branch });
+  const { commit, branch, sessions } = await commitSessions(repository, own, message, staging);
+  for (const session of sessions) noteCommitted(repository, session, branch);
   return commit;
+}
+
+function noteCommitted(repository: Repository, session: Session, branch: string | null): void {
+  const dirs = dirsOf(repository);
+  const { gitDir, commonDir } = repository.dirs;
+  if (isOver(dirs, session.session_id)) markCommitted(dirs, session.session_id, { branch });
+  clearPending(gitDir, session);
+  letGitSee(commonDir, session);
 }
 
 /** What HEAD has with other bytes is staged as it was signed, and goes in with this commit. Said once. */
@@ -61,34 +81,30 @@ async function noteChanged(
   return changed;
 }
 
-/** Some may have been written with --no-stage, or taken out of the index since. */
-function stage(
+/** Most were written by verbs that do not stage. */
+async function stage(
   repository: Repository,
   topLevel: string,
   sessions: readonly Session[],
   paths: Iterable<string>,
 ): Promise<void> {
   const present = sessions.flatMap((session) => writtenRecords(topLevel, dirsOf(repository), session));
-  return repository.index.add([...paths], present);
+  assertUnlocked(repository.dirs, await repository.index.add([...paths], present));
 }
 
 /** The record is in the journal and in the work tree: whoever is told that it failed would write it twice. */
 function warnNotStaged(repository: Repository): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof HandoffError)) throw error;
-    repository.warn(`Written, but not staged: ${error.message}. The next git handoff command stages it.`);
+    repository.warn(`Written, but not staged: ${error.message} The next commit takes it along all the same.`);
   };
 }
 
 /** The records just written, and any that went missing, which is said. Returns the paths of all of them. */
-async function restore(
-  repository: Repository,
-  topLevel: string,
-  session: Session,
-  written: readonly string[],
-): Promise<string[]> {
+async function restore(repository: Repository, topLevel: string, writing: Writing): Promise<string[]> {
+  const { written } = writing;
   try {
-    const paths = new Set([...(await recoverRecords(repository, topLevel, session)), ...written]);
+    const paths = new Set([...(await recoverRecords(repository, topLevel, writing)), ...written]);
     const lost = [...paths].filter((path) => !written.includes(path));
     if (lost.length > 0) repository.warn(restored(lost));
     return [...paths];

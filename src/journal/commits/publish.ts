@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileToWrite, removeFile, writeFiles } from '../../disk/tree-files.ts';
+import { assertUnlocked } from '../../git/index/locked-index.ts';
 import { withoutOwnHooks } from '../../repository/git-hooks/own-hooks.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { stateDirs } from '../sessions/registry.ts';
@@ -10,6 +11,7 @@ import { assertHeld } from './held-bytes.ts';
 /** Flags of every verb that writes. */
 export interface PublishOptions {
   commit?: boolean;
+  /** True: also where nothing is committed. False: only write the files. */
   stage?: boolean;
 }
 
@@ -20,30 +22,31 @@ export interface Plan {
   identity: string;
 }
 
-/** Applies a plan: files, index, commit. The only way a verb changes the tree. Returns the commit's id, or null. */
+/** Applies a plan: files, index where it is asked for or committed, commit. The only way a verb changes the tree. Returns the commit's id, or null. */
 export async function publish(repository: Repository, plan: Plan, options: PublishOptions): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
   const { files, removed = [] } = plan;
+  const isCommitting = options.stage !== false && options.commit !== false;
+  const isStaging = isCommitting || options.stage === true;
   const { scratch } = stateDirs(repository.stateDir);
   const written = files.map(({ path }) => path);
   const before = await readBefore(topLevel, written);
   try {
     writeFiles(topLevel, files, scratch);
-    if (options.stage !== false) await repository.index.add(written);
+    if (isStaging) assertUnlocked(repository.dirs, await repository.index.add(written));
   } catch (error) {
     await putBack(topLevel, before, scratch); // as if nothing had been tried, so that it can be tried again
     throw error;
   }
   for (const path of removed) removeFile(topLevel, path);
-  if (options.stage === false) return null;
-  if (options.commit !== false) {
+  if (isCommitting) {
     const config = await repository.config();
     const settings = withoutOwnHooks(repository.dirs, config);
     const oid = await commit(repository.git, config, { ...plan, written, settings, scratch });
     await assertHeld(repository, oid, files);
     return oid;
   }
-  await repository.index.add(removed);
+  if (isStaging) assertUnlocked(repository.dirs, await repository.index.add(removed));
   return null;
 }
 

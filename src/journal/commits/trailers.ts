@@ -1,5 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bestEffort } from '../../disk/best-effort.ts';
 import { replaceFile } from '../../disk/durable.ts';
 import { ifThere } from '../../disk/if-there.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -33,14 +34,4 @@ function sessionLine({ session_id }: Session): string {
 
 function trailersPath(commonDir: string, { worktree }: Session): string {
   return join(commonDir, worktree, 'handoff-trailers');
-}
-
-/** A git directory may be read-only, and a work tree gone: then commits go without trailers. */
-function bestEffort<T>(act: () => T): T | null {
-  try {
-    return act();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    return null;
-  }
 }

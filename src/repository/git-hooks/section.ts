@@ -40,7 +40,7 @@ const SECTION = /^# >>> git-handoff((?: \[[^\]\n]*\])*) >>>.*\n[\s\S]*?^# <<< gi
 
 export function formatSection({ name, origin, program, chained }: Section): string {
   const call = formatCall(name, program);
-  const body = READS_INPUT.includes(name) ? handOn(name, call) : onlyIfStaged(name, call('', ''));
+  const body = READS_INPUT.includes(name) ? handOn(name, call) : onlyIfNeeded(name, call('', ''));
   const before = `if [ -f "$0${MOVED}" ] && [ -x "$0${MOVED}" ]; then\n  "$0${MOVED}" "$@" || exit $?\nfi\n`;
   return `# >>> git-handoff${formatOrigin(origin)} >>> git handoff hooks uninstall takes this out\n${body}${chained ? before : ''}${END}`;
 }
@@ -63,10 +63,14 @@ function formatCall(name: HookName, program: Section['program']): Call {
     `else\n  echo '${gone}' >&2\n${isServer ? '  exit 1\n' : ''}fi\n`;
 }
 
-/** Asked here already: mostly nothing of ours is staged, and a second shell costs as much as the question. */
-function onlyIfStaged(name: HookName, call: string): string {
+/**
+ * Asked here already: mostly no record is pending and nothing of ours is staged, and a second shell costs as much as the
+ * question. Where the git directory is elsewhere, the script finds it.
+ */
+function onlyIfNeeded(name: HookName, call: string): string {
   if (name !== 'pre-commit') return call;
-  return `if ! git diff-index --cached --quiet HEAD -- .handoff 2>/dev/null; then\n${call}fi\n`;
+  const isPending = `[ -d .git/handoff-pending ] || [ ! -d .git ] || [ -n "\${GIT_DIR-}" ]`;
+  return `if ${isPending} || ! git diff-index --cached --quiet HEAD -- .handoff 2>/dev/null; then\n${call}fi\n`;
 }
 
 /** Reads what git says, gives it to ours, and puts it back for what follows. */

@@ -6,6 +6,7 @@ import { HandoffError } from '../../core/error.ts';
 import type { LogGrowth } from '../../core/ledger/log-growth.ts';
 import { LEDGER, ROOT } from '../../core/paths.ts';
 import { type FileToWrite, readyFile, removeFile, writeFiles } from '../../disk/tree-files.ts';
+import { assertUnlocked } from '../../git/index/locked-index.ts';
 import type { NativeGitStore } from '../../git/objects/native-store.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { readGit } from '../../git/run.ts';
@@ -43,7 +44,7 @@ export async function writeLedger(
   const topLevel = requireWorkTree(repository);
   const files = change.written.map(({ path, bytes }) => ({ path: `${LEDGER}/${path}`, bytes, ...DERIVED }));
   const old = new Set([...change.removed.map((path) => `${LEDGER}/${path}`), ...findStrays(topLevel, change.size)]);
-  if (options.stage === false) {
+  if (options.stage === false || (options.commit === false && !options.stage)) {
     writeFiles(topLevel, files, stateDirs(repository.stateDir).scratch);
     for (const path of old) removeFile(topLevel, path, DERIVED);
     return null;
@@ -94,10 +95,11 @@ export function staging(
     const gone = old.map((path) => ({ path, bytes: null, at: '' }));
     try {
       const staged = [...there, { ...checkpoint, at: ready.at }, ...gone];
-      const isInPlace = await repository.index.put(staged, () => {
+      const outcome = await repository.index.put(staged, () => {
         ready.take();
         for (const path of old) tryRemove(repository, path);
       });
+      const isInPlace = assertUnlocked(repository.dirs, outcome);
       isInLine = () => isInPlace() && files.every((file) => isThere(topLevel, file));
     } finally {
       ready.discard();
@@ -174,12 +176,12 @@ async function readOids(store: NativeGitStore, tree: Oid): Promise<(path: string
 
 /** The work tree and the index have the ledger of HEAD again. */
 async function putBack(repository: Repository, written: readonly string[]): Promise<void> {
-  const { git, store, index } = repository;
+  const { dirs, git, store, index } = repository;
   const topLevel = requireWorkTree(repository);
   const isThere = await Promise.all(written.map((path) => store.has(`HEAD:${path}`)));
   const extra = written.filter((_, i) => !isThere[i]);
   for (const path of extra) removeFile(topLevel, path, DERIVED);
-  await index.add(extra);
+  assertUnlocked(dirs, await index.add(extra));
   if (await store.has(`HEAD:${LEDGER}`)) await readGit(git, ['checkout', '--quiet', 'HEAD', '--', LEDGER]);
 }
 

@@ -26,7 +26,7 @@ import { signingKey } from './key.ts';
 export interface ProveOptions extends PublishOptions {
   /** A path, an id, or at least six digits of one. */
   record: string;
-  /** Where to write it; `-`: nowhere. Default: in `.handoff/proofs`, staged. */
+  /** Where to write it; `-`: nowhere. Default: in `.handoff/proofs`. */
   output?: string;
 }
 
@@ -156,7 +156,7 @@ function assertPlace({ dirs: { topLevel } }: Repository, file: string): string {
   const path = topLevel === null ? '..' : relative(topLevel, join(realpathSync(folder), basename(file)));
   if (path.split(sep)[0] !== ROOT) return file;
   throw new HandoffError('usage', `${path} is no place for a proof.`, {
-    hint: `Without -o it goes to ${ROOT}/proofs and is staged; with -o anywhere outside ${ROOT}.`,
+    hint: `Without -o it goes to ${ROOT}/proofs; with -o anywhere outside ${ROOT}.`,
   });
 }
 

@@ -6,9 +6,9 @@ import { summarise } from '../../core/record/summary.ts';
 import { recordId, type VerifiedRecord } from '../../core/record/verify.ts';
 import { detached } from '../../core/text/excerpt.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { type Choice, findAllRecords, findRecords } from '../../repository/find-records.ts';
+import { type Choice, findAllRecords, findRecords } from '../../custody/find-records.ts';
+import { openKnownRecords } from '../../custody/known-records.ts';
 import type { Repository } from '../../repository/repository.ts';
-import { openStagedRecords } from '../../repository/staged-records.ts';
 
 export interface LogOptions {
   session?: string;
@@ -34,7 +34,7 @@ export interface LogEntry {
   summary: string;
 }
 
-/** The records that are committed or staged, newest first. Order is (clock, id): no clock on a wall decides. SPEC §2.4 */
+/** The records that are committed, staged or waiting for a commit here, newest first. Order is (clock, id): no clock on a wall decides. SPEC §2.4 */
 export async function log(repository: Repository, options: LogOptions = {}): Promise<{ records: LogEntry[] }> {
   const isWanted = (labels: RecordLabels): boolean => matches(labels, options);
   const choose: Choice<LogEntry> = (path, record, verified) =>
@@ -61,9 +61,9 @@ function byNewest(a: LogEntry, b: LogEntry): number {
   return a.id === b.id ? (a.path < b.path ? -1 : 1) : a.id < b.id ? 1 : -1;
 }
 
-/** The index holds what is committed and what is staged; a bare repository has only the former. */
+/** What is committed, staged or waiting for a commit here; a bare repository has only commits. */
 export async function openRecords(repository: Repository): Promise<Source> {
-  return (await openStagedRecords(repository)).source;
+  return (await openKnownRecords(repository)).source;
 }
 
 function matches(labels: RecordLabels, { session, task, identity, kind }: LogOptions): boolean {

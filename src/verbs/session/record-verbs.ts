@@ -13,7 +13,7 @@ import { positionFields, readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 
-/** Flags of every verb that adds a record to a session. They stage; `--commit` commits. */
+/** Flags of every verb that adds a record to a session. They write the file; `--commit` commits, `--stage` stages. */
 export interface RecordOptions extends SessionChoice, PublishOptions, HoldOptions, SecretOptions {}
 
 export interface RecordResult {
@@ -81,7 +81,7 @@ export async function signalSend(repository: Repository, options: SignalOptions)
   return record(repository, options, { kind: 'signal', fields: { to: options.name, ...type, text: options.text } });
 }
 
-/** One record, journalled, in the work tree and staged. */
+/** One record, journalled and in the work tree. */
 async function record(repository: Repository, options: RecordOptions, draft: RecordDraft): Promise<RecordResult> {
   enterWorkTree(repository);
   const addressee = draft.kind === 'signal' ? draft.fields.to : null;

@@ -19,7 +19,7 @@ import { gatherEvidence } from '../../writeback/run-evidence.ts';
 import { type KeptThought, type PlannedThought, planThought, readThought } from '../../writeback/thought-record.ts';
 import { allowedSecret, openWriter, type RecordOptions, type RecordResult } from '../session/record-verbs.ts';
 
-/** `commit` is the commit that it is about; the record itself is staged. */
+/** `commit` is the commit that it is about; the record itself waits for the next commit. */
 export interface ThoughtOptions extends Omit<RecordOptions, 'commit'> {
   id: string;
   commit?: string;

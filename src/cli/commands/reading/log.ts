@@ -6,7 +6,7 @@ export const log = defineVerb<LogOptions, { records: LogEntry[] }>({
   name: 'log',
   summary: 'records, newest first',
   purpose:
-    'Lists the records that are committed or staged, newest first. A record that does not hold is marked, and what it ' +
+    'Lists the records that are committed, staged or waiting for a commit here, newest first. A record that does not hold is marked, and what it ' +
     'says is not shown.',
   flags: [
     { flags: '--session <id>', about: 'only this session; the beginning of its id is enough' },

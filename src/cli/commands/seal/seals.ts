@@ -6,7 +6,7 @@ import type { ProveOptions, ProveResult } from '../../../verbs/ledger/prove.ts';
 import type { LedgerVerifyOptions, LedgerVerifyResult } from '../../../verbs/ledger/verify.ts';
 import type { LedgerRoot, RootOptions, RootResult } from '../../../verbs/seal/root.ts';
 import type { SealOptions, SealResult } from '../../../verbs/seal/seal.ts';
-import { defineVerb, type Family, type Flag, PUBLISH_FLAGS } from '../../command.ts';
+import { defineVerb, type Family, type Flag, PUBLISH_FLAGS, STAGE_FLAGS } from '../../command.ts';
 
 const text = () => import('./seals-text.ts');
 const SESSION = { name: 'SESSION', about: "its id, or the beginning; default: this work tree's", optional: true };
@@ -63,9 +63,9 @@ export const prove = defineVerb<ProveOptions, ProveResult>({
     'its way to the root of its session, and from there to the checkpoint that was signed. No repository is needed to check it.',
   args: [{ name: 'RECORD', about: 'a path, an id, or six or more digits of one' }],
   flags: [
-    { flags: '-o, --output <file>', about: 'where to; - prints it (default: .handoff/proofs/ID.yaml, staged)' },
+    { flags: '-o, --output <file>', about: 'where to; - prints it (default: .handoff/proofs/ID.yaml)' },
     { flags: '--commit', about: 'commit it as well' },
-    { flags: '--no-stage', about: 'only write the file' },
+    ...STAGE_FLAGS,
   ],
   examples: [
     { run: 'git handoff prove 3f9a1c2b -o proof.yaml', does: 'for somebody elsewhere' },

@@ -5,7 +5,7 @@ import type { SessionEntry } from '../../../verbs/session/sessions.ts';
 import type { StartOptions, StartResult } from '../../../verbs/session/start.ts';
 import type { StatusResult } from '../../../verbs/session/status.ts';
 import type { WrapOptions, WrapResult } from '../../../verbs/session/wrap.ts';
-import { defineVerb, type Flag, PUBLISH_FLAGS } from '../../command.ts';
+import { defineVerb, type Flag, PUBLISH_FLAGS, STAGE_FLAGS } from '../../command.ts';
 import { parseList } from '../../input.ts';
 
 const text = () => import('./sessions-text.ts');
@@ -22,7 +22,7 @@ export const start = defineVerb<StartOptions, StartResult>({
     { flags: '--task <id>', about: 'the task it is about' },
     { flags: '--intent <text>', about: 'what you are going to do' },
     { flags: '--commit', about: 'commit the record as well' },
-    { flags: '--no-stage', about: 'only write the files' },
+    ...STAGE_FLAGS,
     LOCAL,
   ],
   examples: [{ run: 'git handoff start --as donna --intent "make the reader strict"', does: 'begin' }],

@@ -10,8 +10,8 @@ const install = defineVerb<HooksOptions, HooksResult>({
   name: 'install',
   summary: 'let git ask before it commits, merges and pushes',
   purpose:
-    'Adds a marked section to the hooks of this repository: staged records must hold, commits name the session, and ' +
-    'what arrives on a protected branch is judged as the gate judges it. Hooks that are there run as before, after ' +
+    'Adds a marked section to the hooks of this repository: commits name the session and take along the records that wait for ' +
+    'one, staged records must hold, and what arrives on a protected branch is judged as the gate judges it. Hooks that are there run as before, after ' +
     'ours. Local hooks are early advice; a server enforces (--server, in its bare repository).',
   flags: [
     { flags: '--server', about: 'pre-receive, in the bare repository that others push to' },

@@ -16,7 +16,7 @@ export const init = defineVerb<InitOptions, InitResult>({
   ],
   examples: [
     { run: 'git handoff init --as ada', does: 'set up, with ada as the first maintainer' },
-    { run: 'git handoff init --no-commit', does: 'look at the staged files before committing them' },
+    { run: 'git handoff init --no-commit', does: 'look at the files before committing them' },
   ],
   run: async (context, options) =>
     (await import('../../../verbs/setup/init.ts')).init(await context.repository(), options),

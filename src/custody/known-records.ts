@@ -1,29 +1,58 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { openChanged } from '../audit/source/changed-source.ts';
+import { type FileBeyond, openBeyond, openChanged } from '../audit/source/changed-source.ts';
 import { openIndex } from '../audit/source/index-source.ts';
-import type { Source } from '../audit/source/source.ts';
+import { find, type Source } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
 import { readCached, writeCached } from '../audit/tree/cache.ts';
 import { parseJson } from '../core/bytes/json.ts';
 import { ROOT } from '../core/paths.ts';
 import { parseRaw, RAW, type RawChange } from '../git/changes/raw-diff.ts';
+import { objectFormat, objectId } from '../git/objects/loose-object.ts';
 import { readGit } from '../git/run.ts';
-import { cacheFolder, type Repository } from './repository.ts';
+import { isHere } from '../journal/commits/recover-records.ts';
+import { journalledFiles } from '../journal/commits/restore.ts';
+import { isCommitted } from '../journal/sessions/committed.ts';
+import { listSessions } from '../journal/sessions/registry.ts';
+import { dirsOf } from '../journal/sessions/session-state.ts';
+import { cacheFolder, type Repository } from '../repository/repository.ts';
 
-/** The records that are committed or staged. */
-export interface StagedRecords {
+/** The records that are committed, staged, or waiting for a commit. */
+export interface KnownRecords {
   source: Source;
   /** The tree of the last commit; null where nothing can be told from it. */
   committed: Source | null;
-  /** The paths of session folders in which the index differs from that tree. */
+  /** The paths of session folders that are not as in that tree. */
   changed: ReadonlySet<string>;
 }
 
-/** The index holds what is committed and what is staged; a bare repository has only the former. */
-export async function openStagedRecords(repository: Repository): Promise<StagedRecords> {
-  const { dirs, store, git } = repository;
-  if (!dirs.topLevel) return unchanged(await openTree(store, 'HEAD'));
+/** The index holds what is committed and what is staged, the journal what waits for a commit; a bare repository has only commits. */
+export async function openKnownRecords(repository: Repository): Promise<KnownRecords> {
+  if (!repository.dirs.topLevel) return unchanged(await openTree(repository.store, 'HEAD'));
+  const staged = await openStaged(repository);
+  const pending = await missingIn(staged.source, uncommitted(repository));
+  if (pending.length === 0) return staged;
+  const changed = new Set([...staged.changed, ...pending.map(sessionOf)]);
+  return { ...staged, source: openBeyond(staged.source, pending), changed };
+}
+
+/** Of the sessions of this work tree, but for those that are over and known to be committed. */
+function uncommitted(repository: Repository): FileBeyond[] {
+  const dirs = dirsOf(repository);
+  const format = objectFormat(repository.dirs.commonDir);
+  return listSessions(dirs)
+    .filter((session) => isHere(repository, session) && !isCommitted(dirs, session.session_id))
+    .flatMap((session) => journalledFiles(dirs, session))
+    .map(({ path, bytes }) => ({ path, bytes, oid: objectId(format, 'blob', bytes) }));
+}
+
+async function missingIn(source: Source, files: readonly FileBeyond[]): Promise<FileBeyond[]> {
+  const found = await Promise.all(files.map(({ path }) => find(source, path)));
+  return files.filter((_, at) => found[at] === null);
+}
+
+async function openStaged(repository: Repository): Promise<KnownRecords> {
+  const { store, git } = repository;
   const head = (await store.resolve('HEAD')) === null ? null : await openTree(store, 'HEAD');
   const changes = head && (await changesInIndex(repository, head));
   if (!head || !changes || changes.length > MOST || changes.some(({ isUnmerged }) => isUnmerged))
@@ -35,12 +64,12 @@ export async function openStagedRecords(repository: Repository): Promise<StagedR
 /** Whoever stages more than this has them all listed. */
 const MOST = 4096;
 
-function unchanged(tree: Source): StagedRecords {
+function unchanged(tree: Source): KnownRecords {
   return { source: tree, committed: tree, changed: new Set() };
 }
 
 /** `.handoff/sessions/<identity>/<folder>`; of other files a path that is no session's. */
-function sessionOf({ path }: RawChange): string {
+function sessionOf({ path }: { path: string }): string {
   return path.split('/').slice(0, 4).join('/');
 }
 

@@ -12,8 +12,8 @@ import { type Finding, type FindingCode, HandoffError } from '../core/error.ts';
 import type { VerifiedRecord } from '../core/record/verify.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import { assertPinned, cacheFolder, type Repository } from './repository.ts';
-import { openStagedRecords, type StagedRecords } from './staged-records.ts';
+import { assertPinned, cacheFolder, type Repository } from '../repository/repository.ts';
+import { type KnownRecords, openKnownRecords } from './known-records.ts';
 
 /** What is to be kept of a record, or null: all that is kept has to fit in memory. */
 export type Choice<T> = (path: string, record: SessionRecord, verified: VerifiedRecord | null) => T | null;
@@ -42,7 +42,7 @@ export async function findRecords<T>(
   question: Question,
   choose: Choice<T>,
 ): Promise<JudgedRecord<T>[]> {
-  const staged = await openStagedRecords(repository);
+  const staged = await openKnownRecords(repository);
   const trust = await trustIn(staged);
   if (trust) await assertPinned(repository, trust.repoId);
   const folders = trust && (await findFolders(repository, staged, question).catch(nullIfGone));
@@ -51,11 +51,11 @@ export async function findRecords<T>(
 
 /** Every session record there is, valid or not. */
 export async function findAllRecords<T>(repository: Repository, choose: Choice<T>): Promise<JudgedRecord<T>[]> {
-  return judgeAll(repository, await openStagedRecords(repository), choose);
+  return judgeAll(repository, await openKnownRecords(repository), choose);
 }
 
 /** Null where nobody is trusted: what is to be said about that is for `judgeAll`. */
-async function trustIn({ source }: StagedRecords): Promise<Trust | null> {
+async function trustIn({ source }: KnownRecords): Promise<Trust | null> {
   try {
     return await loadTrust(source, nodeSuite, () => {});
   } catch (error) {
@@ -73,7 +73,7 @@ function nullIfGone(error: unknown): null {
 /** The folders of sessions that have what is wanted; null where only reading everything tells. */
 async function findFolders(
   repository: Repository,
-  { source, committed, changed }: StagedRecords,
+  { source, committed, changed }: KnownRecords,
   question: Question,
 ): Promise<SessionFolder[] | null> {
   const sessions = await findSessions(source, () => {});
@@ -103,7 +103,7 @@ function folderOf(path: string): string {
 
 async function listAll(
   folders: readonly SessionFolder[],
-  source: StagedRecords['source'],
+  source: KnownRecords['source'],
   isWanted: (listed: ListedRecord) => boolean,
 ): Promise<FoundRecord[]> {
   const lists = folders.map(async (folder) => {
@@ -120,7 +120,7 @@ function newestFolders(found: readonly FoundRecord[], most: number): SessionFold
 
 async function judgeSome<T>(
   repository: Repository,
-  { source }: StagedRecords,
+  { source }: KnownRecords,
   trust: Trust,
   folders: readonly SessionFolder[],
   choose: Choice<T>,
@@ -133,7 +133,7 @@ async function judgeSome<T>(
 
 async function judgeAll<T>(
   repository: Repository,
-  { source }: StagedRecords,
+  { source }: KnownRecords,
   choose: Choice<T>,
 ): Promise<JudgedRecord<T>[]> {
   const seen = openChoice(choose);

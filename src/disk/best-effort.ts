@@ -1,0 +1,9 @@
+/** For what only helps: a git directory may be read-only, and a work tree gone. Null where the file system says no. */
+export function bestEffort<T>(act: () => T): T | null {
+  try {
+    return act();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return null;
+  }
+}
