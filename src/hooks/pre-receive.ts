@@ -141,14 +141,15 @@ async function isProtected({ policies, trunk, root }: Server, { target, old, now
   if (own) return lists(own, target);
   if (trunk.policy || isNullOid(now)) return false;
   if (target === trunk.head) return true;
-  const brought = await policies.at(now);
+  const brought = await policies.arriving(now);
   return brought !== null && lists(brought, target);
 }
 
 /** The policy that a branch has, if it is one of this repository. */
 async function ownPolicy({ policies, root }: Pick<Server, 'policies' | 'root'>, old: Oid): Promise<PolicyAt | null> {
-  const policy = await policies.at(old);
-  return root === null || policy?.root === root ? policy : null;
+  const policy = await policies.standing(old);
+  if (policy === null || policy === 'unreadable') return null;
+  return root === null || policy.root === root ? policy : null;
 }
 
 /** A branch that is new, or has no policy to hold a change to, is held to the trunk's. */
