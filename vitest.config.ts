@@ -13,7 +13,7 @@ const GAUNTLET = [
   'test/ledger/**/*.test.ts',
   'test/threats/{exhaustion,ledger}.test.ts',
   'test/verbs/{claim,ledger,ledger-attacks,ledger-verify,reconcile,seal,seal-too-early,two-machines*}.test.ts',
-  'test/gate/{accepted-many,attacks,honest,server-attacks,server-honest,around-hooks}.test.ts',
+  'test/gate/{accepted-many,attacks,growth,honest,server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
   'test/recipe.test.ts',
 ];

@@ -46,9 +46,15 @@ export function refusing(report: Report): Report {
   return (found) => report({ ...found, severity: 'error' });
 }
 
-/** Whether the same was found before: the same words about the same file. */
-export function isAmong(known: readonly Finding[], { path, message }: Finding): boolean {
-  return known.some((found) => found.path === path && found.message === message);
+/** Tells whether the same was found before: the same words about the same file. Of thousands, each is looked at once. */
+export function among(known: Iterable<Finding>): (found: Finding) => boolean {
+  const words = new Set([...known].map(wordsOf));
+  return (found) => words.has(wordsOf(found));
+}
+
+/** What a finding says, and of which file. */
+export function wordsOf({ path, message }: Finding): string {
+  return `${path}\n${message}`;
 }
 
 /** A finding that was not thrown. */

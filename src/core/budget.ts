@@ -59,6 +59,26 @@ export function openBudget(limits: BudgetLimits, clock: () => number): Budget {
   };
 }
 
+/** One after the other, while there is time. A loop that waits for nothing but itself lets no timer end it. */
+export function* whileTime<T>(budget: Pick<Budget, 'assertTime'>, items: Iterable<T>): Generator<T> {
+  for (const item of items) {
+    budget.assertTime();
+    yield item;
+  }
+}
+
+/** Bytes of their own, in the time that is left: for what those who push have not brought, and do not pay for. */
+export function partOf(budget: Budget, bytes: number): Pick<Budget, 'spend'> {
+  let spent = 0;
+  return {
+    spend(cost, amount) {
+      spent += amount;
+      if (spent > bytes) throw tooMuch(cost, spent, bytes);
+      budget.assertTime();
+    },
+  };
+}
+
 const CODES: Record<Cost, FindingCode> = {
   refs: 'too_large',
   commits: 'too_large',

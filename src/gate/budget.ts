@@ -73,7 +73,9 @@ export async function withinBudget<T>(
     timer = setTimeout(() => reject(budget.outOfTime()), budget.left());
   });
   try {
-    return await Promise.race([judging, late]);
+    const verdict = await Promise.race([judging, late]);
+    budget.assertTime(); // what only computes may have let no timer fire
+    return verdict;
   } catch (error) {
     const over = asOutOfMemory(asHandoffError(error));
     if (!isOverBudget(over)) throw error;

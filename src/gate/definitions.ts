@@ -1,8 +1,10 @@
-import { find, type Source } from '../audit/source/source.ts';
+import { type Entry, FOLDER, find, type Source } from '../audit/source/source.ts';
 import { readSignedDocument } from '../audit/trust/trust.ts';
-import { asHandoffError, type Finding } from '../core/error.ts';
-import { taskPath } from '../core/paths.ts';
+import { type Budget, isOverBudget, whileTime } from '../core/budget.ts';
+import { asHandoffError, type Finding, HandoffError } from '../core/error.ts';
+import { ROOT, taskPath } from '../core/paths.ts';
 import { isOfKind } from '../core/record/kinds.ts';
+import type { ParsedRecord } from '../core/record/record.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trust } from '../core/trust/trust.ts';
@@ -13,30 +15,59 @@ import { nodeSuite } from '../crypto.ts';
  * definition, nothing says that the task is done.
  */
 export async function judgeDefinitions(
-  source: Source,
-  trust: Trust,
+  definitions: Definitions,
   added: readonly PlacedRecord[],
+  budget: Budget,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const [id, change] of doneTasks(added))
-    if (await isDistrusted(source, trust, id)) findings.push(distrusted(id, change));
+  for (const [id, change] of whileTime(budget, doneTasks(added))) {
+    const read = await definitions.read(id);
+    if (read instanceof HandoffError && read.code === 'key_revoked') findings.push(distrusted(id, change));
+  }
   return findings;
+}
+
+/** What tasks ask for, in a tree. */
+export interface Definitions {
+  /** Null where there is none; why, where it does not hold. */
+  read(id: string): Promise<ParsedRecord<'task-definition'> | HandoffError | null>;
+}
+
+/** The folder is listed once: a push may say of thousands of tasks that they are done. */
+export function openDefinitions(source: Source, trust: Trust): Definitions {
+  let listing: Promise<Map<string, Entry>> | undefined;
+  const known = new Map<string, Promise<ParsedRecord<'task-definition'> | HandoffError | null>>();
+  const read = async (id: string): Promise<ParsedRecord<'task-definition'> | HandoffError | null> => {
+    listing ??= listTasks(source);
+    const entry = (await listing).get(taskPath(id));
+    if (!entry) return null;
+    return readSignedDocument(source, entry, 'task-definition', trust, nodeSuite).catch(unlessBroken);
+  };
+  return {
+    read(id) {
+      const reading = known.get(id) ?? read(id);
+      known.set(id, reading);
+      return reading;
+    },
+  };
+}
+
+async function listTasks(source: Source): Promise<Map<string, Entry>> {
+  const folder = await find(source, `${ROOT}/tasks`);
+  const entries = folder?.mode === FOLDER ? await source.list(folder) : [];
+  return new Map(entries.toReversed().map((entry) => [entry.path, entry])); // of two that are called the same the first counts
+}
+
+/** A fault of the environment, and the end of the budget, is thrown on. */
+function unlessBroken(error: unknown): HandoffError {
+  const known = asHandoffError(error);
+  if (known.exitCode === 4 || isOverBudget(known)) throw known;
+  return known;
 }
 
 function doneTasks(added: readonly PlacedRecord[]): Map<string, PlacedRecord> {
   const done = added.filter(isOfKind('task')).filter(({ record }) => record.fields.status === 'done');
   return new Map(done.map((change) => [change.record.fields.task_id, change]));
-}
-
-async function isDistrusted(source: Source, trust: Trust, id: string): Promise<boolean> {
-  const entry = await find(source, taskPath(id));
-  if (!entry) return false;
-  try {
-    await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
-    return false;
-  } catch (error) {
-    return asHandoffError(error).code === 'key_revoked';
-  }
 }
 
 function distrusted(id: string, { path, record }: PlacedRecord): Finding {

@@ -1,6 +1,7 @@
 import { auditDelta, type Delta } from '../audit/delta/delta.ts';
 import type { Evidence } from '../audit/evidence/evidence.ts';
 import { FOLDER, find, type Source } from '../audit/source/source.ts';
+import type { Budget } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
 import { isOfKind } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
@@ -14,7 +15,7 @@ import { evidenceIn } from '../repository/tree-evidence.ts';
 import { accountsFor, waivedAmong } from './accounts.ts';
 import { judgeClocks } from './clocks.ts';
 import type { Comparer } from './coverage/comparer.ts';
-import { judgeDefinitions } from './definitions.ts';
+import { judgeDefinitions, openDefinitions } from './definitions.ts';
 import { gateFacts } from './facts.ts';
 import { judgeLedger } from './ledger.ts';
 import { type Case, type Outcome, openOutcome } from './outcome.ts';
@@ -43,7 +44,7 @@ interface JudgedCase extends Case {
 
 /** SPEC §10.2 to §10.7: everything that is wrong with a change to a branch that has a policy. */
 export async function judge(repository: Repository, input: JudgedCase, rollbacks: Finding[]): Promise<GateResult> {
-  const { trust, before } = input;
+  const { trust, before, budget } = input;
   const findings = [...rollbacks];
   const outcome = await openOutcome(repository, input, (found) => findings.push(found));
   const readVersions = versionReader(repository.store, input.range);
@@ -51,9 +52,9 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const delta = await auditDelta({ before, now: outcome.result }, trust, options);
   const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
   const evidence = evidenceIn(repository, before, trust);
-  const trails = openTrails(evidence, delta.sessions);
+  const trails = openTrails(evidence, delta.sessions, added);
   const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
-  const done = await doneTasks(added, trails);
+  const done = await doneTasks(added, trails, budget);
   const { writeback: rules, exempt } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
   // SPEC §10.5, §10.6: what thoughts cover decides on reviews and done tasks too, even where code needs no thought
   const isAsked = rules.required || rules.review || done.length > 0;
@@ -64,10 +65,10 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
     ...delta.findings,
     ...writeback.findings,
     ...(await judgeRecords(repository, input, arrived, writeback, done)),
-    ...(rules.review ? await judgeVerdicts(arrived, writeback, done) : []),
+    ...(rules.review ? await judgeVerdicts(arrived, writeback, done, budget) : []),
     ...failedRuns(arrived.accounts),
     ...judgeOpenSessions(delta.sessions, rules.open_sessions),
-    ...judgeSecrets(added),
+    ...judgeSecrets(added, budget),
     ...(await judgeClocks(repository, input, added)),
     ...(await judgeLedger(repository, input, delta)),
   ];
@@ -100,7 +101,7 @@ const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async 
 
 async function judgeCode(
   repository: Repository,
-  { base, head, range, before, known, comparer }: JudgedCase,
+  { base, head, range, before, known, comparer, budget }: JudgedCase,
   { outcome, added, accounts, evidence }: Arrived,
   { exempt, isRequired }: { exempt: readonly string[]; isRequired: boolean },
 ): Promise<Writeback> {
@@ -112,6 +113,7 @@ async function judgeCode(
     range,
     comparer,
     isRequired,
+    budget,
     whole: known.length > 0 ? null : outcome.beginnings,
     accounts,
     waived: new Set(waivedIn(added)),
@@ -138,9 +140,12 @@ async function judgeRecords(
   done: readonly DoneTask[],
 ): Promise<Finding[]> {
   const isAnchored = anchoring(repository, input, accounts, writeback);
-  const tasks = await judgeTasks({ source: outcome.result, trust: delta.trust, done, isAnchored });
-  const definitions = await judgeDefinitions(outcome.result, delta.trust, added);
-  return [...tasks, ...definitions, ...(await judgeTokens(added, trails))];
+  const { budget } = input;
+  const source = outcome.result;
+  const definitions = openDefinitions(source, delta.trust);
+  const tasks = await judgeTasks({ source, definitions, done, isAnchored, budget });
+  const distrusted = await judgeDefinitions(definitions, added, budget);
+  return [...tasks, ...distrusted, ...(await judgeTokens(added, trails, budget))];
 }
 
 function accountsIn(added: readonly PlacedRecord[]): Account[] {
@@ -155,10 +160,11 @@ async function judgeVerdicts(
   { delta, evidence }: Arrived,
   { covers }: Writeback,
   done: readonly DoneTask[],
+  budget: Budget,
 ): Promise<Finding[]> {
   const covering = [...covers.keys()].map(({ delta_id }) => delta_id);
   const thoughts = new Set([...covering, ...done.flatMap(({ thought }) => thought?.delta_id ?? [])]);
-  return judgeReviews(covers, done, await verdictsOn(thoughts, { evidence, ...delta }));
+  return judgeReviews(covers, done, await verdictsOn(thoughts, { evidence, ...delta }), budget);
 }
 
 /** What a hint calls BASE is known here. */
@@ -183,8 +189,9 @@ function anchoring(
   { isAnchored }: Writeback,
 ) {
   const commits = new Set(range.commits.map(({ oid }) => oid));
+  const byId = new Map(accounts.map((account) => [account.delta_id, account]));
   return async ({ delta_id, commit }: { delta_id: string; commit: string }): Promise<boolean> => {
-    const account = accounts.find((each) => each.delta_id === delta_id);
+    const account = byId.get(delta_id);
     if (!account || account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
     return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, base);
   };

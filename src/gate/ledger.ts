@@ -1,9 +1,10 @@
 import type { Delta } from '../audit/delta/delta.ts';
 import { readDifferences } from '../audit/delta/differences.ts';
 import { auditLedgerStep } from '../audit/delta/ledger.ts';
-import { isAmong, type Report } from '../audit/finding.ts';
+import { type Report, wordsOf } from '../audit/finding.ts';
 import { find } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
+import { whileTime } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
 import { LEDGER } from '../core/paths.ts';
 import type { Trust } from '../core/trust/trust.ts';
@@ -34,10 +35,11 @@ export async function judgeLedger(repository: Repository, input: TrustingCase, d
 /** Those after the newest merge by which the branch took the ledger as base had it: what it did before is on a second parent's way. */
 async function sinceMerge({ store }: Repository, way: readonly Step[], steps: readonly Step[]): Promise<Step[]> {
   const late: Step[] = [];
+  const changing = new Set(steps);
   for (const step of way) {
     const [own, ...theirs] = await Promise.all([step.to, ...step.merged].map((commit) => ledgerOf(store, commit)));
     if (theirs.includes(own!)) break;
-    if (steps.includes(step)) late.push(step);
+    if (changing.has(step)) late.push(step);
   }
   return late;
 }
@@ -79,15 +81,17 @@ async function isOnProtected(repository: Repository, trust: Trust, head: Oid): P
 async function judgeSteps(
   repository: Repository,
   steps: readonly Step[],
-  { head, range, trust }: TrustingCase,
+  { head, range, trust, budget }: TrustingCase,
   delta: Delta,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   if (range.commits.length < 2) return findings; // a single one was judged as a whole
-  for (const step of steps) {
+  const told = new Set(delta.findings.map(wordsOf));
+  for (const step of whileTime(budget, steps)) {
     // a key that is revoked at the end may have signed on the way there
     const [found] = await judgeStep(repository, step, step.to === head ? [delta.trust] : [delta.trust, trust]);
-    if (found && !isAmong([...findings, ...delta.findings], found)) findings.push({ ...found, commit: step.to });
+    if (found && !told.has(wordsOf(found))) findings.push({ ...found, commit: step.to });
+    if (found) told.add(wordsOf(found));
   }
   return findings;
 }

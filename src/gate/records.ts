@@ -1,4 +1,5 @@
 import type { ChangedSession } from '../audit/delta/sessions.ts';
+import type { Budget } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
 import type { SharedFields } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
@@ -20,8 +21,9 @@ export function judgeOpenSessions(sessions: readonly ChangedSession[], severity:
 }
 
 /** SPEC §8.6: what was refused when it was written may have been written by something else. */
-export function judgeSecrets(added: readonly PlacedRecord[]): Finding[] {
+export function judgeSecrets(added: readonly PlacedRecord[], budget: Budget): Finding[] {
   return added.flatMap(({ path, record }) => {
+    budget.assertTime();
     const fields: SharedFields = record.fields;
     if (fields.secret_allowed === true) return [];
     const found = findSecrets([...(record.body ? [record.body] : []), ...textsIn(fields)].join('\n'));

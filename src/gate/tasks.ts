@@ -1,28 +1,30 @@
 import type { ChangedSession } from '../audit/delta/sessions.ts';
 import type { Evidence } from '../audit/evidence/evidence.ts';
-import { find, type Source } from '../audit/source/source.ts';
+import type { Source } from '../audit/source/source.ts';
 import { isSealed } from '../audit/tree/sealed.ts';
-import { readSignedDocument } from '../audit/trust/trust.ts';
+import { type Budget, whileTime } from '../core/budget.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
-import { taskPath } from '../core/paths.ts';
+import { groupBy } from '../core/group-by.ts';
 import { isOfKind } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { toVerdict, type Verdict } from '../core/record/verdict.ts';
 import { byNewest } from '../core/session/newest.ts';
+import { recordsByTask } from '../core/task/records-by-task.ts';
 import {
   stateOf,
   type TaskThought,
   type TaskToken,
   type TaskTrail,
+  type TracedRecord,
   wholeTrail,
   writebackOf,
 } from '../core/task/state.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import type { Account } from '../core/writeback/account.ts';
-import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { type CommitSet, union } from './coverage/ancestry.ts';
+import type { Definitions } from './definitions.ts';
 
 /** A task that the change says is done, and nobody has changed since. */
 export interface DoneTask {
@@ -40,13 +42,35 @@ export interface Trails {
   tokensOf(id: string): Promise<TaskToken[]>;
 }
 
-/** What the protected branch has, all of it, and what arrives. */
-export function openTrails(evidence: Evidence, sessions: readonly ChangedSession[]): Trails {
-  const arrived = sessions.flatMap(({ records }) => records);
+/**
+ * What the protected branch has, all of it, and what arrives. Only of tasks that records which were not there before change, or
+ * under whose lock they were written: these are asked for at once, as a push may name thousands.
+ */
+export function openTrails(
+  evidence: Evidence,
+  sessions: readonly ChangedSession[],
+  added: readonly PlacedRecord[],
+): Trails {
+  const arrived = recordsByTask(sessions.flatMap(({ records }) => records));
+  const locked = new Set(added.flatMap(({ record }) => record.fields.lock?.task ?? []));
+  const known = once(async () => recordsByTask(await evidence.ofTasks(changedTasks(added))));
+  const holders = once(async () => recordsByTask(await evidence.holdersOf(locked)));
+  const whole = (id: string, there: ReadonlyMap<string, TracedRecord[]>): TaskTrail =>
+    wholeTrail(id, [...(there.get(id) ?? []), ...(arrived.get(id) ?? [])]);
   return {
-    trailOf: memo(async (id) => wholeTrail(id, [...(await evidence.ofTasks([id])), ...arrived])),
-    tokensOf: memo(async (id) => wholeTrail(id, [...(await evidence.holdersOf([id])), ...arrived]).tokens),
+    trailOf: memo(async (id) => whole(id, await known())),
+    tokensOf: memo(async (id) => whole(id, await holders()).tokens),
   };
+}
+
+/** The tasks that records change. */
+export function changedTasks(added: readonly PlacedRecord[]): Set<string> {
+  return new Set(added.filter(isOfKind('task')).map(({ record }) => record.fields.task_id));
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  const reading = memo(read);
+  return () => reading('');
 }
 
 function memo<T>(read: (id: string) => Promise<T>): (id: string) => Promise<T> {
@@ -58,14 +82,19 @@ function memo<T>(read: (id: string) => Promise<T>): (id: string) => Promise<T> {
   };
 }
 
-export async function doneTasks(added: readonly PlacedRecord[], { trailOf }: Trails): Promise<DoneTask[]> {
+export async function doneTasks(
+  added: readonly PlacedRecord[],
+  { trailOf }: Trails,
+  budget: Budget,
+): Promise<DoneTask[]> {
   const tasks: DoneTask[] = [];
-  for (const change of added.filter(isOfKind('task')).filter(({ record }) => record.fields.status === 'done')) {
-    const id = change.record.fields.task_id;
+  const done = added.filter(isOfKind('task')).filter(({ record }) => record.fields.status === 'done');
+  const byId = new Map(done.map((change) => [change.record.id, change]));
+  for (const id of whileTime(budget, changedTasks(done))) {
     const trail = await trailOf(id);
     const state = stateOf(trail);
-    if (state?.delta_id === change.record.id)
-      tasks.push({ id, change, thought: writebackOf(trail), isDone: state.status === 'done' });
+    const change = byId.get(state?.delta_id ?? '');
+    if (state && change) tasks.push({ id, change, thought: writebackOf(trail), isDone: state.status === 'done' });
   }
   return tasks;
 }
@@ -73,8 +102,9 @@ export async function doneTasks(added: readonly PlacedRecord[], { trailOf }: Tra
 export interface TaskCase {
   /** The tree as it is to be. */
   source: Source;
-  trust: Trust;
+  definitions: Definitions;
   done: readonly DoneTask[];
+  budget: Budget;
   /** Whether the commit a thought names is part of what is to be, itself or as a commit that does the same. */
   isAnchored(thought: TaskThought): Promise<boolean>;
 }
@@ -82,23 +112,19 @@ export interface TaskCase {
 /** SPEC §10.5: what is said to be done has its writeback, and its proof where one is asked for. */
 export async function judgeTasks(input: TaskCase): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { id, change, thought, isDone } of input.done) {
+  const isFolderSealed = memo((folder) => isSealed(input.source, folder)); // one session may do many tasks
+  for (const { id, change, thought, isDone } of whileTime(input.budget, input.done)) {
     if (!isDone || !thought || !(await input.isAnchored(thought))) findings.push(notDone(change, id));
-    else if ((await proofOf(input, id)) === 'seal' && !(await isSealed(input.source, folderOf(thought.path))))
+    else if ((await proofOf(input, id)) === 'seal' && !(await isFolderSealed(folderOf(thought.path))))
       findings.push(notSealed(change, id));
   }
   return findings;
 }
 
-async function proofOf({ source, trust }: TaskCase, id: string): Promise<unknown> {
-  const entry = await find(source, taskPath(id));
-  if (!entry) return null;
-  try {
-    return (await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite)).fields.proof ?? null;
-  } catch (error) {
-    if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
-    return null; // a definition that does not hold asks for nothing, and is a finding of its own when it arrives
-  }
+async function proofOf({ definitions }: TaskCase, id: string): Promise<unknown> {
+  const read = await definitions.read(id);
+  if (read instanceof HandoffError) return null; // one that does not hold asks for nothing, and is a finding of its own when it arrives
+  return read?.fields.proof ?? null;
 }
 
 function folderOf(path: string): string {
@@ -135,18 +161,34 @@ export function judgeReviews(
   covers: ReadonlyMap<Account, CommitSet>,
   done: readonly DoneTask[],
   reviews: readonly Verdict[],
+  budget: Budget,
 ): Finding[] {
-  const seen = new Map([...covers].filter(([account]) => isApproved(account, reviews)));
+  const byThought = groupBy(reviews, ({ thought }) => thought);
+  const isSeen = ({ delta_id, identity }: Pick<Said, 'delta_id' | 'identity'>): boolean =>
+    isApproved(identity, byThought.get(delta_id) ?? []);
+  const seen = new Map([...covers].filter(([account]) => isSeen(account)));
   const approved = union(seen.values());
+  const isCovered = withinAll(approved, budget);
   const others = [...covers].filter(([account]) => !seen.has(account));
-  const open = others.filter(([, commits]) => !isWithin(commits, approved)).map(([account]) => account);
+  const open = others.filter(([, commits]) => !isCovered(commits)).map(([account]) => account);
   const unseen = done
     .flatMap(({ id, thought }) => (thought ? [{ ...thought, task_id: id }] : []))
-    .filter((thought) => !isApproved(thought, reviews));
+    .filter((thought) => !isSeen(thought));
   return [...new Map([...open, ...unseen].map((thought) => [thought.delta_id, thought])).values()].map(notReviewed);
 }
 
-function isWithin(commits: CommitSet, all: ReadonlySet<Oid>): boolean {
+/** Many thoughts may share one set of commits, which is looked through once. */
+function withinAll(all: ReadonlySet<Oid>, budget: Budget): (commits: CommitSet) => boolean {
+  const known = new Map<CommitSet, boolean>();
+  return (commits) => {
+    budget.assertTime();
+    const isWithin = known.get(commits) ?? hasOnly(commits, all);
+    known.set(commits, isWithin);
+    return isWithin;
+  };
+}
+
+function hasOnly(commits: CommitSet, all: ReadonlySet<Oid>): boolean {
   for (const oid of commits) if (!all.has(oid)) return false;
   return true;
 }
@@ -177,9 +219,9 @@ function newestOfEach(accounts: readonly Account[]): Account[] {
 type Said = Pick<Account, 'delta_id' | 'identity' | 'task_id' | 'path'>;
 
 /** Each reviewer's last word counts, and one refusal is enough. */
-function isApproved({ delta_id, identity }: Said, reviews: readonly Verdict[]): boolean {
+function isApproved(author: string, reviews: readonly Verdict[]): boolean {
   const words = new Map<string, Verdict>();
-  for (const review of reviews.filter((each) => each.thought === delta_id && each.identity !== identity)) {
+  for (const review of reviews.filter(({ identity }) => identity !== author)) {
     const last = words.get(review.identity);
     if (!last || byNewest(review, last) < 0) words.set(review.identity, review);
   }

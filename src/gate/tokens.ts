@@ -1,20 +1,22 @@
+import { type Budget, whileTime } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
-import { isOfKind, type SharedFields } from '../core/record/kinds.ts';
+import { groupBy } from '../core/group-by.ts';
+import type { SharedFields } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { rivalAt, rivalTokens } from '../core/task/rival-tokens.ts';
 import { type SessionKey, type TaskToken, type TaskTrail, writebackOf } from '../core/task/state.ts';
 import { quoteWord } from '../core/text/quote.ts';
-import type { Trails } from './tasks.ts';
+import { changedTasks, type Trails } from './tasks.ts';
 
 /**
  * SPEC §6.6: what decides over a task is not written under a number of its lock that others have, or have passed. Only that is
  * judged: what a session wrote before it was superseded stays true whenever it is merged, and whoever finds another's number in
  * their own records, by mistake or malice, claims the task anew and says it again.
  */
-export async function judgeTokens(added: readonly PlacedRecord[], trails: Trails): Promise<Finding[]> {
+export async function judgeTokens(added: readonly PlacedRecord[], trails: Trails, budget: Budget): Promise<Finding[]> {
   const findings: Finding[] = [];
   const arrived = new Map(added.map((placed) => [placed.record.id, placed]));
-  for (const task of changedTasks(added)) {
+  for (const task of whileTime(budget, changedTasks(added))) {
     const trail = await trails.trailOf(task);
     const change = arrived.get(trail.changes[0]!.delta_id);
     if (!change) continue; // something that was there is newer
@@ -24,11 +26,11 @@ export async function judgeTokens(added: readonly PlacedRecord[], trails: Trails
       if (other) findings.push(stale(placed, task, other));
     }
   }
-  return [...findings, ...(await usedTwice(added, trails))];
+  return [...findings, ...(await usedTwice(added, trails, budget))];
 }
 
 /** SPEC §6.6: a number of a task's lock is one session's of those of an identity, which can tell. */
-async function usedTwice(added: readonly PlacedRecord[], { tokensOf }: Trails): Promise<Finding[]> {
+async function usedTwice(added: readonly PlacedRecord[], { tokensOf }: Trails, budget: Budget): Promise<Finding[]> {
   const held = new Map<string, TaskToken & { task: string }>();
   for (const placed of added) {
     const { lock } = placed.record.fields;
@@ -36,10 +38,13 @@ async function usedTwice(added: readonly PlacedRecord[], { tokensOf }: Trails): 
     if (lock) held.set(`${lock.task} ${lock.token} ${own.session_id} ${own.identity}`, { ...lock, ...own });
   }
   const findings: Finding[] = [];
-  for (const { task, token, ...own } of held.values()) {
-    const holders = (await tokensOf(task)).filter((each) => each.token === token);
-    const other = holders.find((each) => each.session_id !== own.session_id && each.identity === own.identity);
-    if (other) findings.push(heldTwice(task, token, own.session_id, other));
+  const holders = new Map<string, TaskToken[]>();
+  const keyOf = (task: string, { token, identity }: Omit<TaskToken, 'session_id'>) => `${task} ${token} ${identity}`;
+  for (const task of whileTime(budget, new Set([...held.values()].map((each) => each.task))))
+    for (const [key, some] of groupBy(await tokensOf(task), (each) => keyOf(task, each))) holders.set(key, some);
+  for (const { task, ...own } of whileTime(budget, held.values())) {
+    const other = holders.get(keyOf(task, own))?.find(({ session_id }) => session_id !== own.session_id);
+    if (other) findings.push(heldTwice(task, own.token, own.session_id, other));
   }
   return findings;
 }
@@ -51,10 +56,6 @@ function heldTwice(task: string, token: number, session: string, other: TaskToke
     message: `Session ${session} wrote under number ${token} of the lock of ${task}, and so did session ${other.session_id} of the same identity.`,
     hint: `One of them never held the lock. Leave it out of the branch, claim the task anew (git handoff claim ${quoteWord(task)}) and record the work again.`,
   };
-}
-
-function changedTasks(added: readonly PlacedRecord[]): Set<string> {
-  return new Set(added.filter(isOfKind('task')).map(({ record }) => record.fields.task_id));
 }
 
 /** The thought that makes it done, if that arrives too. */

@@ -1,3 +1,4 @@
+import { type Budget, whileTime } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
 import { byNewest } from '../core/session/newest.ts';
 import { listSome } from '../core/text/list-some.ts';
@@ -23,6 +24,7 @@ export interface WritebackCase {
   comparer: Comparer;
   /** Whether code needs a thought; else only what thoughts cover is told. */
   isRequired: boolean;
+  budget: Budget;
   /** What the whole change is read from, tree by tree; null: from its commits, as what else differs was judged elsewhere. */
   whole: Comparison[] | null;
   /** What base has and head has not, where head takes its place all the same. */
@@ -102,7 +104,7 @@ interface Coverage extends Omit<Writeback, 'findings'> {
 
 /** Steps 2 to 5. */
 async function cover(repository: Repository, input: CoverCase): Promise<Coverage> {
-  const { range, base, head, accounts, own, codeOf, byAncestry, comparer } = input;
+  const { range, base, head, accounts, own, codeOf, byAncestry, comparer, budget } = input;
   const repeats = openRepeats(comparer, codeOf);
   const behind = union(byAncestry.values());
   const free = new Map([...own].filter(([oid]) => !behind.has(oid)));
@@ -117,8 +119,13 @@ async function cover(repository: Repository, input: CoverCase): Promise<Coverage
     return changing.filter((oid) => !waived.has(oid) && !covered.has(oid));
   };
   const elsewhere = await movedAccounts(repository, input);
-  await anchoring.byPatch(elsewhere);
-  for (const account of [...elsewhere].sort(byNewest)) if (open().length > 0) await anchoring.byTree(account);
+  await anchoring.byPatch(whileTime(budget, elsewhere));
+  const left = new Set(open());
+  for (const account of whileTime(budget, [...elsewhere].sort(byNewest))) {
+    if (left.size === 0) break;
+    await anchoring.byTree(account);
+    for (const oid of found.covers.get(account) ?? []) left.delete(oid);
+  }
   if (open().length > 0) {
     const patchIds = open().flatMap((oid) => own.get(oid)!.patchId ?? []);
     const commits = range.commits.map(({ oid }) => oid);
@@ -129,11 +136,17 @@ async function cover(repository: Repository, input: CoverCase): Promise<Coverage
   }
   const covers: Covers<Account> = new Map([...byAncestry, ...found.covers, ...older]);
   const idsHere = (): Set<string> => patchIdsOf([...byAncestry.keys(), ...found.anchored]);
+  const moved = new Set(elsewhere);
+  const tryAll = async (): Promise<Set<string>> => {
+    for (const account of whileTime(budget, elsewhere)) await anchoring.byTree(account);
+    return idsHere();
+  };
+  let all: Promise<Set<string>> | undefined;
   const isAnchored = async (account: Account): Promise<boolean> => {
-    if (elsewhere.includes(account)) await anchoring.byTree(account);
+    if (moved.has(account)) await anchoring.byTree(account);
     if (byAncestry.has(account) || found.anchored.has(account)) return true;
-    for (const other of elsewhere) await anchoring.byTree(other); // the answer is not whom one asks first
-    return isAlong(account, idsHere());
+    all ??= tryAll(); // the answer is not whom one asks first
+    return isAlong(account, await all);
   };
   const ids = idsHere();
   const along = accounts.filter((account) => isAlong(account, ids));
@@ -174,7 +187,7 @@ async function unclaimedPaths(
   codeOf: CodeOf,
   { claiming, waived, moved }: Coverage,
 ): Promise<string[]> {
-  const { whole, isThere, comparer, range, dropped } = input;
+  const { whole, isThere, comparer, range, dropped, budget } = input;
   const wanted =
     whole === null ? pathsOf([...own.values()], codeOf) : inAll(await comparer.changes.read(whole), codeOf);
   const excused = pathsOf(
@@ -183,7 +196,7 @@ async function unclaimedPaths(
   );
   const claimed = new Set(claiming.flatMap(({ files }) => files));
   const unclaimed: string[] = [];
-  for (const path of wanted) {
+  for (const path of whileTime(budget, wanted)) {
     if (!claimed.has(path) && !excused.has(path) && !(await isThere(path))) unclaimed.push(path);
   }
   if (unclaimed.length === 0 || dropped.commits.length > 0) return unclaimed;

@@ -1,5 +1,6 @@
 import { openTree } from '../audit/source/tree-source.ts';
 import { loadTrust } from '../audit/trust/trust.ts';
+import { groupBy } from '../core/group-by.ts';
 import { standingKeys } from '../core/trust/key-standing.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -7,7 +8,7 @@ import { CatFile } from '../git/objects/cat-file.ts';
 import { isNullOid, type Oid, type Ref } from '../git/objects/store.ts';
 import type { Holder } from '../journal/locks/holder.ts';
 import { readLock } from '../journal/locks/lock-objects.ts';
-import { LOCKS, lockPrefix, lockRef, parseAnyLockRef, parseLockRef } from '../journal/locks/lock-ref.ts';
+import { LOCKS, lockRef, parseAnyLockRef } from '../journal/locks/lock-ref.ts';
 import { isLock } from '../journal/locks/lock-signature.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type Judgement, passed, refused } from './judgement.ts';
@@ -24,42 +25,51 @@ export function isLockRef(ref: string): boolean {
   return `${ref}/`.startsWith(LOCKS);
 }
 
+/** Judges the locks of one push, of which there may be thousands: what they share is read once. */
+export interface LockJudge {
+  judge(update: Update): Promise<Judgement>;
+  close(): Promise<void>;
+}
+
+/** Of the trunk's commit; nothing is read before the first is judged. */
+export function openLockJudge({ store, git }: Repository, trunk: Oid, refs: Refs): LockJudge {
+  const locks = new CatFile(git);
+  let loading: Promise<Trust | null> | undefined;
+  let taken: Map<string, Taken[]> | undefined;
+  return {
+    async judge(update) {
+      loading ??= openTree(store, trunk).then((tree) => loadTrust(tree, nodeSuite, () => {}));
+      const trust = await loading;
+      if (!trust) return refused(update.ref, 'nobody can be trusted here: the policy does not hold');
+      taken ??= takenIn(refs);
+      const holderAt = (name: string, oid: Oid) => readHolder(locks, trust, { name, oid });
+      return judgeLock({ refs, taken, holderAt }, update);
+    },
+    close: () => locks.close(),
+  };
+}
+
+/** What is there, and who holds it. */
+interface Ground {
+  refs: Refs;
+  taken: ReadonlyMap<string, readonly Taken[]>;
+  /** Null where it is no lock. */
+  holderAt(name: string, oid: Oid): Promise<Holder | null>;
+}
+
 /**
  * SPEC §8.7: a server takes only what readers would count, by the word of whoever is trusted on the trunk, and keeps what
  * counts: nobody can delete it, or put something else in its place. What is noise may go.
  */
-export async function judgeLock(
-  repository: Repository,
-  trunk: Oid,
-  refs: Refs,
-  { old, now, ref }: Update,
-): Promise<Judgement> {
-  const trust = await trustAt(repository, trunk);
-  if (!trust) return refused(ref, 'nobody can be trusted here: the policy does not hold');
-  const locks = new CatFile(repository.git);
-  try {
-    const holderAt = (name: string, oid: Oid) => readHolder(locks, trust, { name, oid });
-    const standing = old === null ? null : await holderAt(ref, old);
-    if (isNullOid(now))
-      return standing ? refused(ref, 'it is a lock, and locks are never deleted') : passed(ref, 'it is no lock');
-    if (standing) return refused(ref, `it is a lock of ${standing.identity}, and stays what it is`);
-    const holder = await holderAt(ref, now);
-    if (!holder) return refused(ref, NO_LOCK);
-    const reason = await outOfPlace(refs, ref, holder, holderAt);
-    return reason ? refused(ref, reason) : passed(ref, `it is a lock of ${holder.identity}`);
-  } finally {
-    await locks.close();
-  }
-}
-
-/** One push may bring many locks: who is trusted is read once. */
-const TRUSTS = new WeakMap<Repository, Promise<Trust | null>>();
-
-function trustAt(repository: Repository, trunk: Oid): Promise<Trust | null> {
-  const known = TRUSTS.get(repository);
-  const trust = known ?? openTree(repository.store, trunk).then((tree) => loadTrust(tree, nodeSuite, () => {}));
-  if (!known) TRUSTS.set(repository, trust);
-  return trust;
+async function judgeLock(ground: Ground, { old, now, ref }: Update): Promise<Judgement> {
+  const standing = old === null ? null : await ground.holderAt(ref, old);
+  if (isNullOid(now))
+    return standing ? refused(ref, 'it is a lock, and locks are never deleted') : passed(ref, 'it is no lock');
+  if (standing) return refused(ref, `it is a lock of ${standing.identity}, and stays what it is`);
+  const holder = await ground.holderAt(ref, now);
+  if (!holder) return refused(ref, NO_LOCK);
+  const reason = await outOfPlace(ground, ref, holder);
+  return reason ? refused(ref, reason) : passed(ref, `it is a lock of ${holder.identity}`);
 }
 
 const NO_LOCK =
@@ -72,36 +82,41 @@ async function readHolder(locks: CatFile, trust: Trust, ref: Ref): Promise<Holde
 }
 
 /** Why a lock that holds by itself cannot stand there; null when it can. */
-async function outOfPlace(
-  refs: Refs,
-  ref: string,
-  holder: Holder,
-  holderAt: (name: string, oid: Oid) => Promise<Holder | null>,
-): Promise<string | null> {
+async function outOfPlace(ground: Ground, ref: string, holder: Holder): Promise<string | null> {
   const { name, number, released } = parseAnyLockRef(ref)!;
   if (released) {
-    const ended = refs.get(lockRef(name, number));
-    const whose = ended ? await holderAt(lockRef(name, number), ended) : null;
+    const ended = ground.refs.get(lockRef(name, number));
+    const whose = ended ? await ground.holderAt(lockRef(name, number), ended) : null;
     return whose?.identity === holder.identity ? null : 'it ends a lock that is not its own';
   }
-  const highest = await highestBelow(refs, lockPrefix(name), number, holderAt);
+  const highest = await highestBelow(ground, name, number);
   return number - highest > REACH ? `its number is far above ${highest}, the last one that is taken` : null;
 }
 
 /** A number far above the others would leave none to take after it. */
 const REACH = 64;
 
-async function highestBelow(
-  refs: Refs,
-  prefix: string,
-  limit: number,
-  holderAt: (name: string, oid: Oid) => Promise<Holder | null>,
-): Promise<number> {
-  const taken = [...refs.keys()]
-    .filter((ref) => ref.startsWith(prefix))
-    .map((ref) => ({ ref, lock: parseLockRef(prefix, ref) }))
-    .filter(({ lock }) => lock && !lock.released && lock.number < limit)
-    .sort((a, b) => b.lock!.number - a.lock!.number);
-  for (const { ref, lock } of taken) if (await holderAt(ref, refs.get(ref)!)) return lock!.number;
+async function highestBelow({ taken, holderAt }: Ground, name: string, limit: number): Promise<number> {
+  for (const { number, ref, oid } of taken.get(name) ?? [])
+    if (number < limit && (await holderAt(ref, oid))) return number;
   return 0;
+}
+
+/** A number of a lock that some ref has: a lock, or noise. */
+interface Taken {
+  number: number;
+  ref: string;
+  oid: Oid;
+}
+
+/** By the name of the lock, the highest first. */
+function takenIn(refs: Refs): Map<string, Taken[]> {
+  const numbers = [...refs].flatMap(([ref, oid]) => {
+    const lock = isLockRef(ref) ? parseAnyLockRef(ref) : null;
+    return lock && !lock.released ? [{ name: lock.name, number: lock.number, ref, oid }] : [];
+  });
+  return groupBy(
+    numbers.sort((a, b) => b.number - a.number),
+    ({ name }) => name,
+  );
 }

@@ -2,8 +2,9 @@ import { limiter } from '../audit/source/limit.ts';
 import { metered } from '../audit/source/metered-source.ts';
 import { FOLDER, find, type Source } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
-import { hasPolicy, type KnownPolicies, readPolicies } from '../audit/trust/trust.ts';
-import type { Budget } from '../core/budget.ts';
+import { hasPolicy, type KnownPolicies, readPolicies, rootOf } from '../audit/trust/trust.ts';
+import { type Budget, partOf } from '../core/budget.ts';
+import { asHandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import type { Policy } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -19,37 +20,69 @@ export interface PolicyAt {
   protected: readonly string[] | 'all';
 }
 
-/** The policies of commits; null where one has none. */
+/** Null where a commit has no policy. */
 export interface Policies {
-  at(commit: Oid): Promise<PolicyAt | null>;
+  /** Of a commit that the push brings: whoever pushes pays for it, and what cannot be read is an error. */
+  arriving(commit: Oid): Promise<PolicyAt | null>;
+  /** Of the commit at HEAD, which is judged whenever it changes: all of it is read, however much it is. */
+  atHead(commit: Oid): Promise<PolicyAt | null | 'unreadable'>;
+  /**
+   * Of a branch that anybody may have filled: nobody who pushes after that pays for it, and one that is too large to look at, or
+   * broken, is only unreadable. Where a root is given, one of another root is read no further than its first policy.
+   */
+  standing(commit: Oid, root?: string): Promise<PolicyAt | null | 'unreadable'>;
 }
+
+/** Bytes of one folder, and of all that is read of one branch: far above what people have, far below what a server notices. */
+const MOST_TREE = 4 * 1024 * 1024;
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /** A push names thousands of refs, whose commits have the same policies, or all but one: each file is judged once. */
 export function openPolicies({ store }: Repository, budget: Budget): Policies {
-  const byTree = new Map<Oid, Promise<PolicyAt | null>>();
+  const byTree = new Map<string, Promise<PolicyAt | null>>();
   const known: KnownPolicies = new Map();
   const oneByOne = limiter(1); // so that each knows what the one before has read
+  const readOf = async (source: Source, root?: string): Promise<PolicyAt | null> => {
+    budget.assertTime();
+    const folder = await find(source, `${ROOT}/policy`);
+    if (folder?.mode !== FOLDER) return null;
+    const key = `${folder.oid} ${root ?? ''}`;
+    const found = byTree.get(key) ?? oneByOne(1, () => readAt(source, known, root));
+    byTree.set(key, found);
+    return found;
+  };
   return {
-    async at(commit) {
-      const source = metered(await openTree(store, commit), budget);
-      const folder = await find(source, `${ROOT}/policy`);
-      if (folder?.mode !== FOLDER) return null;
-      const found = byTree.get(folder.oid!) ?? oneByOne(1, () => readAt(source, known));
-      byTree.set(folder.oid!, found);
-      return found;
-    },
+    arriving: async (commit) => readOf(metered(await openTree(store, commit), budget)),
+    atHead: (commit) => unlessUnreadable(budget, async () => readOf(await openTree(store, commit))),
+    standing: (commit, root) =>
+      unlessUnreadable(budget, async () => {
+        const tree = await openTree(store, commit, MOST_TREE);
+        return readOf(metered(tree, partOf(budget, MOST_BYTES)), root);
+      }),
   };
 }
 
-async function readAt(source: Source, known: KnownPolicies): Promise<PolicyAt | null> {
+/** A fault of the server itself, and the end of the time, are no reason to go on without what could not be read. */
+async function unlessUnreadable<T>(budget: Budget, read: () => Promise<T>): Promise<T | 'unreadable'> {
+  try {
+    return await read();
+  } catch (error) {
+    budget.assertTime();
+    const known = asHandoffError(error);
+    if (known.exitCode === 4) throw known;
+    return 'unreadable';
+  }
+}
+
+async function readAt(source: Source, known: KnownPolicies, root?: string): Promise<PolicyAt | null> {
   if (!(await hasPolicy(source))) return null;
-  return toPolicyAt(await readPolicies(source, nodeSuite, () => {}, known));
+  return toPolicyAt(await readPolicies(source, nodeSuite, () => {}, { known, root }));
 }
 
 function toPolicyAt(policies: readonly Policy[]): PolicyAt {
   const [genesis, newest] = [policies[0], policies.at(-1)];
   if (!genesis || !newest) return { root: null, version: 0, protected: 'all' };
-  return { root: genesis.id.slice('sha256:'.length), version: newest.version, protected: newest.rules.protected };
+  return { root: rootOf(genesis), version: newest.version, protected: newest.rules.protected };
 }
 
 export function lists({ protected: refs }: PolicyAt, ref: string): boolean {

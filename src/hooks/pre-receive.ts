@@ -1,4 +1,4 @@
-import { type Budget, budgetFinding, isOverBudget } from '../core/budget.ts';
+import { type Budget, budgetFinding, isOverBudget, whileTime } from '../core/budget.ts';
 import { asHandoffError } from '../core/error.ts';
 import { budgetOf } from '../gate/budget.ts';
 import { isNullOid, type Oid } from '../git/objects/store.ts';
@@ -6,7 +6,7 @@ import { followRef } from '../git/refs/symbolic-ref.ts';
 import { tryPinRoot } from '../repository/pins.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
-import { isLockRef, judgeLock } from './lock-refs.ts';
+import { isLockRef, type LockJudge, openLockJudge } from './lock-refs.ts';
 import { lists, openPolicies, type Policies, type PolicyAt } from './policies.ts';
 import { type Refs, readRefs } from './server-refs.ts';
 import { findTrunk, type Trunk } from './trunk.ts';
@@ -29,9 +29,10 @@ export async function preReceive(repository: Repository, { readInput, env }: Hoo
   try {
     budget.spend('refs', updates.length);
     const server = await openServer(repository, budget, updates);
-    for (const update of updates) {
-      budget.assertTime();
-      judged.push(await judgeUpdate(server, update));
+    try {
+      for (const update of whileTime(budget, updates)) judged.push(await judgeUpdate(server, update));
+    } finally {
+      await server.locks?.close();
     }
   } catch (error) {
     const over = asHandoffError(error);
@@ -53,6 +54,8 @@ interface Server {
   refs: Refs;
   policies: Policies;
   trunk: Trunk;
+  /** Null where nobody is trusted yet. */
+  locks: LockJudge | null;
   /** Whose policies count; null where nobody has begun. */
   root: string | null;
   /** What each ref is to become: more than one thing, where a push names it twice. */
@@ -67,7 +70,8 @@ async function openServer(repository: Repository, budget: Budget, updates: reado
   const root = pinned ?? trunk.policy?.root ?? null;
   // before anything else is let in: from then on nobody can bring another
   if (root !== null) await tryPinRoot(repository, root, false);
-  return { repository, budget, refs, policies, trunk, root, wanted: wantedBy(repository, updates) };
+  const locks = trunk.policy ? openLockJudge(repository, trunk.commit!, refs) : null;
+  return { repository, budget, refs, policies, trunk, locks, root, wanted: wantedBy(repository, updates) };
 }
 
 function wantedBy({ dirs }: Repository, updates: readonly Update[]): Map<string, Set<string>> {
@@ -90,15 +94,15 @@ function tryFollow(dirs: Repository['dirs'], ref: string): string {
 }
 
 async function judgeUpdate(server: Server, { claimed, now, ref }: Update): Promise<Judgement> {
-  const { repository, trunk, refs, wanted, budget } = server;
+  const { repository, trunk, refs, wanted, budget, locks } = server;
   try {
     const target = followRef(repository.dirs, ref); // git writes to where a symbolic ref leads
     if ([ref, target].some((name) => name.startsWith('refs/replace/')))
       return refused(ref, 'it would show others other objects than those that were signed');
     const old = refs.get(target) ?? null;
-    if (trunk.policy && isLockRef(target)) {
+    if (locks && isLockRef(target)) {
       if (wanted.get(target)!.size > 1) return refused(ref, 'this push would make it two things at once');
-      return await judgeLock(repository, trunk.commit!, refs, { old, now, ref: target });
+      return await locks.judge({ old, now, ref: target });
     }
     if (!(await isProtected(server, { target, old, now }))) return passed(ref);
     if (!isAt(claimed, old)) return refused(ref, moved(claimed, old));
@@ -141,14 +145,15 @@ async function isProtected({ policies, trunk, root }: Server, { target, old, now
   if (own) return lists(own, target);
   if (trunk.policy || isNullOid(now)) return false;
   if (target === trunk.head) return true;
-  const brought = await policies.at(now);
+  const brought = await policies.arriving(now);
   return brought !== null && lists(brought, target);
 }
 
 /** The policy that a branch has, if it is one of this repository. */
 async function ownPolicy({ policies, root }: Pick<Server, 'policies' | 'root'>, old: Oid): Promise<PolicyAt | null> {
-  const policy = await policies.at(old);
-  return root === null || policy?.root === root ? policy : null;
+  const policy = await policies.standing(old);
+  if (policy === null || policy === 'unreadable') return null;
+  return root === null || policy.root === root ? policy : null;
 }
 
 /** A branch that is new, or has no policy to hold a change to, is held to the trunk's. */

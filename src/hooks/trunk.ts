@@ -1,4 +1,5 @@
-import { FOLDERS_AT_ONCE, limiter } from '../audit/source/limit.ts';
+import { limiter } from '../audit/source/limit.ts';
+import { hinting } from '../core/error.ts';
 import { isOid, type Oid } from '../git/objects/store.ts';
 import { followRef, readRefFile } from '../git/refs/symbolic-ref.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -23,7 +24,9 @@ type Governing = Candidate & { policy: PolicyAt };
 
 /**
  * SPEC §10.9: the branch that HEAD names, main, master; then any other, as servers are set up with a HEAD that nobody pushes to.
- * Where a root is pinned, only policies of that root count: whoever may push can bring a policy of his own under any name.
+ * Where a root is pinned, only policies of that root count: whoever may push can bring a policy of his own under any name. After
+ * the first that counts no other is looked at, and what cannot be read decides nothing: else whoever may push a free branch could
+ * keep everybody else from pushing.
  */
 export async function findTrunk(
   { dirs }: Pick<Repository, 'dirs'>,
@@ -33,15 +36,41 @@ export async function findTrunk(
 ): Promise<Trunk> {
   const text = readRefFile(dirs, 'HEAD');
   const head = text !== null && isOid(text) ? null : followRef(dirs, 'HEAD');
-  const usual = [...(head === null ? [{ ref: null, commit: text! }] : present(refs, [head])), ...present(refs, USUAL)];
-  const governing = await withPolicies(usual, policies);
+  const top = head === null ? [{ ref: null, commit: text! }] : present(refs, [head]);
+  const usual = [...top, ...present(refs, head === null ? USUAL : USUAL.filter((ref) => ref !== head))];
   const isPinned = ({ policy }: Governing) => pinned === undefined || policy.root === pinned;
+  const read = (candidate: Candidate) =>
+    top.includes(candidate) ? policies.atHead(candidate.commit) : policies.standing(candidate.commit);
+  const { readable, governing, counts } = await lookInTurn(usual, read, isPinned);
   // a project that has not begun on its trunk is not held to what somebody tries elsewhere, but for a root that is pinned
-  const looksFurther = pinned !== undefined || usual.length === 0;
-  const others = async () =>
-    newest((await withPolicies(branches(refs), policies)).filter(isPinned), usual.length === 0);
-  const found = governing.find(isPinned) ?? (looksFurther ? await others() : undefined) ?? governing[0];
-  return { head, commit: (found ?? usual[0])?.commit ?? null, policy: found?.policy ?? null };
+  const looksFurther = !counts && (pinned !== undefined || usual.length === 0);
+  const others = looksFurther ? (await withPolicies(branches(refs), policies, pinned)).filter(isPinned) : [];
+  const found = counts ?? newest(others, usual.length === 0) ?? governing[0];
+  return { head, commit: (found ?? readable[0])?.commit ?? null, policy: found?.policy ?? null };
+}
+
+interface Looked {
+  readable: Candidate[];
+  governing: Governing[];
+  counts: Governing | undefined;
+}
+
+async function lookInTurn(
+  candidates: readonly Candidate[],
+  read: (candidate: Candidate) => Promise<PolicyAt | null | 'unreadable'>,
+  counts: (governing: Governing) => boolean,
+): Promise<Looked> {
+  const looked: Looked = { readable: [], governing: [], counts: undefined };
+  for (const candidate of candidates) {
+    const policy = await read(candidate);
+    if (policy === 'unreadable') continue;
+    looked.readable.push(candidate);
+    if (policy === null) continue;
+    looked.governing.push({ ...candidate, policy });
+    looked.counts = looked.governing.slice(-1).find(counts);
+    if (looked.counts) break;
+  }
+  return looked;
 }
 
 const USUAL = ['refs/heads/main', 'refs/heads/master'];
@@ -57,15 +86,26 @@ function branches(refs: Refs): Candidate[] {
   );
 }
 
-/** Many at once: git answers them one after the other, without waiting in between. */
-async function withPolicies(candidates: readonly Candidate[], policies: Policies): Promise<Governing[]> {
-  const limit = limiter(FOLDERS_AT_ONCE);
+/** Several at once, so that git does not wait in between; few, as each may be as large as is read at all. */
+const AT_ONCE = 8;
+
+/** There may be as many as anybody likes to push: it costs what each costs, and none is left out, as it could be the trunk. */
+async function withPolicies(
+  candidates: readonly Candidate[],
+  policies: Policies,
+  root: string | undefined,
+): Promise<Governing[]> {
+  const limit = limiter(AT_ONCE);
   const read = async (candidate: Candidate): Promise<Governing[]> => {
-    const policy = await policies.at(candidate.commit);
-    return policy ? [{ ...candidate, policy }] : [];
+    const policy = await policies.standing(candidate.commit, root);
+    return policy === null || policy === 'unreadable' ? [] : [{ ...candidate, policy }];
   };
-  return (await Promise.all(candidates.map((candidate) => limit(1, () => read(candidate))))).flat();
+  const reading = Promise.all(candidates.map((candidate) => limit(1, () => read(candidate))));
+  return (await reading.catch(hinting('over_budget', NAME_IT))).flat();
 }
+
+const NAME_IT =
+  'It took that long to find the branch that has the policy. Where the server runs, name it: git symbolic-ref HEAD refs/heads/BRANCH';
 
 /**
  * A branch that its own policy protects goes before one that is free, which anybody can leave at an old policy, or which tries

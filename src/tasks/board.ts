@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { statusIn, taskTrail } from '../core/session/history-queries.ts';
 import { findCycle, isOpen, type LinkedTasks, type OrderedTask } from '../core/task/order.ts';
+import { recordsByTask } from '../core/task/records-by-task.ts';
 import { stateOf, type TaskStatus, type TaskTrail, wholeTrail } from '../core/task/state.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type Known, readKnown } from '../custody/known-sessions.ts';
@@ -46,7 +47,8 @@ export async function readBoard(repository: Repository, trust: Trust): Promise<B
 /** The same board, for a verdict about some tasks: of those everything is known that anybody has recorded. */
 export async function withTrails(board: Board, ids: readonly string[]): Promise<Board> {
   const records = await board.known.evidence.ofTasks(ids);
-  const trails = new Map(ids.map((id) => [id, wholeTrail(id, records)]));
+  const about = recordsByTask(records);
+  const trails = new Map(ids.map((id) => [id, wholeTrail(id, about.get(id) ?? [])]));
   const statusOf = (trail: TaskTrail): TaskStatus => stateOf(trail)?.status ?? 'todo';
   return {
     ...board,

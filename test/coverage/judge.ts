@@ -1,3 +1,4 @@
+import { DEFAULT_LIMITS, openBudget } from '../../src/core/budget.ts';
 import type { Account } from '../../src/core/writeback/account.ts';
 import { namedPaths } from '../../src/core/writeback/exemption.ts';
 import { judgeWriteback } from '../../src/gate/writeback.ts';
@@ -44,6 +45,7 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
     range,
     comparer,
     isRequired: true,
+    budget: openBudget(DEFAULT_LIMITS, Date.now),
     whole: beginnings.map((oid) => ({ before: treeOf(oid), after: treeOf(head) })),
     dropped: isAhead || isMerged ? NOTHING : rangeOf(objects, base, head),
     accounts,

@@ -262,6 +262,17 @@ describe.each(Object.keys(STORES))('the %s store', (name) => {
     await store.close();
   });
 
+  test('a tree over the limit is too large, one of exactly the limit is not', async () => {
+    const dir = history(join(temporaryDirectory(), 'r'));
+    const store = await open(dir);
+    const { oid, entries } = (await (await open(dir)).readTree('HEAD'))!; // another store: what one has read it may keep
+    const size = Number(git(dir, 'cat-file', '-s', oid));
+    for (const rev of ['HEAD', oid])
+      await expect(store.readTree(rev, size - 1)).rejects.toMatchObject({ code: 'too_large', data: { size } });
+    expect((await store.readTree('HEAD', size))?.entries).toEqual(entries);
+    await store.close();
+  });
+
   test('a blob over the limit is too large, one of exactly the limit is not', async () => {
     const dir = history(join(temporaryDirectory(), 'r'));
     const size = 300 * 1024;

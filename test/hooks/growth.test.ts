@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { preReceive } from '../../src/hooks/pre-receive.ts';
@@ -5,8 +7,9 @@ import { nodeHost } from '../../src/host.ts';
 import { openRepositoryAt, type Repository } from '../../src/repository/repository.ts';
 import { code, headOf, policy } from '../gate/scenario.ts';
 import type { Place } from '../handoff.ts';
-import { git, gitInput, isolatedEnv } from '../temporary.ts';
+import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
+import { writeHook } from './hooked.ts';
 import { NOTHING } from './raw-push.ts';
 
 // THREATS 66: a push of 1,000 refs to a project with 20 policies took 14 s: every policy was judged for every ref.
@@ -74,7 +77,30 @@ function withBranches(server: string, number: number, from = 'main'): string[] {
 
 const total = (count: Count) => Object.values(count).reduce((sum, each) => sum + each, 0);
 
+/** How many processes of git that read objects the hook starts. */
+async function readersFor(server: string, lines: readonly string[]): Promise<number> {
+  const log = join(temporaryDirectory(), 'started');
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  const bin = temporaryDirectory();
+  const script = `#!/bin/sh\ncase " $* " in *' cat-file '*) echo >>${log} ;; esac\nexec ${real} "$@"\n`;
+  writeHook(join(bin, 'git'), script);
+  const env = { ...isolatedEnv, PATH: `${bin}:${isolatedEnv.PATH}` };
+  const repository = openRepositoryAt(server, { env, host: nodeHost });
+  onTestFinished(() => repository.close());
+  const readInput = async () => lines.map((line) => `${line}\n`).join('');
+  await preReceive(repository, { args: [], env: {}, readInput });
+  return readFileSync(log, 'utf8').length;
+}
+
 describe('what a server reads for a push', () => {
+  it('of locks is read by as many processes as for one', async () => {
+    const server = withServer(place());
+    const now = git(server, 'rev-parse', 'main');
+    const lines = (number: number) =>
+      Array.from({ length: number }, (_, at) => `${NOTHING} ${now} refs/handoff/locks/task/T${at}/00000001`);
+    expect(await readersFor(server, lines(100))).toBe(await readersFor(server, lines(1)));
+  });
+
   it('of new branches does not grow with their number', async () => {
     const here = place();
     const now = code(here, { a: 'a\n' });

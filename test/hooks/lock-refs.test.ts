@@ -9,6 +9,7 @@ import { git, gitInput } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
 import { done, handoff, type Machine, machine } from '../verbs/machines.ts';
 import { open, tryGit } from './hooked.ts';
+import { NOTHING, rawPush } from './raw-push.ts';
 
 // Threat 60, where a push can show it: a server with the hook takes locks, and nothing else, under refs/handoff/locks.
 
@@ -31,13 +32,17 @@ beforeEach(async () => {
 const push = (refspec: string, ...flags: string[]) => tryGit(place.dir, ['push', ...flags, server, refspec]);
 const refs = () => git(server, 'for-each-ref', '--format=%(refname)', 'refs/handoff').split('\n');
 
-/** A lock, made as its holder makes it but for what is given; pushed to its ref, or to another. */
-async function pushLock(ref: string, document: Partial<LockDocument> = {}, key = privateKey(place, 'donna'), to = ref) {
+/** A lock, made as its holder makes it but for what is given. */
+async function makeLock(ref: string, document: Partial<LockDocument> = {}, key = privateKey(place, 'donna')) {
   const lock = { repo: place.root, ref, nonce: Math.random().toString(), holder: DONNA, ...document };
   const signature = await toSigner(key).sign({ kind: 'lock', signedBytes: lockBytes(lock) });
   const commit = formatLockCommit('sha1', lock, signature);
-  const oid = gitInput(place.dir, commit, 'hash-object', '-t', 'commit', '-w', '--stdin');
-  return push(`${oid}:${to}`, '--force');
+  return gitInput(place.dir, commit, 'hash-object', '-t', 'commit', '-w', '--stdin');
+}
+
+/** The same pushed to its ref, or to another. */
+async function pushLock(ref: string, document: Partial<LockDocument> = {}, key = privateKey(place, 'donna'), to = ref) {
+  return push(`${await makeLock(ref, document, key)}:${to}`, '--force');
 }
 
 const refusal = (ref: string) => ({ code: 1, stderr: expect.stringContaining(`${ref}: refused: `) });
@@ -104,6 +109,22 @@ describe('a lock stays what it is', () => {
     const erin = { holder: { ...DONNA, identity: 'erin' } };
     expect(await pushLock(ref, erin, privateKey(place, 'erin'))).toMatchObject(refusal(ref));
     expect(await pushLock(lockRef(TASK, 2), erin, privateKey(place, 'erin'))).toMatchObject({ code: 0 });
+  });
+
+  // each by itself would be a lock: git would write one, then the other over it
+  it.each([false, true])('no push makes it two things at once (by a symbolic ref: %s)', async (isSymbolic) => {
+    const ref = lockRef(TASK, 1);
+    const other = isSymbolic ? 'refs/heads/other' : ref;
+    if (isSymbolic) git(server, 'symbolic-ref', other, ref);
+    const [one, two] = [await makeLock(ref), await makeLock(ref)];
+    const both = (first: string, second: string) =>
+      rawPush(place.dir, server, [
+        { old: NOTHING, now: first, ref },
+        { old: NOTHING, now: second, ref: other },
+      ]);
+    expect(both(one, two).said).toContain('two things at once');
+    expect(refs()).toEqual(['']);
+    expect(push(`${one}:${ref}`)).toMatchObject({ code: 0 });
   });
 
   it('noise that was there before may go, or be written over', async () => {

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Place } from '../handoff.ts';
 import { writeBytes } from '../handoff.ts';
-import { git } from '../temporary.ts';
-import { template } from '../threats/forge.ts';
+import { git, gitInput } from '../temporary.ts';
+import { rawTree, template } from '../threats/forge.ts';
 import { open, tryGit } from './hooked.ts';
 
 // THREATS 65: which branch of a server decides, where HEAD names none that is there and none has a usual name.
@@ -16,15 +16,19 @@ interface ServerOptions {
   branches: Record<string, string>;
   head?: string;
   isRooted?: boolean;
+  /** What of its own a push may cost. */
+  bytes?: string;
 }
 
 /** A bare repository that judges. What is in it was there before the hook. */
-async function withServer(here: Place, { branches, head = 'absent', isRooted = true }: ServerOptions): Promise<string> {
+async function withServer(here: Place, options: ServerOptions): Promise<string> {
+  const { branches, head = 'absent', isRooted = true, bytes } = options;
   const server = join(here.dir, '../server.git');
   git('/', 'init', '--quiet', '--bare', `--initial-branch=${head}`, server);
   for (const [name, rev] of Object.entries(branches))
     git(here.dir, 'push', '--quiet', server, `${rev}:${name.startsWith('refs/') ? name : HEADS + name}`);
   if (isRooted) git(server, 'config', 'handoff.root', here.root);
+  if (bytes) git(server, 'config', 'handoff.budget.bytes', bytes);
   await open(server).hooks.install({ server: true });
   return server;
 }
@@ -163,5 +167,92 @@ describe('a project that begins on a branch', () => {
     expect(push(here, server, 'orphan:main')).toMatchObject(TAKEN);
     git(here.dir, 'merge', '--quiet', '--no-edit', '--allow-unrelated-histories', 'main');
     expect(push(here, server, 'orphan:main')).toMatchObject(TAKEN);
+  });
+});
+
+// What anybody may push to a free branch, and no reader of ours can, or should, read. Git itself takes all of it.
+
+const folder = ({ dir }: Place, name: string, oid: string) => rawTree(dir, [{ mode: '40000', name, oid }]);
+const blob = ({ dir }: Place, text: string) => gitInput(dir, text, 'hash-object', '-w', '--stdin');
+/** A tree that git takes, with a mode that git never writes. */
+const odd = (here: Place, name = 'a') => rawTree(here.dir, [{ mode: '644', name, oid: blob(here, 'x') }]);
+const files = (here: Place, number: number) => {
+  const oid = blob(here, 'x');
+  const lines = Array.from({ length: number }, (_, at) => `100644 blob ${oid}\t${String(at).padStart(8, '0')}\n`);
+  return gitInput(here.dir, lines.join(''), 'mktree');
+};
+const policies = (here: Place, entries: Record<string, string>) => {
+  const lines = Object.entries(entries).map(([name, text]) => `100644 blob ${blob(here, text)}\t${name}\n`);
+  return folder(here, '.handoff', folder(here, 'policy', gitInput(here.dir, lines.join(''), 'mktree')));
+};
+const large = (text: string) => `handoff: 1\nkind: policy\n# ${text}${'x'.repeat(262_000)}`;
+const MANY = 130_000; // of which the tree alone is more than is read of a branch
+
+const UNREADABLE: [string, (here: Place) => string][] = [
+  ['its tree is odd', (here) => odd(here)],
+  ['.handoff is odd', (here) => folder(here, '.handoff', odd(here, 'policy'))],
+  ['.handoff/policy is odd', (here) => folder(here, '.handoff', folder(here, 'policy', odd(here, '0001.yaml')))],
+  ['.handoff has very many files', (here) => folder(here, '.handoff', files(here, MANY))],
+  [
+    '.handoff/policy has very many files',
+    (here) => folder(here, '.handoff', folder(here, 'policy', files(here, MANY))),
+  ],
+  ['its policies are large', (here) => policies(here, { '0001.yaml': large('1'), '0002.yaml': large('2') })],
+];
+
+const commitOf = (here: Place, tree: string) => git(here.dir, 'commit-tree', tree, '-m', 'junk');
+const BYTES = '200k'; // enough for whoever pushes a few files
+
+/** The honest go on, wherever they push, and the branch can be filled anew and deleted. */
+function expectNoHarm(here: Place, server: string, trunk: string, junk: string): void {
+  git(here.dir, 'commit', '--quiet', '--allow-empty', '-m', 'more');
+  expect(push(here, server, `main:${trunk}`)).toMatchObject(TAKEN);
+  expect(push(here, server, 'main:topic')).toMatchObject(TAKEN);
+  expect(push(here, server, `main:${junk}`)).toMatchObject(TAKEN);
+  expect(push(here, server, `:${junk}`)).toMatchObject(TAKEN);
+  withOrphan(here);
+  expect(push(here, server, `orphan:${trunk}`)).toMatchObject(refusing(trunk)); // and the rules are what they were
+}
+
+describe('what nobody can read on a free branch keeps nobody from pushing', () => {
+  it.each(UNREADABLE)('a branch of a usual name: %s', async (_, tree) => {
+    const ways = [
+      ['main', 'master'],
+      ['master', 'main'],
+    ] as const;
+    for (const [head, free] of ways) {
+      const here = place();
+      await protect(here, head);
+      const server = await withServer(here, { branches: { [head]: 'main' }, head, bytes: BYTES });
+      expect(push(here, server, `${commitOf(here, tree(here))}:refs/heads/${free}`)).toMatchObject(TAKEN);
+      expectNoHarm(here, server, head, free);
+    }
+  });
+
+  it.each(UNREADABLE)('any branch, where the trunk is looked for among all: %s', async (_, tree) => {
+    const here = place();
+    await protect(here, 'zzz');
+    const server = await withServer(here, { branches: { zzz: 'main' }, bytes: BYTES });
+    const junk = commitOf(here, tree(here));
+    expect(push(here, server, `${junk}:refs/heads/aaa`, `${junk}:refs/heads/main`)).toMatchObject(TAKEN);
+    expectNoHarm(here, server, 'zzz', 'aaa');
+  });
+
+  it('many branches, each with a large policy of its own', async () => {
+    const here = place();
+    await protect(here, 'zzz');
+    const server = await withServer(here, { branches: { zzz: 'main' }, bytes: BYTES });
+    const junk = Array.from({ length: 8 }, (__, at) =>
+      commitOf(here, policies(here, { '0001.yaml': large(String(at)) })),
+    );
+    const specs = junk.map((oid, at) => `${oid}:refs/heads/a${at}`);
+    for (const spec of specs) push(here, server, spec);
+    expectNoHarm(here, server, 'zzz', 'a0');
+  });
+
+  it('a branch of a usual name, where nothing has a policy yet: the first who brings one is let in', async () => {
+    const here = place();
+    const server = await withServer(here, { branches: { master: commitOf(here, odd(here)) }, head: 'trunk' });
+    expect(push(here, server, 'main:trunk')).toMatchObject(TAKEN);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_LIMITS, openBudget } from '../../src/core/budget.ts';
+import { DEFAULT_LIMITS, openBudget, whileTime } from '../../src/core/budget.ts';
 import { readLimits, withinBudget } from '../../src/gate/budget.ts';
 import { toConfig } from '../../src/git/config.ts';
 import { openStop } from '../../src/git/stop.ts';
@@ -47,6 +47,31 @@ describe('a judgement within its budget', () => {
       return 'judged';
     };
     expect(await withinBudget(budget, openStop(), judge, refuse)).toBe('too_many_merges');
+  });
+
+  it('is given up when it computes beyond the end, and lets no timer fire', async () => {
+    const stop = openStop();
+    const budget = openBudget({ ...DEFAULT_LIMITS, seconds: 0.01 }, () => performance.now());
+    const judge = async () => {
+      for (const end = performance.now() + 30; performance.now() < end; ) await Promise.resolve();
+      return 'judged';
+    };
+    expect(await withinBudget(budget, stop, judge, refuse)).toBe('over_budget');
+    expect(stop.isStopped).toBe(true);
+  });
+
+  it('goes through its items only while there is time', () => {
+    let now = 0;
+    const budget = openBudget({ ...DEFAULT_LIMITS, seconds: 3 }, () => now);
+    const seen: number[] = [];
+    const judge = () => {
+      for (const item of whileTime(budget, [0, 1, 2, 3, 4])) {
+        seen.push(item);
+        now += 1000;
+      }
+    };
+    expect(judge).toThrow('expected a verdict within 3 seconds');
+    expect(seen).toEqual([0, 1, 2]);
   });
 
   it('answers, or fails, as it would alone', async () => {

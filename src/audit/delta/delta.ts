@@ -3,7 +3,7 @@ import { LEDGER, ROOT } from '../../core/paths.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import { emptyHistory, type History } from '../../core/session/history.ts';
 import type { Trust } from '../../core/trust/trust.ts';
-import { finding, isAmong, type Report, refusing } from '../finding.ts';
+import { among, finding, type Report, refusing, wordsOf } from '../finding.ts';
 import { type Entry, FOLDER } from '../source/source.ts';
 import { isFile, reportLookalikes, reportNoPlace } from '../tree/layout.ts';
 import { type Place, placeOf } from '../tree/place.ts';
@@ -79,7 +79,7 @@ export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions
 function reportOnce(findings: Finding[]): Report {
   const told = new Set<string>();
   return (found) => {
-    const words = `${found.path}\n${found.message}`;
+    const words = wordsOf(found);
     if (!told.has(words)) findings.push(found);
     told.add(words);
   };
@@ -143,11 +143,12 @@ async function loadNext(
   if (!changes.some(({ place }) => place === 'policy' || place === 'identity')) return trust;
   const known: Finding[] = [];
   await loadTrust(before, suite, (found) => known.push(found));
+  const isKnown = among(known);
   const arriving = new Set(changes.map(({ path }) => path));
   const refuse = refusing(report);
   const next = await loadTrust(now, suite, (found) => {
     if (arriving.has(found.path ?? '')) refuse(found);
-    else if (!isAmong(known, found)) report(found);
+    else if (!isKnown(found)) report(found);
   });
   return next?.repoId === trust.repoId ? next : trust;
 }

@@ -4,7 +4,7 @@ import type { Suite } from '../../core/record/verify.ts';
 import { emptyHistory, type History } from '../../core/session/history.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
-import { isAmong, type Report, refusing } from '../finding.ts';
+import { among, type Report, refusing } from '../finding.ts';
 import type { SessionFolder } from '../history/growth.ts';
 import { FOLDER, find, type Source } from '../source/source.ts';
 import { copiesOf, findTwins } from '../tree/copies.ts';
@@ -95,5 +95,6 @@ async function withoutKnown(
   const known: Finding[] = [];
   const context = { source: before, trust, suite, onSession() {} };
   await foldSessions(emptyHistory(), folders, context, (found) => known.push(found));
-  return findings.filter((found) => !isAmong(known, found));
+  const isKnown = among(known);
+  return findings.filter((found) => !isKnown(found));
 }

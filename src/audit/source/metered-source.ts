@@ -6,7 +6,7 @@ import type { Entry, Source } from './source.ts';
  * The same source, and whoever reads it pays: what arrives decides how many bytes that are. Folders count too: a few trees of a
  * hundred bytes, each ten times in the next, are a thousand million files.
  */
-export function metered(source: Source, budget: Budget): Source {
+export function metered(source: Source, budget: Pick<Budget, 'spend'>): Source {
   const { compare, mentions } = source;
   // paid before reading: once the budget is spent, none of the thousands that still wait is read
   const folder = (): void => budget.spend('bytes', FOLDER_BYTES);

@@ -2,9 +2,12 @@ import { HandoffError } from '../../core/error.ts';
 import type { GitStore } from '../../git/objects/store.ts';
 import type { Entry, Source } from './source.ts';
 
-/** The tree of a commit, read by object: no checkout, no filters, no replaced objects. */
-export async function openTree(store: GitStore, rev: string): Promise<Source> {
-  const tree = await store.readTree(rev);
+/**
+ * The tree of a commit, read by object: no checkout, no filters, no replaced objects. A folder of more bytes than `limit` is
+ * `too_large`.
+ */
+export async function openTree(store: GitStore, rev: string, limit?: number): Promise<Source> {
+  const tree = await store.readTree(rev, limit);
   if (!tree) {
     throw new HandoffError('usage', `There is no commit or tree called ${JSON.stringify(rev)}.`, {
       hint:
@@ -23,7 +26,7 @@ export async function openTree(store: GitStore, rev: string): Promise<Source> {
     oid: tree.oid,
     root: async () => tree.entries.map((entry) => place('', entry)),
     async list(folder) {
-      const found = await store.readTree(folder.oid!);
+      const found = await store.readTree(folder.oid!, limit);
       if (!found)
         throw new HandoffError('io', `The tree ${folder.oid} of ${folder.path} is missing.`, { hint: 'git fsck' });
       return found.entries.map((entry) => place(`${folder.path}/`, entry));

@@ -28,7 +28,7 @@ export async function loadTrust(source: Source, suite: Suite, report: Report): P
   const policies = await readPolicies(source, suite, report);
   const genesis = policies[0];
   if (!genesis) return null;
-  const repoId = genesis.id.slice('sha256:'.length);
+  const repoId = rootOf(genesis);
   const policy = policies.at(-1)!;
   const policyIds = policies.map(({ id }) => id);
   return { repoId, policy, policyIds, ...(await readIdentities(source, { repoId, policy }, suite, report)) };
@@ -61,12 +61,23 @@ export async function readSignedDocument<K extends DocumentKind>(
 /** Policies that hold, by the one before and the bytes that follow: for whoever reads those of many trees. */
 export type KnownPolicies = Map<string, Policy>;
 
+/** A repository is called by its first policy. */
+export function rootOf(genesis: Policy): string {
+  return genesis.id.slice('sha256:'.length);
+}
+
+interface PolicyOptions {
+  known?: KnownPolicies;
+  /** Of another root only the first is read: whoever asks for one has no use for more. */
+  root?: string | undefined;
+}
+
 /** The versions that hold, in order. The first that does not ends the list: nothing after it can be trusted. */
 export async function readPolicies(
   source: Source,
   suite: Suite,
   report: Report,
-  known: KnownPolicies = new Map(),
+  { known = new Map(), root }: PolicyOptions = {},
 ): Promise<Policy[]> {
   const entries = await policyEntries(source);
   if (entries.length === 0) throw notInitialised();
@@ -78,12 +89,13 @@ export async function readPolicies(
     if (!policy) break;
     known.set(key, policy);
     policies.push(policy);
+    if (root !== undefined && rootOf(policies[0]!) !== root) break;
   }
   return policies;
 }
 
 async function readNext(source: Source, entry: Entry, before: readonly Policy[], suite: Suite): Promise<Policy> {
-  const repoId = before[0]?.id.slice('sha256:'.length) ?? null;
+  const repoId = before[0] ? rootOf(before[0]) : null;
   const next = readPolicy(await readDocument(source, entry, 'policy', repoId), suite);
   assertPlaced(next.document, entry);
   await assertSucceeds(next, before.at(-1) ?? null, repoId, suite);

@@ -182,14 +182,14 @@ export function stateOf({ by, changes, thoughts }: TaskTrail): TaskState | null 
   const change = changes[0];
   if (!change || !by) return null;
   const { status, clock, delta_id } = change;
-  const isWithout = status === 'done' && !thoughts.some((thought) => isWriteback(thought, changes));
+  const isWithout = status === 'done' && !thoughts.some(writebackAmong(changes));
   return { status: isWithout ? 'in_progress' : status, ...by, clock, delta_id };
 }
 
 /** Written before the newest change, after the task last entered in_progress. */
-function isWriteback(thought: Moment, changes: readonly TaskChange[]): boolean {
-  const entered = lastEntered(changes);
-  return byNewest(changes[0]!, thought) < 0 && (!entered || byNewest(thought, entered) < 0);
+function writebackAmong(changes: readonly TaskChange[]): (thought: Moment) => boolean {
+  const entered = lastEntered(changes); // once, and not for each of thousands of thoughts
+  return (thought) => byNewest(changes[0]!, thought) < 0 && (!entered || byNewest(thought, entered) < 0);
 }
 
 function lastEntered(changes: readonly TaskChange[]): TaskChange | undefined {
@@ -205,5 +205,5 @@ export function writebackOf({ changes, thoughts }: TaskTrail): TaskThought | nul
 
 /** The newest thought that was there when the newest change was said: what made a task done that is. */
 export function writebackAtChange({ changes, thoughts }: TaskTrail): TaskThought | null {
-  return thoughts.find((thought) => isWriteback(thought, changes)) ?? null;
+  return thoughts.find(writebackAmong(changes)) ?? null;
 }

@@ -37,8 +37,8 @@ export interface Step {
 export interface Anchoring {
   found: Anchors;
   /** By patches, which costs next to nothing. */
-  byPatch(accounts: readonly Account[]): Promise<void>;
-  /** By merging and picking again. */
+  byPatch(accounts: Iterable<Account>): Promise<void>;
+  /** By merging and picking again; of each thought once, as the answer stays what it is. */
   byTree(account: Account): Promise<void>;
 }
 
@@ -51,6 +51,7 @@ export function openAnchoring(input: AnchorCase): Anchoring {
   const free = range.commits.filter(({ oid, parents }) => parents.length < 2 && own.get(oid)?.patchId).reverse();
   const alike = groupByPatch(free, own);
   const found: Anchors = { covers: new Map(), anchored: new Set(), moved: new Set() };
+  const tried = new Set<Account>();
   const apply = async (account: Account, rules: readonly Rule[]): Promise<void> => {
     if (free.length === 0 || found.anchored.has(account)) return;
     for (const rule of rules) if (note(found, account, await rule({ ...input, free, alike }, account))) return;
@@ -60,7 +61,11 @@ export function openAnchoring(input: AnchorCase): Anchoring {
     async byPatch(accounts) {
       for (const account of accounts) await apply(account, BY_PATCH);
     },
-    byTree: (account) => apply(account, BY_TREE),
+    async byTree(account) {
+      if (tried.has(account)) return;
+      tried.add(account);
+      await apply(account, BY_TREE);
+    },
   };
 }
 
@@ -74,7 +79,9 @@ function groupByPatch(free: readonly RangeCommit[], own: OwnChanges): Map<string
   const groups = new Map<string, RangeCommit[]>();
   for (const commit of free) {
     const patchId = own.get(commit.oid)!.patchId!;
-    groups.set(patchId, [...(groups.get(patchId) ?? []), commit]);
+    const group = groups.get(patchId);
+    if (group) group.push(commit);
+    else groups.set(patchId, [commit]);
   }
   return groups;
 }

@@ -62,10 +62,11 @@ class IsomorphicStore implements GitStore {
     throw missingObject(`${rev} (${oid})`);
   }
 
-  async readTree(rev: string): Promise<Tree | null> {
+  async readTree(rev: string, limit = Number.POSITIVE_INFINITY): Promise<Tree | null> {
     const oid = await this.#name(rev);
     if (oid === null) return null;
     const tree = await this.#peel(oid, 'tree');
+    if (tree.bytes.length > limit) throw tooLarge(tree.oid, tree.bytes.length, limit);
     return { oid: tree.oid, entries: parseTree(tree.oid, tree.bytes) };
   }
 

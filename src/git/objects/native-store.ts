@@ -103,10 +103,10 @@ class NativeStore implements NativeGitStore {
     }
   }
 
-  async readTree(rev: string): Promise<Tree | null> {
+  async readTree(rev: string, limit?: number): Promise<Tree | null> {
     const isNamed = this.#names(rev);
     if (isNamed !== true && !(await isNamed)) return null;
-    const tree = this.#small.get(rev) ?? (await this.#catFile.contents(`${rev}^{tree}`));
+    const tree = this.#small.get(rev) ?? (await this.#catFile.contents(`${rev}^{tree}`, limit));
     if (tree && isOid(rev)) this.#keep(rev, tree);
     if (tree) return { oid: tree.oid, entries: parseTree(tree.oid, tree.bytes) };
     await this.#assertAbsent(rev, 'tree');

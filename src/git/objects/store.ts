@@ -47,8 +47,8 @@ export interface Ref {
 export interface GitStore {
   /** The object a revision names, unpeeled; null when it names nothing, as on an unborn branch. */
   resolve(rev: string): Promise<Oid | null>;
-  /** The tree of a tree, commit or tag; null when the revision names nothing. */
-  readTree(rev: string): Promise<Tree | null>;
+  /** The tree of a tree, commit or tag; null when the revision names nothing. More bytes than `limit` is `too_large`. */
+  readTree(rev: string, limit?: number): Promise<Tree | null>;
   /** What each of two trees has from the first entry on in which they differ: a folder of thousands that grew at its end. */
   compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]>;
   /** Which texts stand in the bytes of a tree: names in a folder of thousands, without reading all of them. */

@@ -59,7 +59,7 @@ interface Means {
 async function judgeEnds(repository: Repository, options: GateOptions, means: Means): Promise<GateResult> {
   const { ends, budget } = means;
   if (await repository.store.isShallow()) return answer(ends, 0, null, [shallow()]);
-  const [near, ground] = await Promise.all([nearRange(repository, ends), readGround(repository, ends.base)]);
+  const [near, ground] = await Promise.all([nearRange(repository, ends), readGround(repository, ends.base, budget)]);
   const range = near ?? (await wholeRange(repository, ends));
   if (!ground) return judgeFirst(repository, means, range, options.root);
   budget.spend('commits', range.commits.length);
@@ -117,8 +117,9 @@ interface Ground {
 }
 
 /** What was there, and whom it trusts; null where there was no policy. */
-async function readGround({ store }: Repository, base: Oid | null): Promise<Ground | null> {
-  const before = base === null ? null : await openTree(store, base);
+async function readGround({ store }: Repository, base: Oid | null, budget: Budget): Promise<Ground | null> {
+  const inTime = { spend: () => budget.assertTime() }; // nobody pays for what was there, but for the time it takes
+  const before = base === null ? null : metered(await openTree(store, base), inTime);
   if (!before || !(await hasPolicy(before))) return null;
   const findings: Finding[] = [];
   return { before, trust: await loadTrust(before, nodeSuite, (found) => findings.push(found)), findings };
