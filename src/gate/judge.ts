@@ -12,7 +12,9 @@ import type { Repository } from '../repository/repository.ts';
 import { evidenceIn } from '../repository/tree-evidence.ts';
 import { accountsFor, waivedAmong } from './accounts.ts';
 import { judgeClocks } from './clocks.ts';
+import { codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
+import { judgeForgeMerge } from './coverage/forge-merge.ts';
 import { judgeDefinitions } from './definitions.ts';
 import { gateFacts } from './facts.ts';
 import { judgeLedger } from './ledger.ts';
@@ -98,11 +100,12 @@ async function judgeCode(
   repository: Repository,
   { base, head, range, before, known, comparer }: JudgedCase,
   { outcome, added, accounts, evidence }: Arrived,
-  exempt: readonly string[],
+  patterns: readonly string[],
 ): Promise<Writeback> {
+  const exempt = { patterns, files: await filesAmong(before, namedPaths(patterns)) };
   // compared with base itself, what differs is not there
   const isCompared = known.length === 0 && outcome.result === outcome.theirs;
-  return judgeWriteback(repository, {
+  const writeback = await judgeWriteback(repository, {
     base,
     head,
     range,
@@ -110,7 +113,7 @@ async function judgeCode(
     whole: known.length > 0 ? null : outcome.beginnings,
     accounts,
     waived: new Set(waivedIn(added)),
-    exempt: { patterns: exempt, files: await filesAmong(before, namedPaths(exempt)) },
+    exempt,
     older: async (commits, patchIds) => ({
       accounts: await accountsFor(evidence, commits, patchIds),
       waived: await waivedAmong(evidence, commits),
@@ -118,6 +121,11 @@ async function judgeCode(
     dropped: outcome.dropped,
     isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
   });
+  if (outcome.mergeBases === null) return writeback;
+  const { mergeBases } = outcome;
+  const codeOf = codeBy(exempt.patterns, exempt.files);
+  const merged = await judgeForgeMerge(comparer, codeOf, { base, head, mergeBases });
+  return { ...writeback, findings: [...writeback.findings, ...merged] };
 }
 
 async function filesAmong(source: Source, paths: readonly string[]): Promise<Set<string>> {

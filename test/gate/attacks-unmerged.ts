@@ -42,19 +42,23 @@ async function loseByForge(place: Place, copy: string): Promise<Change> {
 
 const EXEMPT = { exempt: ['docs/**'] };
 
+const MISSING = 'writeback_missing';
+
 /** A server judges the merge itself: it is pushed as it is. */
-const LOCAL = { expect: 'writeback_missing', isLocal: true };
+const LOCAL = { isLocal: true };
 
 export const UNMERGED: Scenario[] = [
   {
     name: 'code that the merge of a forge changes by way of a file in .handoff',
     threat: 44,
+    expect: ['record_changed', MISSING],
     ...LOCAL,
     build: (place) => changeByForge(place, '.handoff/app.ts'),
   },
   {
     name: 'code that the merge of a forge changes by way of an exempt file',
     threat: 69,
+    expect: MISSING,
     ...LOCAL,
     build(place) {
       policy(place, EXEMPT);
@@ -64,12 +68,14 @@ export const UNMERGED: Scenario[] = [
   {
     name: 'a fix that the merge of a forge puts into a file in .handoff',
     threat: 44,
+    expect: ['path_mismatch', MISSING],
     ...LOCAL,
     build: (place) => loseByForge(place, '.handoff/x'),
   },
   {
     name: 'a fix that the merge of a forge puts into an exempt file',
     threat: 69,
+    expect: MISSING,
     ...LOCAL,
     build(place) {
       policy(place, EXEMPT);
