@@ -78,5 +78,6 @@ export const KINDS = [
   ...['the same patch elsewhere', 'amended pick', 'main has moved', 'merge of main', 'merge of main with a conflict'],
   ...['conflict', 'evil merge', 'rogue commit', 'waiver', 'thought of the base', 'forgotten thought'],
   ...['lines', 'rename', 'add', 'delete', 'mode', 'exempt', 'folder', 'link', 'docs/link.md', 'image.bin', 'library'],
+  ...['copy', 'edited copy', 'removed copy', 'moved aside', 'moved back', 'criss-cross'],
   ...['plain', 'hostile', 'pruned', 'passes', 'is refused'],
 ] as const;

@@ -1,3 +1,4 @@
+import { editBeside, moveAside } from './beside.ts';
 import type { Entry } from './objects.ts';
 import type { Random } from './random.ts';
 
@@ -25,7 +26,7 @@ export interface Edited {
   kind: string;
 }
 
-const FILE = '100644';
+export const FILE = '100644';
 const WORDS = ['open', 'shut', 'read', 'send', 'wait', 'done'];
 
 /** Some blocks of lines, which repeat themselves in some files: there a patch fits at several places. */
@@ -74,7 +75,7 @@ export function edit(random: Random, files: Texts, mark?: string): Edited {
   return { ...other, edit: null };
 }
 
-type Editor = (random: Random, files: Texts) => Edited;
+export type Editor = (random: Random, files: Texts) => Edited;
 
 function editLines(random: Random, files: Texts, mark?: string): Edited {
   const path = random.one(textPaths(files));
@@ -87,7 +88,7 @@ function editLines(random: Random, files: Texts, mark?: string): Edited {
   return { files: applyEdit(files, made)!, edit: made, kind: 'lines' };
 }
 
-function textPaths(files: Texts): string[] {
+export function textPaths(files: Texts): string[] {
   return [...files].filter(([path, { mode }]) => path.endsWith('.txt') && mode === FILE).map(([path]) => path);
 }
 
@@ -115,6 +116,9 @@ const OTHERS: readonly Editor[] = [
   changeSpecial,
   changeGuide,
   replaceByFolder,
+  editBeside,
+  editBeside,
+  moveAside,
 ];
 
 function rename(random: Random, files: Texts): Edited {
