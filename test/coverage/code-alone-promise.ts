@@ -1,7 +1,7 @@
 import type { Account } from '../../src/core/writeback/account.ts';
-import { editBeside, isBeside } from './beside.ts';
+import { isBeside } from './beside.ts';
 import type { Workplace } from './compare.ts';
-import { edit, firstFiles, type Texts } from './edits.ts';
+import { FILE, type Text, type Texts } from './edits.ts';
 import { judgeFast, passes } from './judge.ts';
 import type { Oid } from './objects.ts';
 import type { Random } from './random.ts';
@@ -19,12 +19,18 @@ interface Twin {
  * Somebody without a key adds, edits and removes copies of code, and merges whatever there is, as git merges it. If that passes,
  * the code is what it would have been without these copies.
  */
-export async function assertCodeAlone({ lab, open }: Workplace, seed: number): Promise<void> {
+export async function assertCodeAlone(workplace: Workplace, seed: number): Promise<void> {
+  for (let n = 0; n < GRAPHS; n++) await assertOnce(workplace, seed * GRAPHS + n);
+}
+
+const GRAPHS = 6;
+
+async function assertOnce({ lab, open }: Workplace, seed: number): Promise<void> {
   const { random, writer } = open(seed);
   const world = openWorld(random, writer);
   const { main, accounts } = await beginning(world);
   const pool = [...main, ...accounts.map(({ twin }) => twin)];
-  for (let n = 6 + random.below(6); n > 0; n--) pool.push(random.chance(0.5) ? beside(world, pool) : join(world, pool));
+  for (let n = 5 + random.below(6); n > 0; n--) pool.push(random.chance(0.6) ? beside(world, pool) : join(world, pool));
   const tip = main.at(-1)!;
   const head = mergeTwins(world, tip, pool.at(-1)!);
   if (!head) return;
@@ -63,39 +69,59 @@ interface Accounted {
   thought: Account;
 }
 
-/** A protected branch, on which a file may go and come back, and two branches from it with a thought for each. */
+const APP = Array.from({ length: 30 }, (_, n) => `line ${n}`);
+
+function app(changes: Record<number, string> = {}): Text {
+  return { mode: FILE, text: `${APP.map((line, n) => changes[n] ?? line).join('\n')}\n` };
+}
+
+const EMPTY: Texts = new Map([['other.txt', { mode: FILE, text: 'other\n' }]]);
+
+function having(path: string, text: Text): Texts {
+  return new Map([...EMPTY, [path, text]]);
+}
+
+/** A protected branch, on which a file comes, may go and come back, and is fixed; and branches from it with a thought for each. */
 async function beginning(world: World): Promise<{ main: Twin[]; accounts: Accounted[] }> {
   const { random, writer, write } = world;
-  const first = codeIn(firstFiles(random));
-  const main = [write(first, [])];
-  if (random.chance(0.6)) {
-    const gone = [...first.keys()].find((path) => path.endsWith('.txt'));
-    main.push(write(new Map([...first].filter(([path]) => path !== gone)), [main[0]!]));
-    main.push(write(first, [main[1]!]));
-  }
-  for (let n = random.below(3); n > 0; n--) main.push(oneMore(world, main.at(-1)!));
+  const main = [write(EMPTY, [])];
+  const goOn = (files: Texts): void => void main.push(write(files, [main.at(-1)!]));
+  goOn(having('app.txt', app()));
+  if (random.chance(0.5)) for (const files of [EMPTY, having('app.txt', app())]) goOn(files);
+  const forks = [...main];
+  if (random.chance(0.6)) goOn(having('app.txt', app({ 5: 'fixed' })));
   const accounts: Accounted[] = [];
   for (let n = random.below(3); n > 0; n--) {
-    const from = random.one(main);
-    const twin = oneMore(world, from);
+    const from = random.one(forks.slice(1));
+    const twin = write(random.one(WORK), [from]);
     accounts.push({ twin, thought: await writer.thought(from.whole, twin.whole) });
   }
   return { main, accounts };
 }
 
-function oneMore({ random, writer, write }: World, from: Twin): Twin {
-  return write(codeIn(edit(random, writer.read(from.whole)).files), [from]);
-}
+/** What a branch does: it moves the file and changes it, removes it, or changes it. */
+const WORK: readonly Texts[] = [
+  having('core.txt', app({ 20: 'new 20', 21: 'new 21' })),
+  having('core.txt', app({ 20: 'new 20', 21: 'new 21' })),
+  EMPTY,
+  having('app.txt', app({ 28: 'new 28' })),
+];
 
+/** A copy of what the file once was comes, is changed, or goes. */
 function beside({ random, writer }: World, pool: readonly Twin[]): Twin {
-  const from = random.one(pool.slice(-6));
-  const { files } = editBeside(random, writer.read(from.whole));
-  return { ...from, whole: writer.commit(files, [from.whole]) };
+  const from = random.chance(0.5) ? pool.at(-1)! : random.one(pool);
+  const files = writer.read(from.whole);
+  const copy = [...files.keys()].find(isBeside);
+  const next = new Map(files);
+  if (copy === undefined) next.set(random.one(['docs/copy.md', '.handoff/copy']), app());
+  else if (random.chance(0.5)) next.delete(copy);
+  else next.set(copy, app({ 12: `beside ${random.below(1000)}` }));
+  return { ...from, whole: writer.commit(next, [from.whole]) };
 }
 
 function join(world: World, pool: readonly Twin[]): Twin {
   const { random } = world;
-  const one = random.one(pool);
+  const one = random.chance(0.6) ? pool.at(-1)! : random.one(pool);
   return mergeTwins(world, one, random.one(pool)) ?? one;
 }
 
