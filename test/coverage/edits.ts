@@ -75,7 +75,7 @@ export function edit(random: Random, files: Texts, mark?: string): Edited {
   return { ...other, edit: null };
 }
 
-export type Editor = (random: Random, files: Texts) => Edited;
+type Editor = (random: Random, files: Texts) => Edited;
 
 function editLines(random: Random, files: Texts, mark?: string): Edited {
   const path = random.one(textPaths(files));

@@ -132,6 +132,17 @@ export const LOST: Scenario[] = [
     },
   },
   {
+    name: 'a fix lost, and a policy on the branch that exempts the code it was lost from',
+    threat: 69,
+    expect: MISSING,
+    isVariant: true,
+    async build(place) {
+      policy(place, { exempt: ['docs/**'] });
+      await loseFix(place, 'docs/x');
+      policy(place, { exempt: ['docs/**', 'src/**'] }, undefined, 2);
+    },
+  },
+  {
     name: 'a fix lost in an exempt file whose name is no UTF-8',
     threat: 69,
     expect: MISSING,

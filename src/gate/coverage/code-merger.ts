@@ -10,7 +10,7 @@ export interface Remade extends Merged {
   compared: Oid;
 }
 
-export interface AskedMerge {
+interface AskedMerge {
   sides: readonly Oid[];
   /** The tree that somebody made of them. */
   tree: Oid;
@@ -35,7 +35,7 @@ export function openCodeMerger(comparer: Comparer, { sieve }: CodeOf): CodeMerge
   const { merger, trees } = comparer;
   return {
     async merge(asked) {
-      const ready: ReadyMerge[] = [];
+      const ready: AskedMerge[] = [];
       for (const each of asked) ready.push(await copyCode(comparer, sieve, each));
       const made = await merger.merge(ready.map(({ sides }) => sides));
       return made.map((merged, at) => merged && { ...merged, compared: ready[at]!.tree });
@@ -52,11 +52,9 @@ export function openCodeMerger(comparer: Comparer, { sieve }: CodeOf): CodeMerge
   };
 }
 
-type ReadyMerge = AskedMerge;
-
 /** The same merge of commits that have the code and nothing else, and that came about as these did. */
-async function copyCode(comparer: Comparer, sieve: CodeOf['sieve'], { sides, tree }: AskedMerge): Promise<ReadyMerge> {
-  const lineage = await readLineage(sides, mergeBasesFor(comparer, sides));
+async function copyCode(comparer: Comparer, sieve: CodeOf['sieve'], { sides, tree }: AskedMerge): Promise<AskedMerge> {
+  const lineage = await readLineage(sides, paidMergeBases(comparer));
   const commits = await Promise.all(oldestFirst(lineage).map((oid) => comparer.store.readCommit(oid)));
   const roots = [tree, ...commits.map((commit) => commit.tree)];
   const [compared, ...code] = await siftTrees(comparer.trees, sieve, roots);
@@ -68,10 +66,12 @@ async function copyCode(comparer: Comparer, sieve: CodeOf['sieve'], { sides, tre
   return { sides: sides.map((oid) => copies.get(oid)!), tree: compared! };
 }
 
-/** Git merges the merge bases, too, where there are several: that costs as much. */
-function mergeBasesFor({ mergeBases, spend }: Comparer, sides: readonly Oid[]): Comparer['mergeBases'] {
+/** Where there are more than two sides, or merge bases, git merges these as well: to ask about them costs as much. */
+function paidMergeBases({ mergeBases, spend }: Comparer): Comparer['mergeBases'] {
+  let isFirst = true;
   return (a, b) => {
-    if (!sides.includes(a) || !sides.includes(b)) spend(1);
+    if (!isFirst) spend(1);
+    isFirst = false;
     return mergeBases(a, b);
   };
 }

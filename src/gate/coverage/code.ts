@@ -28,6 +28,6 @@ export function asChange(conflicts: readonly Conflict[]): Change {
 }
 
 /** Records are judged elsewhere. */
-export function isRecord(path: string): boolean {
+function isRecord(path: string): boolean {
   return path === ROOT || path.startsWith(`${ROOT}/`);
 }

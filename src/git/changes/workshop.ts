@@ -20,7 +20,7 @@ export interface Workshop {
 }
 
 /** What a commit has of another one whose place it takes. */
-export interface Copied {
+interface Copied {
   oid: Oid;
   /** When it was committed, in seconds: of several merge bases git takes the oldest first. */
   date: string;
