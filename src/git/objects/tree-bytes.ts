@@ -67,10 +67,9 @@ function notAFolder(name: string): HandoffError {
   return new HandoffError('mode_invalid', message);
 }
 
-/** An entry as it stands in a tree: where its bytes are, and what they say. */
+/** An entry as it stands in a tree: its bytes, and what they say. */
 export interface RawEntry {
-  start: number;
-  end: number;
+  bytes: Uint8Array;
   /** As it is written: a folder's has five digits. */
   mode: string;
   /** Byte by byte: what is no UTF-8 stays what it is. */
@@ -89,7 +88,8 @@ export function readEntries(tree: Uint8Array, width: number): Map<string, RawEnt
     const name = text.slice(space + 1, nul);
     const isWhole = space >= 0 && space < nul && end <= text.length;
     if (!isWhole || entries.has(name)) throw new HandoffError('bytes_invalid', 'Not a well-formed tree');
-    entries.set(name, { start, end, mode: text.slice(start, space), name, oid: buffer.toString('hex', nul + 1, end) });
+    const [mode, oid] = [text.slice(start, space), buffer.toString('hex', nul + 1, end)];
+    entries.set(name, { bytes: buffer.subarray(start, end), mode, name, oid });
     start = end;
   }
   return entries;

@@ -37,12 +37,7 @@ async function sift(
   sides: readonly (Oid | null)[],
   isReplaced: boolean,
 ): Promise<(Oid | null)[]> {
-  const { trees, width } = sifting;
-  const distinct = [...new Set(sides.filter((oid) => oid !== null))];
-  const read = await Promise.all(distinct.map((oid) => trees.read(oid)));
-  const bytes = new Map(distinct.map((oid, at) => [oid, read[at]!]));
-  const entries = new Map(distinct.map((oid, at) => [oid, readEntries(read[at]!, width)]));
-  const having = sides.map((oid) => (oid === null ? NOTHING : entries.get(oid)!));
+  const having = await readFolders(sifting, sides);
   const edits = sides.map((): Edits => new Map());
   const siftName = async (name: string): Promise<void> => {
     const present = having.map((each) => each.get(name));
@@ -53,14 +48,19 @@ async function sift(
     (folder === '' && name === sifting.sieve.root) || !isAlike(having.map((each) => each.get(name)));
   const names = new Set(having.flatMap((each) => [...each.keys()]));
   await Promise.all([...names].filter(isAsked).map(siftName));
-  return Promise.all(
-    sides.map((oid, at) =>
-      oid === null || edits[at]!.size === 0 ? oid : rewrite(trees, bytes.get(oid)!, having[at]!, edits[at]!),
-    ),
-  );
+  const isLeft = (at: number): boolean => sides[at] === null || edits[at]!.size === 0;
+  return Promise.all(sides.map((oid, at) => (isLeft(at) ? oid : rewrite(sifting.trees, having[at]!, edits[at]!))));
 }
 
-const NOTHING: ReadonlyMap<string, RawEntry> = new Map();
+type Entries = ReadonlyMap<string, RawEntry>;
+
+/** Each tree once. */
+async function readFolders({ trees, width }: Sifting, sides: readonly (Oid | null)[]): Promise<Entries[]> {
+  const distinct = [...new Set(sides.filter((oid) => oid !== null))];
+  const read = await Promise.all(distinct.map((oid) => trees.read(oid)));
+  const entries = new Map(distinct.map((oid, at) => [oid, readEntries(read[at]!, width)]));
+  return sides.map((oid) => (oid === null ? new Map() : entries.get(oid)!));
+}
 
 /** What becomes of entries; null for one that goes. */
 type Edits = Map<string, RawEntry | null>;
@@ -109,18 +109,14 @@ function withOid(entry: RawEntry, oid: Oid | null): RawEntry | undefined {
 }
 
 /** Null for a folder that is left empty. */
-async function rewrite(
-  trees: Trees,
-  bytes: Uint8Array,
-  entries: ReadonlyMap<string, RawEntry>,
-  edits: Edits,
-): Promise<Oid | null> {
-  const parts: Uint8Array[] = [];
-  for (const entry of entries.values()) {
+async function rewrite(trees: Trees, entries: Entries, edits: Edits): Promise<Oid | null> {
+  const parts = [...entries.values()].flatMap((entry) => {
     const edited = edits.get(entry.name);
-    if (edited === undefined) parts.push(bytes.subarray(entry.start, entry.end));
-    else if (edited)
-      parts.push(Buffer.from(`${edited.mode} ${edited.name}\0`, 'latin1'), Buffer.from(edited.oid, 'hex'));
-  }
+    return edited === undefined ? [entry.bytes] : edited ? formatEntry(edited) : [];
+  });
   return parts.length === 0 ? null : trees.write('tree', Buffer.concat(parts));
+}
+
+function formatEntry({ mode, name, oid }: RawEntry): Uint8Array[] {
+  return [Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(oid, 'hex')];
 }
