@@ -45,7 +45,8 @@ export async function compareHistories({ lab, open }: Workplace, seeds: Iterable
       const slow = await judgeByReference(lab.courts[court], step);
       assertSame(`seed ${seed}, step ${at}, ${court}: ${[...step.kinds].join(', ')}`, fast, slow);
       assertNotRogue(`seed ${seed}, step ${at}`, step, fast);
-      for (const kind of [...step.kinds, court, passes(fast) ? 'passes' : 'is refused']) count(tally, kind);
+      const verdict = fast.isMergedUnlike ? 'would be merged unlike' : passes(fast) ? 'passes' : 'is refused';
+      for (const kind of [...step.kinds, court, verdict]) count(tally, kind);
     }
   }
   return tally;

@@ -71,7 +71,10 @@ export function edit(random: Random, files: Texts, mark?: string): Edited {
   if (textPaths(files).length === 0) return addFile(random, files, mark);
   const lines = editLines(random, files, mark);
   if (random.chance(mark === undefined ? 0.6 : 0.9)) return lines;
-  const other = random.one(OTHERS)(random, mark === undefined && random.chance(0.5) ? files : lines.files);
+  const other = random.one(mark === undefined ? [...OTHERS, ...ASIDE] : OTHERS)(
+    random,
+    mark === undefined && random.chance(0.5) ? files : lines.files,
+  );
   return { ...other, edit: null };
 }
 
@@ -116,10 +119,10 @@ const OTHERS: readonly Editor[] = [
   changeSpecial,
   changeGuide,
   replaceByFolder,
-  editBeside,
-  editBeside,
-  moveAside,
 ];
+
+/** Git may follow these from code, or into it: what it merges then wants an account, also where it is honest. */
+const ASIDE: readonly Editor[] = [editBeside, editBeside, moveAside];
 
 function rename(random: Random, files: Texts): Edited {
   const path = random.one(textPaths(files));
