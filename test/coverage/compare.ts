@@ -80,5 +80,5 @@ export const KINDS = [
   ...['conflict', 'evil merge', 'rogue commit', 'waiver', 'thought of the base', 'forgotten thought'],
   ...['lines', 'rename', 'add', 'delete', 'mode', 'exempt', 'folder', 'link', 'docs/link.md', 'image.bin', 'library'],
   ...['copy', 'edited copy', 'removed copy', 'moved aside', 'moved back', 'criss-cross'],
-  ...['plain', 'hostile', 'pruned', 'passes', 'is refused'],
+  ...['plain', 'hostile', 'pruned', 'passes', 'is refused', 'would be merged unlike'],
 ] as const;
