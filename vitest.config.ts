@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 // Whole processes, servers, remotes and hooks: minutes, so that they have a command of their own (npm run gauntlet).
 const GAUNTLET = [
+  'test/{demo,docs-walks}.test.ts',
   'test/audit/{seals,trust-growth}.test.ts',
   'test/ci/**/*.test.ts',
   'test/coverage/many-histories.test.ts',
@@ -14,6 +15,7 @@ const GAUNTLET = [
   'test/verbs/{claim,ledger,ledger-attacks,ledger-verify,reconcile,seal,seal-too-early,two-machines*}.test.ts',
   'test/gate/{accepted-many,attacks,honest,server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
+  'test/recipe.test.ts',
 ];
 
 const COMMON = { testTimeout: 240_000, hookTimeout: 120_000 };

@@ -57,7 +57,7 @@ try {
 
   const planned = await generateTasks(base, 20_000);
   const next = { command: process.execPath, args: [cli, '-C', planned.dir, 'next'], env: planned.env };
-  compare('next with 20,000 tasks / node -e 0', next, none, 4, 21);
+  compare('next with 20,000 tasks / node -e 0', next, none, 2.5, 21);
 
   const small = await generate(base, 1_000);
   const large = await generate(base, LARGE);
@@ -68,8 +68,15 @@ try {
 
   compare(`pickup in ${LARGE.toLocaleString('en')} / in 1,000`, pickups(large), pickups(small), 1.2, 11);
 
+  const reads = { 'log -n 5 of': ['log', '-n', '5'], 'show by id among': ['show', someId(large)] };
+  for (const [name, words] of Object.entries(reads)) {
+    const read = { command: process.execPath, args: [cli, '-C', large.dir, ...words], env: large.env };
+    compare(`${name} ${LARGE.toLocaleString('en')} / node -e 0`, read, none, 2, 21);
+    row(`memory of ${name} ${LARGE.toLocaleString('en')}, MB`, peakMemory(read), 150);
+  }
+
   const [fewer, more] = [await gates(small), await gates(large)];
-  compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / node -e 0`, more, none, 1.9, 21);
+  compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / node -e 0`, more, none, 1.7, 21);
   compare(`gate, 10 new records on ${LARGE.toLocaleString('en')} / on 1,000`, more, fewer, 1.2, 21);
 
   const renamed = await renames(small);
@@ -131,6 +138,13 @@ function pickups(place) {
     env,
     before: () => session(place, 'wrap', '--as', 'ada', '--message', 'bench'),
   };
+}
+
+/** The id of a record that is not among the newest. */
+function someId({ dir, env }) {
+  const args = [cli, '-C', dir, 'log', '-n', '1000', '--json'];
+  const { stdout } = spawnSync(process.execPath, args, { env, maxBuffer: 1 << 30 });
+  return JSON.parse(stdout).records.at(-1).id;
 }
 
 /** A hook as git runs it. */

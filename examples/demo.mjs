@@ -1,171 +1,109 @@
-// A story in a throwaway repository: one agent hands over to another across two work trees, a third comes too late, somebody
-// forges a record, a task is done, written back, sealed and proved, and stock OpenSSH has the last word.
+// A story in a throwaway repository. A shell runs every line that is printed after a `$`, just as it stands there; below it is
+// what it printed, or the beginning of that.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const base = mkdtempSync(join(tmpdir(), 'git-handoff-demo-'));
-const dir = join(base, 'project');
-const other = join(base, 'project-of-lola');
-const cli = fileURLToPath(new URL('../dist/cli.cjs', import.meta.url));
-const env = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))),
-  HANDOFF_KEYS: join(base, 'keys'),
-  GIT_CONFIG_GLOBAL: '/dev/null',
-};
-
-const BATON = `# Current work
-
-The reader: it takes plain scalars.
-
-# Next steps
-
-Quoted scalars, then the writer.
-`;
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'git-handoff-demo-')));
+const project = join(base, 'project');
+const worktree = join(project, '.worktrees/max/p0-1-the-writer');
+const env = environment();
+const WIDTH = 140;
+const OPENSSH = 'ssh-keygen -Y verify -f allowed_signers -I donna -n git-handoff/v1/note -s payload.sig < payload';
 
 try {
-  tell('A new repository, and git handoff in it');
-  run('git', 'init', '-q', '-b', 'main', dir, { quiet: true });
-  handoff('init', '--name', 'demo');
+  console.log(
+    'git-handoff in a throwaway repository: a handover, a forgery, a task and a proof. "$" is what you would type.',
+  );
+  mkdirSync(project);
+  run('git init -q -b main', project);
 
-  tell('Three agents get keys, and the maintainer signs them in');
-  for (const name of ['donna', 'lola', 'max']) handoff('identity', 'add', name, { quiet: true });
-  handoff('identity', 'list');
+  tell('donna works: every record is a signed file, which names the one before it');
+  show('git handoff init');
+  show('for name in donna lola max; do git handoff identity add $name; done');
+  show('git handoff start --as donna >/dev/null && git handoff note "Node and git are all it needs"');
+  show('tail -n 2 .handoff/sessions/donna/*/0002-note.yaml', { lines: 2 });
 
-  tell('donna works. Each record is a signed file, bound to the one before it');
-  handoff('start', '--as', 'donna', '--intent', 'write the reader');
-  const note = JSON.parse(handoff('note', 'Node and git are all it needs', '--json', { quiet: true }));
-  console.log(readFileSync(join(dir, note.path), 'utf8').replace(/^/gm, '    '));
-  handoff('decide', '--title', 'Records are YAML', 'Reviewers read them in a pull request.');
-  handoff('wip', 'open', 'reader', 'quoted scalars are missing');
-  handoff('signal', 'send', 'lola', 'mind the tabs');
+  tell('Her files are deleted. Nothing is lost: the next verb puts them back, and says so');
+  show('rm -r .handoff/sessions && git handoff checkpoint "plain text works" >/dev/null');
 
-  tell('A reset takes the files away. Nothing is lost: the next verb puts them back, and says so');
-  git('reset', '-q', '--hard');
-  handoff('checkpoint', 'plain scalars work');
+  tell('lola, in a work tree of her own, cannot take what donna holds. Once donna has wrapped, she is handed it');
+  show('git worktree add -q -b lola ../lola && git handoff -C ../lola pickup --as lola', { exit: 3 });
+  show('git handoff wrap --message "Plain text works. Next: quoted text." --next-agent lola');
+  show('git handoff -C ../lola pickup --as lola | tail -n 3', { lines: 3 });
 
-  tell('lola, in a work tree of her own, cannot take what donna holds (exit code 3)');
-  git('worktree', 'add', '-q', '-b', 'lola', other);
-  handoff('pickup', '--as', 'lola', { in: other, expect: 3 });
+  tell('Somebody rewrites a note. The hook refuses the commit; if it is skipped, verify finds the forgery');
+  show(
+    'sed -i.old "s/are all/are not all/" .handoff/sessions/donna/*/0002-note.yaml && rm .handoff/sessions/donna/*/*.old',
+  );
+  show('git commit -q -a -m "a small correction"', { exit: 1 });
+  show('git commit -q -a -m "a small correction" --no-verify && git handoff verify', { exit: 1 });
+  show('git revert --no-edit HEAD >/dev/null && git handoff verify');
 
-  tell('donna wraps: her baton says where the work stands');
-  writeFileSync(join(base, 'baton.md'), BATON);
-  handoff('wrap', join(base, 'baton.md'), '--next-agent', 'lola');
-
-  tell('lola picks up, and is handed all of it. The words of others come fenced: they are data, not orders');
-  handoff('pickup', '--as', 'lola', { in: other });
-
-  tell('max comes too late: lola has it now (exit code 3)');
-  handoff('pickup', '--as', 'max', { expect: 3 });
-  handoff('sessions');
-
-  tell('Does all of it hold?');
-  handoff('verify');
+  tell('max does a task. It is not done, and cannot be merged, before he has written back what he did');
+  show('git handoff task add P0.1 --title "The writer"');
+  show('git handoff start --as max >/dev/null && git handoff claim P0.1 --worktree');
+  show('cd .worktrees/max/p0-1-the-writer && echo "export const write = String;" > writer.mjs && git add writer.mjs');
+  show('git commit -q -m "The writer" && git handoff task update P0.1 --status done', { in: worktree, exit: 1 });
+  show('git handoff gate --base main', { in: worktree, exit: 1 });
+  show('git handoff thought P0.1 "Writes anything as text." --run -- node --check writer.mjs', { in: worktree });
+  show('git handoff task update P0.1 --status done && git handoff wrap --message "P0.1 is done." --seal', {
+    in: worktree,
+  });
+  show('git handoff gate --base main', { in: worktree });
 
   tell(
-    'Somebody rewrites a note. The hook refuses the commit; without the hook git does not mind, but git handoff does (exit code 1)',
+    'A proof of what he wrote, checked without a repository, with one public key; and what OpenSSH says of the note',
   );
-  const path = join(dir, note.path);
-  writeFileSync(path, readFileSync(path, 'utf8').replace('are all it needs', 'and a database are what it needs'));
-  git('commit', '-q', '-a', '-m', 'a small correction', { quiet: false, expect: 1 });
-  git('commit', '-q', '-a', '--no-verify', '-m', 'a small correction');
-  handoff('verify', { expect: 1 });
-  git('revert', '--no-edit', 'HEAD');
-  tell('Taken back; it holds again');
-  handoff('verify');
-
-  tell('A task. max claims it, in a work tree of his own');
-  handoff('task', 'add', 'P0.1', '--title', 'the writer', '--accept', 'it writes what the reader reads');
-  handoff('start', '--as', 'max', { quiet: true });
-  const { worktree } = JSON.parse(handoff('claim', 'P0.1', '--worktree', '--as', 'max', '--json', { quiet: true }));
-  writeFileSync(join(worktree, 'writer.js'), 'export const write = (text) => text;\n');
-  git('add', 'writer.js', { in: worktree });
-  git('commit', '-q', '-m', 'the writer', { in: worktree });
-
-  tell('It cannot be done without a thought record, and not be merged either (exit code 1)');
-  handoff('task', 'update', 'P0.1', '--status', 'done', { in: worktree, expect: 1 });
-  handoff('gate', '--base', 'main', '--head', 'HEAD', { in: worktree, expect: 1 });
-
-  tell('max writes back what he did, and what ran. Then the gate says yes');
-  const summary = 'The writer gives back what it is given.';
-  const thought = JSON.parse(
-    handoff('thought', 'P0.1', summary, '--json', '--run', '--', 'node', '--check', 'writer.js', {
-      in: worktree,
-      quiet: true,
-    }),
+  show('cd ../../.. && git merge -q --no-edit feature/p0-1-the-writer && git handoff ledger append', { in: worktree });
+  show(
+    'git handoff ledger key > ../key && git handoff prove .handoff/sessions/max/*/0003-thought.yaml -o ../proof.yaml',
   );
-  handoff('task', 'update', 'P0.1', '--status', 'done', { in: worktree, quiet: true });
-  handoff('wrap', '--message', 'P0.1 is done', '--seal', { in: worktree });
-  handoff('gate', '--base', 'main', '--head', 'HEAD', { in: worktree });
-
-  tell('It is merged, and the seal of his session goes into the ledger');
-  const branch = git('branch', '--show-current', { in: worktree }).trim();
-  git('merge', '-q', '--no-edit', branch);
-  handoff('ledger', 'append');
-
-  tell('A proof of what he wrote: one file, checked where there is no repository, with the public key of the ledger');
-  handoff('prove', thought.path, '-o', join(base, 'proof.yaml'), { quiet: true });
-  const vkey = handoff('ledger', 'key', { quiet: true }).trim();
-  handoff('check-proof', 'proof.yaml', '--vkey', vkey, { in: base });
-
-  tell('And nobody has to take our word: stock OpenSSH says the same');
-  handoff('show', note.delta_id, '--sshsig', join(base, 'openssh'), { quiet: true });
-  opensshVerify();
-  console.log('\nThe repository was temporary and is gone.');
+  show('git handoff show .handoff/sessions/donna/*/0002-note.yaml --sshsig ../openssh >/dev/null');
+  show('cd .. && git-handoff check-proof proof.yaml --vkey "$(cat key)"', { lines: 2 });
+  if (run('command -v ssh-keygen', base).status === 0) show(`cd openssh && ${OPENSSH}`, { in: base });
+  else console.log('  (ssh-keygen is not installed here)');
+  console.log('The repository was temporary and is gone.');
 } finally {
   rmSync(base, { recursive: true, force: true });
 }
 
-function opensshVerify() {
-  const args = [
-    '-Y',
-    'verify',
-    '-f',
-    'allowed_signers',
-    '-I',
-    'donna',
-    '-n',
-    'git-handoff/v1/note',
-    '-s',
-    'payload.sig',
-  ];
-  const cwd = join(base, 'openssh');
-  console.log(`$ ssh-keygen ${args.join(' ')} < payload`);
-  const { error, status, stdout } = spawnSync('ssh-keygen', args, { cwd, input: readFileSync(join(cwd, 'payload')) });
-  if (error) return console.log('  (skipped: ssh-keygen is not installed here)');
-  if (status !== 0) throw new Error('ssh-keygen did not agree');
-  console.log(`  ${stdout.toString().trim()}`);
-}
-
-function handoff(...args) {
-  const options = typeof args.at(-1) === 'object' ? args.pop() : {};
-  const where = options.in ? ` -C ${relative(dir, options.in)}` : '';
-  if (!options.quiet) console.log(`$ git handoff${where} ${args.map(quote).join(' ')}`);
-  return run(process.execPath, cli, '-C', options.in ?? dir, ...args, options);
-}
-
-function quote(word) {
-  const short = word.replace(base, '..');
-  return /[^\w./:-]/.test(short) ? JSON.stringify(short) : short;
-}
-
-function git(...args) {
-  const options = { quiet: true, ...(typeof args.at(-1) === 'object' ? args.pop() : {}) };
-  if (!options.quiet) console.log(`$ git ${args.map(quote).join(' ')}`);
-  const author = ['-c', 'user.name=demo', '-c', 'user.email=demo@example.org'];
-  return run('git', '-C', options.in ?? dir, ...author, ...args, options);
-}
-
-function run(command, ...args) {
-  const options = typeof args.at(-1) === 'object' ? args.pop() : {};
-  const { status, stdout, stderr } = spawnSync(command, args, { env, encoding: 'utf8' });
-  if (!options.quiet) console.log(`${stdout}${stderr}`.trimEnd().replace(/^/gm, '  '));
-  if (status !== (options.expect ?? 0)) throw new Error(`${command} ${args.join(' ')} ended with ${status}\n${stderr}`);
-  return stdout;
-}
-
+/** What the demo is about to show. */
 function tell(text) {
-  console.log(`\n— ${text}\n`);
+  console.log(`\n— ${text}`);
+}
+
+/** Prints a command, runs it, and prints the first lines of its answer. It must end as expected. */
+function show(command, { in: directory = project, lines = 1, exit = 0 } = {}) {
+  console.log(`$ ${command}`);
+  const { status, output } = run(command, directory);
+  const answer = output === '' ? [] : output.split('\n');
+  const left = answer.length - lines;
+  const more = left > 0 ? `  … ${left} more line${left === 1 ? '' : 's'}` : '';
+  const ending = `${more}${exit === 0 ? '' : `  (exit code ${exit})`}`;
+  const shown = answer.slice(0, lines).map((line) => `  ${line.length > WIDTH ? `${line.slice(0, WIDTH)}…` : line}`);
+  if (shown.length > 0) console.log(`${shown.join('\n')}${ending}`);
+  if (status !== exit) throw new Error(`${command} ended with ${status}\n${output}`);
+}
+
+function run(command, cwd) {
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { cwd, env, encoding: 'utf8' });
+  return { status, output: `${stdout}${stderr}`.trimEnd() };
+}
+
+/** Nobody's configuration and keys, and a `git-handoff` on the path that is the one built here. */
+function environment() {
+  const bin = join(base, 'bin');
+  mkdirSync(bin);
+  symlinkSync(fileURLToPath(new URL('../dist/cli.cjs', import.meta.url)), join(bin, 'git-handoff'));
+  const own = Object.entries(process.env).filter(([name]) => !/^(?:GIT|HANDOFF)_/.test(name));
+  const person = { NAME: 'demo', EMAIL: 'demo@example.org' };
+  const people = ['AUTHOR', 'COMMITTER'].flatMap((role) =>
+    Object.entries(person).map(([name, value]) => [`GIT_${role}_${name}`, value]),
+  );
+  const path = [bin, dirname(process.execPath), process.env.PATH].join(delimiter);
+  const keys = join(base, 'keys');
+  return { ...Object.fromEntries([...own, ...people]), PATH: path, HANDOFF_KEYS: keys, GIT_CONFIG_GLOBAL: '/dev/null' };
 }

@@ -15,6 +15,7 @@ import Module from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { importSource } from './import-source.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
@@ -178,22 +179,8 @@ async function buildLibrary() {
   });
 }
 
-/** What a command loads when it runs says nothing about it. */
-function leftOut({ kind, path }) {
-  return kind === 'dynamic-import' ? { path, external: true } : undefined;
-}
-
 async function buildManual() {
-  const { outputFiles } = await build({
-    ...COMMON,
-    format: 'esm',
-    entryPoints: ['src/cli/man.ts'],
-    write: false,
-    plugins: [{ name: 'described', setup: ({ onResolve }) => onResolve({ filter: /^\./ }, leftOut) }],
-  });
-  const { formatManual } = await import(
-    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`
-  );
+  const { formatManual } = await importSource('src/cli/man.ts');
   mkdirSync('dist/man', { recursive: true });
   writeFileSync('dist/man/git-handoff.1', formatManual(version));
 }

@@ -1,6 +1,7 @@
 // Runs a handoff in a throwaway repository, so that V8 compiles what verbs use, and keeps that beside the program.
 const { execFileSync } = require('node:child_process');
-const { mkdtempSync, readdirSync, rmSync, writeFileSync } = require('node:fs');
+const { createHash } = require('node:crypto');
+const { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { tmpdir } = require('node:os');
 const { dirname, join, resolve } = require('node:path');
@@ -76,8 +77,10 @@ const STEPS = [
   ['check-proof', join(scratch, 'proof.yaml')],
   ['verify'],
   ['verify', '--staged'],
-  ['log'],
+  ['log', '-n', '2'],
+  ['log', '-n', '2'],
   ['show', firstRecord],
+  ['show', firstId],
   ['sessions'],
   ['task', 'list'],
   ['task', 'show', 'P0.1'],
@@ -102,6 +105,14 @@ function commitCode() {
 function firstRecord() {
   const seal = readdirSync(repository, { recursive: true }).find((path) => path.endsWith('-seal.yaml'));
   return join(dirname(seal), '0001-start.yaml');
+}
+
+/** The digest of all of it but the signature, which is the last line. */
+function firstId() {
+  const lines = readFileSync(join(repository, firstRecord()), 'utf8').split('\n');
+  return createHash('sha256')
+    .update(`${lines.slice(0, -2).join('\n')}\n`)
+    .digest('hex');
 }
 
 async function run() {

@@ -10,7 +10,8 @@ const SHARED = {
   handoff: ['wrap', 'pickup', 'hd-exec', 'seal'],
   task: ['task', 'next', 'claim', 'unclaim', 'thought'],
   gate: ['gate', 'hooks'],
-  verify: ['verify', 'audit', 'log', 'show'],
+  verify: ['verify', 'audit'],
+  read: ['log', 'show'],
   ledger: ['ledger'],
   proof: ['prove', 'check-proof', 'root'],
 };

@@ -47,8 +47,15 @@ export { isIdentityName, isTaskId } from './core/names.ts';
 export { identityPath, policyPath, recordName, sessionFolder } from './core/paths.ts';
 export { type ChainFault, chainFaults, type Link, toLink } from './core/record/chain.ts';
 export { attachSignatures, formatRecord, type UnsignedRecord } from './core/record/format.ts';
-export { type DocumentKind, type Kind, namespaceOf, type RecordKind } from './core/record/kinds.ts';
-export { type ParsedRecord, parseRecord, type Signature } from './core/record/record.ts';
+export { type DocumentKind, type FieldsOf, type Kind, namespaceOf, type RecordKind } from './core/record/kinds.ts';
+export {
+  hasKind,
+  isDocument,
+  isSessionRecord,
+  type ParsedRecord,
+  parseRecord,
+  type Signature,
+} from './core/record/record.ts';
 export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record/record-summary.ts';
 export { summarise } from './core/record/summary.ts';
 export {

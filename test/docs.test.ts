@@ -1,12 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { isFamily } from '../src/cli/command.ts';
+import { GLOBAL_FLAGS, isFamily, type Verb } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands/table.ts';
 import { formatFamilyHelp, formatMainHelp, formatVerbHelp } from '../src/cli/help.ts';
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+import { DOCUMENTS, readDocument as read } from './documents.ts';
 
 /** What exists, by its first word; for families what may follow. */
 const VERBS = new Map<string, Set<string> | null>(
@@ -15,14 +11,6 @@ const VERBS = new Map<string, Set<string> | null>(
     return [command.name, ...(command.alias ? [command.alias] : [])].map((name) => [name, second] as const);
   }),
 );
-
-const pages = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join(folder, name));
-
-const DOCUMENTS = ['SPEC.md', 'README.md', 'CONTRIBUTING.md', ...pages('docs')];
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const help = [
   formatMainHelp(COMMANDS),
@@ -48,6 +36,32 @@ function isThere([verb, second]: [string, string]): boolean {
 const code = (text: string): string =>
   [...text.matchAll(/```[a-z]*\n([\s\S]*?)```|`([^`\n]+)`/g)].map(([, block, span]) => block ?? span).join('\n');
 
+/** The options of a verb by what is called: `wrap`, `identity add`. */
+const OPTIONS = new Map<string, Set<string>>(
+  COMMANDS.flatMap((command) =>
+    isFamily(command)
+      ? command.verbs.map((verb) => [`${command.name} ${verb.name}`, optionsOf(verb)] as const)
+      : [command.name, ...(command.alias ? [command.alias] : [])].map((name) => [name, optionsOf(command)] as const),
+  ),
+);
+
+function optionsOf({ flags }: Verb): Set<string> {
+  const all = [...GLOBAL_FLAGS, ...flags].flatMap((flag) => flag.flags.match(/--[a-z-]+/g) ?? []);
+  return new Set([...all, '--help']);
+}
+
+/** Of every call in a line. A call ends where a shell ends it, and at ` -- `; what is quoted, or a comment, gives no options. */
+function unknownOptions(line: string): string[] {
+  const plain = line.replace(/"[^"]*"|'[^']*'/g, 'TEXT').replace(/ #.*/, '');
+  return plain.split(/[|;()]| -- |&&/).flatMap((part) => {
+    const [, call = ''] = /\bgit[ -]handoff (.*)/.exec(part) ?? [];
+    const words = call.replace(/-C \S+ /, '').split(/\s+/);
+    const known = OPTIONS.get(words.slice(0, 2).join(' ')) ?? OPTIONS.get(words[0]!);
+    const given = words.filter((word) => /^--[a-z]/.test(word)).map((word) => word.replace(/=.*/, ''));
+    return known ? given.filter((word) => !known.has(word)).map((word) => `${words[0]} ${word}`) : [];
+  });
+}
+
 describe('SPEC-040 §5.9 what is documented exists', () => {
   it.each(DOCUMENTS)('every verb that %s calls is one', (path) => {
     expect(calls(code(read(path))).filter((call) => !isThere(call))).toEqual([]);
@@ -59,9 +73,19 @@ describe('SPEC-040 §5.9 what is documented exists', () => {
     expect(called.filter((call) => !isThere(call))).toEqual([]);
   });
 
-  it('every verb that exists is in the README', () => {
-    const readme = read('README.md');
-    for (const name of VERBS.keys()) expect(readme, name).toMatch(new RegExp(`\\b${name}\\b`));
+  it.each(DOCUMENTS)('every option that %s gives a verb is one of it', (path) => {
+    expect(code(read(path)).split('\n').flatMap(unknownOptions)).toEqual([]);
+  });
+
+  it('every verb that exists is in docs/commands.md', () => {
+    const page = read('docs/commands.md');
+    for (const name of VERBS.keys()) expect(page, name).toMatch(new RegExp(`\\b${name}\\b`));
+  });
+
+  it('an option that does not exist would be found, and what another command gets is none', () => {
+    const text = 'git handoff wrap --soon && git handoff start --as donna --now | sort --unique # --later';
+    expect(unknownOptions(text)).toEqual(['wrap --soon', 'start --now']);
+    expect(unknownOptions('git handoff thought P0.1 "a --b" --run -- npm test --all')).toEqual([]);
   });
 
   it('a verb that does not exist would be found', () => {

@@ -111,6 +111,12 @@ describe('bytes', () => {
     ['M13', 'a prototype key', note.replace('text: hello', 'text: hello\nconstructor: x'), 'yaml_invalid'],
     ['M14', 'an integer with a leading zero', note.replace('clock: 1', 'clock: 01'), 'schema_invalid'],
     ['M14', 'a quoted integer', note.replace('clock: 1', 'clock: "1"'), 'schema_invalid'],
+    [
+      'M14',
+      'an odd number where no schema speaks',
+      note.replace('text: hello', 'text: hello\nx_a: 010'),
+      'schema_invalid',
+    ],
     ['M14', 'a number as text', note.replace('text: hello', 'text: 010'), 'accepted'],
     ['M15', 'an unknown key', note.replace('text: hello', 'text: hello\nmore: x'), 'schema_invalid'],
     ['M15', 'an x_ key', note.replace('text: hello', 'text: hello\nx_more: x'), 'accepted'],
@@ -548,7 +554,7 @@ describe('SPEC §8.9, §9 and §10', () => {
     branch(here, 'feature');
     code(here, { 'a.ts': 'a\n' });
     await reopen(here).handoff.policy.set({ key: 'writeback.required', value: 'false' });
-    expect(await gateVerdict(here)).toEqual(['writeback_missing a.ts']);
+    expect(await gateVerdict(here)).toEqual(['writeback_missing a.ts', 'files_uncovered a.ts']);
   });
 
   it('M68: a record that is gone', async () => {
@@ -575,7 +581,7 @@ describe('SPEC §8.9, §9 and §10', () => {
     const { base } = await honestBranch(here);
     expect(await gateVerdict(here)).toEqual([]);
     code(here, { 'b.ts': 'b\n' });
-    expect(await gateVerdict(here)).toEqual(['writeback_missing b.ts']);
+    expect(await gateVerdict(here)).toEqual(['writeback_missing b.ts', 'files_uncovered b.ts']);
     session(here, [SESSION_START, { ...(await thoughtSince(here, base)), files_changed: [] }, BATON], { clock: 50 });
     expect(await gateVerdict(here)).toEqual(['files_uncovered b.ts']);
   });
@@ -707,7 +713,7 @@ describe('the ledger', () => {
     expect(await findings(here)).toEqual(['ledger_inconsistent ledger']);
   });
 
-  it('M84: a tile that is not of the entries, and a file that is no tile', async () => {
+  it('M84: a tile that is not of the entries, a surplus one, and a file that is no tile', async () => {
     const here = place();
     writeBytes(here.dir, '.handoff/ledger/tile/0/000.p/1', new Uint8Array(32));
     commitAll(here);
@@ -715,7 +721,11 @@ describe('the ledger', () => {
     const other = place();
     writeBytes(other.dir, '.handoff/ledger/tile/1/000', new Uint8Array(32));
     commitAll(other);
-    expect(await findings(other)).toEqual(['path_mismatch ledger/tile/1/000']);
+    expect(await findings(other)).toEqual(['ledger_inconsistent ledger/tile/1/000']);
+    const third = place();
+    writeBytes(third.dir, '.handoff/ledger/tile/x/000', new Uint8Array(32));
+    commitAll(third);
+    expect(await findings(third)).toEqual(['path_mismatch ledger/tile/x/000']);
   });
 
   it('M85 M86: it only grows, and only on the protected branch', async () => {

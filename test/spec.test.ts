@@ -1,13 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { examplesIn, isTooLong, linksIn, paragraphsIn, sectionsIn, slugOf } from './spec-form.ts';
 
 const spec = readFileSync('SPEC.md', 'utf8');
+const tool = readFileSync('docs/tool.md', 'utf8');
 const rules = [...spec.matchAll(/\*\*(M\d+)\*\*/g)].map(([, rule]) => rule!);
 
 describe('SPEC.md', () => {
   it('numbers its rules in order, each once', () => {
-    expect(rules.length).toBeGreaterThan(50);
+    expect(rules.length).toBeGreaterThanOrEqual(92);
     expect(rules).toEqual(rules.map((_, index) => `M${index + 1}`));
+  });
+
+  it('has one rule on a line, at its beginning', () => {
+    const lines = spec.split('\n').filter((line) => /\*\*M\d+\*\*/.test(line));
+    expect(lines.filter((line) => !/^(?:- |\d\. )\*\*M\d+\*\* [^*]/.test(line))).toEqual([]);
+    expect(lines).toHaveLength(rules.length);
   });
 
   it('puts a number before every MUST', () => {
@@ -34,12 +42,88 @@ describe('SPEC.md', () => {
   });
 
   it('is cited by section numbers that exist', () => {
-    const sections = new Set([...spec.matchAll(/^(?:## |\*\*)(\d+(?:\.\d+)?)[. ]/gm)].map(([, section]) => section));
-    const cited = readdirSync('src', { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => `src/${name}`)
-      .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/§(\d+(?:\.\d+)?)/g)].map(([, section]) => section!));
-    expect(cited.length).toBeGreaterThan(30);
-    expect(cited.filter((section) => !sections.has(section))).toEqual([]);
+    const sections = sectionsIn(spec);
+    const cited = ['src', 'test'].flatMap(citationsUnder);
+    expect(cited.length).toBeGreaterThan(200);
+    expect(cited.filter(({ section }) => !sections.has(section))).toEqual([]);
+  });
+
+  it('gives each rule a code, or says that it has none', () => {
+    const rows = spec.slice(spec.indexOf('### 7.5'), spec.indexOf('### 7.6')).split('\n');
+    const told = new Set(rows.filter((row) => row.startsWith('|')).flatMap(rulesIn));
+    expect(rules.filter((rule) => !told.has(rule))).toEqual([]);
+  });
+
+  it('shows files that are test vectors, byte for byte', () => {
+    const examples = examplesIn(spec).filter((text) => /^handoff: 1$|^git-handoff\//m.test(text));
+    expect(examples.length).toBe(6);
+    expect(examples.filter((text) => !vectorTexts().some((file) => file.includes(text)))).toEqual([]);
   });
 });
+
+describe.each([
+  ['SPEC.md', spec],
+  ['docs/tool.md', tool],
+])('%s is easy to read', (_, page) => {
+  it('has no line over 160 characters, but for bytes of an example', () => {
+    const given = new Set(examplesIn(page).flatMap((text) => text.split('\n')));
+    expect(page.split('\n').filter((line) => isTooLong(line) && !given.has(line))).toEqual([]);
+  });
+
+  it('has no paragraph over eight lines', () => {
+    expect(paragraphsIn(page).filter((lines) => lines.length > 8)).toEqual([]);
+  });
+
+  it('has its sections in order, each once', () => {
+    const sections = [...sectionsIn(page)].map((section) => section.split('.').map(Number) as [number, number?]);
+    const sorted = sections.toSorted(([a, b = 0], [c, d = 0]) => a - c || b - d);
+    expect(sections).toEqual(sorted);
+    expect(page.match(/^#{2,3} \d/gm)).toHaveLength(sections.length);
+  });
+});
+
+describe('docs/tool.md', () => {
+  it('has the sections of SPEC.md, and no rules of its own', () => {
+    const sections = sectionsIn(spec);
+    expect([...sectionsIn(tool)].filter((section) => !sections.has(section))).toEqual([]);
+    expect(tool).not.toMatch(/\*\*M\d+\*\*|\bMUST\b/);
+  });
+
+  it('has what SPEC.md links to', () => {
+    const slugs = new Set((tool.match(/^#+ .+$/gm) ?? []).map(slugOf));
+    const links = linksIn(spec).filter((link) => link.startsWith('docs/tool.md'));
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter((link) => link.includes('#') && !slugs.has(link.split('#')[1]!))).toEqual([]);
+  });
+});
+
+interface Citation {
+  file: string;
+  section: string;
+}
+
+/** Comments cite one page of ours by sections; in tests other pages are cited too, by their names. */
+function citationsUnder(folder: string): Citation[] {
+  const pattern = folder === 'src' ? /§(\d+(?:\.\d+)?)/g : /SPEC §(\d+(?:\.\d+)?)/g;
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`)
+    .flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, section]) => ({ file, section: section! })),
+    );
+}
+
+/** With ranges such as `M54–M65`. */
+function rulesIn(row: string): string[] {
+  return [...row.matchAll(/M(\d+)(?:–M(\d+))?/g)].flatMap(([, first, last = first]) =>
+    Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `M${Number(first) + at}`),
+  );
+}
+
+/** Files of vectors; of proofs also the files in their blocks. */
+function vectorTexts(): string[] {
+  return ['records', 'documents', 'checkpoints', 'proofs'].flatMap((name) => {
+    const cases: { file?: string; note?: string }[] = JSON.parse(readFileSync(`protocol/vectors/${name}.json`, 'utf8'));
+    return cases.flatMap(({ file, note = '' }) => (file ? [file, file.replace(/^ {4}/gm, '')] : [note]));
+  });
+}

@@ -1,4 +1,4 @@
-// Writes the example keys, as PKCS#8 files, to a directory outside the work tree. They protect nothing: see README.md.
+// Writes the example keys, as PKCS#8 files, to a directory outside the work tree. They protect nothing: see docs/proofs.md.
 import { createPrivateKey } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

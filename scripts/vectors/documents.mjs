@@ -217,6 +217,35 @@ export const documents = [
     asDocument,
     'signature_invalid',
   ),
+  refusedDocument(
+    'two lines of signatures:',
+    ['M19'],
+    { file: `${project.file}signatures:\n${signerLine('project', project.signed, ben)}` },
+    asDocument,
+    'signature_invalid',
+  ),
+  refusedDocument(
+    'a first version with a predecessor',
+    ['M25'],
+    maintainerWith('prev: null', `prev: ${DIGEST}`),
+    asMaintainer,
+    'schema_invalid',
+  ),
+  refusedDocument(
+    'a second version without a predecessor',
+    ['M25'],
+    maintainerWith('version: 1', 'version: 2'),
+    asMaintainer,
+    'schema_invalid',
+  ),
+  // of two faults the code of the first check: SPEC §7.6
+  refusedDocument(
+    'a key twice in an identity that is below the threshold',
+    ['M26', 'M29'],
+    maintainerWith('keys:\n', `keys:\n  - key: ${ada.line}\n    state: revoked\n`, [ada]),
+    asMaintainer,
+    'signer_not_entitled',
+  ),
   refusedDocument('a signature as of a record', ['M19'], asRecord(project), asDocument, 'signature_invalid'),
   refusedDocument(
     'a maintainer below the threshold',
@@ -240,6 +269,10 @@ export const documents = [
     'signature_invalid',
   ),
 ];
+
+function maintainerWith(from, to, signers = [ada, ben]) {
+  return document('identity', maintainer.signed.replace(from, to), signers);
+}
 
 /** Signed well, but as records are. */
 function asRecord({ kind, signed }) {

@@ -2,7 +2,7 @@ import { findOwn } from '../core/session/session-summary.ts';
 import { isSameSession, type SessionKey } from '../core/task/state.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type Held, type Holds, isElsewhere } from '../journal/locks/holds.ts';
-import { endIfTakenElsewhere } from '../journal/locks/superseded.ts';
+import { endElsewhere, recordEnd } from '../journal/locks/superseded.ts';
 import { readSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, type LiveSession, withLiveness } from '../journal/sessions/session-state.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -34,12 +34,18 @@ export async function readHolderState(
   return { live: null, active };
 }
 
-/** Its heartbeat is here. If only the remote shows that somebody took its place, that is written into its journal now. */
+/** Its heartbeat is here. Only the remote may show that somebody took its place. */
 async function stateHere(repository: Repository, trust: Trust, holds: Holds, session: Session): Promise<HolderState> {
   const live = withLiveness(repository, trust, session);
-  const isActive = live.liveness.state === 'active';
-  if (!isActive || !(await endIfTakenElsewhere(repository, holds, session))) return { live, active: isActive };
-  return { live: withLiveness(repository, trust, session), active: false };
+  if (live.liveness.state !== 'active') return { live, active: false };
+  const end = await endElsewhere(holds, session);
+  if (!end) return { live, active: true };
+  return { live: { session, liveness: { ...live.liveness, state: 'released', end } }, active: false };
+}
+
+/** What was read about a session of this machine is written into its journal: it is over. */
+export function tidyHolder(repository: Repository, { live }: HolderState): void {
+  if (live?.liveness.end) recordEnd(repository, live.session, live.liveness.end);
 }
 
 /** Whether a session has its own lock, on the remote or here; null when nobody has it. */

@@ -13,9 +13,7 @@ import { type TaskTrail, wholeTrail } from '../core/task/state.ts';
 import { standingKeys } from '../core/trust/key-standing.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import { forgetOld } from '../journal/commits/forget.ts';
 import { isCommitted } from '../journal/sessions/committed.ts';
-import { tryRememberClock } from '../journal/sessions/next-clock.ts';
 import { type Entry, lastRecord, readEntry, recordNumbers } from '../journal/sessions/records.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf, type LiveSession, liveSessions } from '../journal/sessions/session-state.ts';
@@ -26,15 +24,20 @@ import { evidenceIn } from '../repository/tree-evidence.ts';
 export interface Known {
   history: History;
   live: LiveSession[];
+  /** Those of them that HEAD has whole, by id. */
+  committed: ReadonlySet<string>;
   /** Identities of which records count for nothing, since their keys were revoked. */
   distrusted: readonly string[];
+  /** Whether nothing was found to be broken in what HEAD holds. */
+  isSound: boolean;
   /** All that is said about what is named, for verdicts: the history is bounded, and only there to be shown. */
   evidence: Evidence;
 }
 
+/** Reads, and changes nothing: what can be tidied up by then is `tidyKnown`'s. */
 export async function readKnown(repository: Repository, trust: Trust): Promise<Known> {
   const head = (await repository.store.resolve('HEAD')) === null ? null : await openTree(repository.store, 'HEAD');
-  const { history, distrusted } = await committedHistory(repository, head, trust);
+  const { history, distrusted, isSound } = await committedHistory(repository, head, trust);
   const live = liveSessions(repository, trust);
   const uncommitted: PlacedRecord[] = [];
   const committed = new Set<string>();
@@ -42,10 +45,8 @@ export async function readKnown(repository: Repository, trust: Trust): Promise<K
     if (isHeld(repository, history, session)) committed.add(session.session_id);
     else uncommitted.push(...(await addJournal(repository, trust, history, session)));
   }
-  await forgetOld(repository, live, committed);
-  tryRememberClock(repository, history.clock);
   const evidence = withRecords(head && evidenceIn(repository, head, trust), uncommitted);
-  return { history, live, distrusted, evidence };
+  return { history, live, committed, distrusted, isSound, evidence };
 }
 
 /** What is known of a task, nothing left out. */
@@ -57,8 +58,8 @@ async function committedHistory(
   repository: Repository,
   head: Source | null,
   trust: Trust,
-): Promise<Pick<Known, 'history' | 'distrusted'>> {
-  if (head === null) return { history: emptyHistory(), distrusted: [] };
+): Promise<Pick<Known, 'history' | 'distrusted' | 'isSound'>> {
+  if (head === null) return { history: emptyHistory(), distrusted: [], isSound: true };
   const { history, findings, distrusted } = await readHistory(head, trust, {
     suite: nodeSuite,
     cacheFolder: repository.build === null ? null : cacheFolder(repository, 'history'),
@@ -67,7 +68,7 @@ async function committedHistory(
   const broken = findings.filter(({ severity }) => severity === 'error').length;
   if (broken > 0)
     repository.warn(`Problems in .handoff: ${broken}. They are left out of what follows: git handoff verify`);
-  return { history, distrusted };
+  return { history, distrusted, isSound: broken === 0 };
 }
 
 /** Whether HEAD has all that the journal has. What was found to be committed need not be compared byte for byte again. */

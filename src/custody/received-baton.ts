@@ -2,7 +2,7 @@ import { basename } from 'node:path/posix';
 import { find, type Source } from '../audit/source/source.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseRecordName } from '../core/paths.ts';
-import { parseRecord } from '../core/record/record.ts';
+import { parseAs } from '../core/record/record.ts';
 import type { Baton } from '../core/record/record-summary.ts';
 import { recordId } from '../core/record/verify.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -31,7 +31,7 @@ export interface ReceivedBaton {
 /** From the journal where this machine has it, else from the tree; in both cases the very bytes that were verified. */
 export async function receiveBaton(repository: Repository, source: Source, baton: Baton): Promise<ReceivedBaton> {
   const bytes = journalledBaton(repository, baton) ?? (await committedBaton(source, baton));
-  const record = parseRecord(bytes);
+  const record = parseAs(bytes, 'baton');
   if (recordId(record.signedBytes, nodeSuite) !== baton.delta_id) throw new Error(`${baton.path} is not the baton.`);
   return {
     delta_id: baton.delta_id,
@@ -43,8 +43,8 @@ export async function receiveBaton(repository: Repository, source: Source, baton
     summary: baton.summary,
     next_agent: baton.next_agent,
     focus: baton.focus,
-    branch: (record.fields.branch ?? null) as string | null,
-    head: (record.fields.head ?? null) as string | null,
+    branch: record.fields.branch ?? null,
+    head: record.fields.head ?? null,
   };
 }
 

@@ -14,5 +14,5 @@ export async function accountsFor(
 /** Those of these commits that a maintainer has waived. */
 export async function waivedAmong(evidence: Evidence, commits: Iterable<Oid>): Promise<Oid[]> {
   const waivers = await evidence.waiversOf(commits);
-  return [...new Set(waivers.map(({ record }) => record.fields.commit_sha as Oid))];
+  return [...new Set(waivers.map(({ record }) => record.fields.commit_sha))];
 }

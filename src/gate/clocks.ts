@@ -20,7 +20,7 @@ export async function judgeClocks(
   added: readonly PlacedRecord[],
 ): Promise<Finding[]> {
   const room = added.length + CLOCK_SLACK;
-  const beyond = (highest: number) => added.filter(({ record }) => (record.fields.clock as number) > highest + room);
+  const beyond = (highest: number) => added.filter(({ record }) => record.fields.clock > highest + room);
   // cheap checks first: most clocks pass whatever was there, most others by the newest records; only the rest reads the history
   if (beyond(0).length === 0) return [];
   if (beyond(await recentClock(ground.before, ground.trust, nodeSuite)).length === 0) return [];

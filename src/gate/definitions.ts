@@ -2,6 +2,7 @@ import { find, type Source } from '../audit/source/source.ts';
 import { readSignedDocument } from '../audit/trust/trust.ts';
 import { asHandoffError, type Finding } from '../core/error.ts';
 import { taskPath } from '../core/paths.ts';
+import { isOfKind } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trust } from '../core/trust/trust.ts';
@@ -23,8 +24,8 @@ export async function judgeDefinitions(
 }
 
 function doneTasks(added: readonly PlacedRecord[]): Map<string, PlacedRecord> {
-  const done = added.filter(({ record }) => record.kind === 'task' && record.fields.status === 'done');
-  return new Map(done.map((change) => [change.record.fields.task_id as string, change]));
+  const done = added.filter(isOfKind('task')).filter(({ record }) => record.fields.status === 'done');
+  return new Map(done.map((change) => [change.record.fields.task_id, change]));
 }
 
 async function isDistrusted(source: Source, trust: Trust, id: string): Promise<boolean> {

@@ -1,4 +1,6 @@
 import type { ChangedSession } from '../audit/delta/sessions.ts';
+import type { PickupRecord, StartRecord } from '../core/generated/types.ts';
+import { isOfKind, type SharedFields } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { summarise } from '../core/record/summary.ts';
 import type { Account } from '../core/writeback/account.ts';
@@ -11,27 +13,26 @@ export function gateFacts(
   added: readonly PlacedRecord[],
   covers: ReadonlyMap<Account, CommitSet>,
 ): Pick<GateResult, 'sessions' | 'thoughts' | 'reviews' | 'waivers'> {
-  const of = (kind: string): PlacedRecord[] => added.filter(({ record }) => record.kind === kind);
   const covered = new Map([...covers].map(([account, commits]) => [account.delta_id, commits.size]));
   return {
     sessions: sessions
       .filter(({ records }) => records.length > 0)
       .map(toSession)
       .sort((a, b) => (a.started_at < b.started_at ? -1 : 1)),
-    thoughts: of('thought').map((placed) => toThought(placed, covered.get(placed.record.id) ?? 0)),
-    reviews: of('review').map(toReview),
-    waivers: of('waiver').map(toWaiver),
+    thoughts: added.filter(isOfKind('thought')).map((placed) => toThought(placed, covered.get(placed.record.id) ?? 0)),
+    reviews: added.filter(isOfKind('review')).map(toReview),
+    waivers: added.filter(isOfKind('waiver')).map(toWaiver),
   };
 }
 
-type Opening = Record<'session_id' | 'identity' | 'at', string> &
-  Partial<Record<'predecessor_session_id' | 'intent' | 'task', string>>;
+/** The first record that counts, where its kind does not matter. */
+type First = SharedFields & Partial<Pick<PickupRecord, 'predecessor_session_id'> & Pick<StartRecord, 'intent'>>;
 
 function toSession({ folder, records }: ChangedSession): GateSession {
-  const opening = records[0]!.record;
-  const baton = records.find(({ record }) => record.kind === 'baton');
-  const { session_id, identity, at, predecessor_session_id, intent, task } = opening.fields as Opening;
-  const named = records.map(({ record }) => record.fields.task_id as string | undefined);
+  const first: First = records[0]!.record.fields;
+  const baton = records.find(isOfKind('baton'));
+  const { session_id, identity, at, predecessor_session_id, intent, task } = first;
+  const named = records.map(({ record: { fields } }) => ('task_id' in fields ? fields.task_id : undefined));
   return {
     session_id,
     identity,
@@ -46,9 +47,8 @@ function toSession({ folder, records }: ChangedSession): GateSession {
   };
 }
 
-function toThought({ path, record: { id, fields } }: PlacedRecord, covers: number): GateThought {
-  const thought = fields as unknown as Omit<GateThought, 'evidence'> & Partial<Pick<GateThought, 'evidence'>>;
-  const { task_id, identity, commit_sha, summary, tests_run, evidence = [], blockers, files_changed } = thought;
+function toThought({ path, record: { id, fields } }: PlacedRecord<'thought'>, covers: number): GateThought {
+  const { task_id, identity, commit_sha, summary, tests_run, evidence = [], blockers, files_changed } = fields;
   return {
     delta_id: id,
     path,
@@ -64,14 +64,12 @@ function toThought({ path, record: { id, fields } }: PlacedRecord, covers: numbe
   };
 }
 
-type Verdict = Pick<GateReview, 'task_id' | 'identity' | 'verdict'>;
-
-function toReview({ path, record: { id, fields } }: PlacedRecord): GateReview {
-  const { task_id, identity, verdict, checked, text } = fields as unknown as Partial<GateReview> & Verdict;
-  return { delta_id: id, path, task_id, identity, verdict, checked: checked ?? [], text: text ?? null };
+function toReview({ path, record: { id, fields } }: PlacedRecord<'review'>): GateReview {
+  const { task_id, identity, verdict, checked = [], text = null } = fields;
+  return { delta_id: id, path, task_id, identity, verdict, checked, text };
 }
 
-function toWaiver({ path, record: { id, fields } }: PlacedRecord): GateWaiver {
-  const { identity, commit_sha, reason } = fields as unknown as GateWaiver;
+function toWaiver({ path, record: { id, fields } }: PlacedRecord<'waiver'>): GateWaiver {
+  const { identity, commit_sha, reason } = fields;
   return { delta_id: id, path, identity, commit_sha, reason };
 }

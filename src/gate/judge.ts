@@ -2,6 +2,7 @@ import { auditDelta, type Delta } from '../audit/delta/delta.ts';
 import type { Evidence } from '../audit/evidence/evidence.ts';
 import { FOLDER, find, type Source } from '../audit/source/source.ts';
 import type { Finding } from '../core/error.ts';
+import { isOfKind } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type Account, toAccount } from '../core/writeback/account.ts';
@@ -56,7 +57,10 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
   const done = await doneTasks(added, trails);
   const { writeback: rules, exempt } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
-  const writeback = rules.required ? await judgeCode(repository, input, arrived, exempt) : NO_CODE;
+  // SPEC §10.5, §10.6: what thoughts cover decides on reviews and done tasks too, even where code needs no thought
+  const isAsked = rules.required || rules.review || done.length > 0;
+  const code = { patterns: exempt, isRequired: rules.required };
+  const writeback = isAsked ? await judgeCode(repository, input, arrived, code) : NO_CODE;
   const all = [
     ...findings,
     ...delta.findings,
@@ -100,7 +104,7 @@ async function judgeCode(
   repository: Repository,
   { base, head, range, before, known, comparer }: JudgedCase,
   { outcome, added, accounts, evidence }: Arrived,
-  patterns: readonly string[],
+  { patterns, isRequired }: { patterns: readonly string[]; isRequired: boolean },
 ): Promise<Writeback> {
   const exempt = { patterns, files: await filesAmong(before, namedPaths(patterns)) };
   // compared with base itself, what differs is not there
@@ -110,6 +114,7 @@ async function judgeCode(
     head,
     range,
     comparer,
+    isRequired,
     whole: known.length > 0 ? null : outcome.beginnings,
     accounts,
     waived: new Set(waivedIn(added)),
@@ -121,7 +126,7 @@ async function judgeCode(
     dropped: outcome.dropped,
     isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
   });
-  if (outcome.mergeBases === null) return writeback;
+  if (outcome.mergeBases === null || !isRequired) return writeback;
   const { mergeBases } = outcome;
   const codeOf = codeBy(exempt.patterns, exempt.files);
   const merged = await judgeForgeMerge(comparer, codeOf, { base, head, mergeBases });
@@ -147,11 +152,11 @@ async function judgeRecords(
 }
 
 function accountsIn(added: readonly PlacedRecord[]): Account[] {
-  return added.filter(({ record }) => record.kind === 'thought').map(toAccount);
+  return added.filter(isOfKind('thought')).map(toAccount);
 }
 
 function waivedIn(added: readonly PlacedRecord[]): Oid[] {
-  return added.filter(({ record }) => record.kind === 'waiver').map(({ record }) => record.fields.commit_sha as Oid);
+  return added.filter(isOfKind('waiver')).map(({ record }) => record.fields.commit_sha);
 }
 
 async function judgeVerdicts(

@@ -1,5 +1,6 @@
 import type { ChangedSession } from '../audit/delta/sessions.ts';
 import type { Finding } from '../core/error.ts';
+import type { SharedFields } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { findSecrets } from '../core/text/secrets.ts';
 import { textsIn } from '../journal/drafts/secret.ts';
@@ -21,8 +22,8 @@ export function judgeOpenSessions(sessions: readonly ChangedSession[], severity:
 /** SPEC §8.6: what was refused when it was written may have been written by something else. */
 export function judgeSecrets(added: readonly PlacedRecord[]): Finding[] {
   return added.flatMap(({ path, record }) => {
-    if (record.fields.secret_allowed === true) return [];
-    const { signature: _, ...fields } = record.fields;
+    const fields: SharedFields = record.fields;
+    if (fields.secret_allowed === true) return [];
     const found = findSecrets([...(record.body ? [record.body] : []), ...textsIn(fields)].join('\n'));
     return found.slice(0, 1).map(({ rule }) => ({
       code: 'secret_found' as const,

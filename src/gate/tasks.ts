@@ -5,6 +5,7 @@ import { isSealed } from '../audit/tree/sealed.ts';
 import { readSignedDocument } from '../audit/trust/trust.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
 import { taskPath } from '../core/paths.ts';
+import { isOfKind } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { toVerdict, type Verdict } from '../core/record/verdict.ts';
 import { byNewest } from '../core/session/newest.ts';
@@ -59,8 +60,8 @@ function memo<T>(read: (id: string) => Promise<T>): (id: string) => Promise<T> {
 
 export async function doneTasks(added: readonly PlacedRecord[], { trailOf }: Trails): Promise<DoneTask[]> {
   const tasks: DoneTask[] = [];
-  for (const change of added.filter(({ record }) => record.kind === 'task' && record.fields.status === 'done')) {
-    const id = change.record.fields.task_id as string;
+  for (const change of added.filter(isOfKind('task')).filter(({ record }) => record.fields.status === 'done')) {
+    const id = change.record.fields.task_id;
     const trail = await trailOf(id);
     const state = stateOf(trail);
     if (state?.delta_id === change.record.id)
@@ -157,7 +158,8 @@ export async function verdictsOn(
 ): Promise<Verdict[]> {
   const arrived = sessions
     .flatMap(({ records }) => records)
-    .filter(({ record }) => record.kind === 'review' && thoughts.has(record.fields.thought as string));
+    .filter(isOfKind('review'))
+    .filter(({ record: { fields } }) => fields.thought !== undefined && thoughts.has(fields.thought));
   const verdicts = [...arrived, ...(await evidence.reviewsOf(thoughts))].map(toVerdict);
   return verdicts.filter(({ identity }) => trust.identities.get(identity)?.role !== 'bot');
 }

@@ -1,7 +1,8 @@
 import type { Finding } from '../core/error.ts';
+import { isOfKind, type SharedFields } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { rivalAt, rivalTokens } from '../core/task/rival-tokens.ts';
-import { lockOf, type TaskToken, type TaskTrail, writebackOf } from '../core/task/state.ts';
+import { type SessionKey, type TaskToken, type TaskTrail, writebackOf } from '../core/task/state.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trails } from './tasks.ts';
 
@@ -30,7 +31,7 @@ export async function judgeTokens(added: readonly PlacedRecord[], trails: Trails
 async function usedTwice(added: readonly PlacedRecord[], { tokensOf }: Trails): Promise<Finding[]> {
   const held = new Map<string, TaskToken & { task: string }>();
   for (const placed of added) {
-    const lock = lockOf(placed);
+    const { lock } = placed.record.fields;
     const own = sessionOf(placed);
     if (lock) held.set(`${lock.task} ${lock.token} ${own.session_id} ${own.identity}`, { ...lock, ...own });
   }
@@ -53,37 +54,37 @@ function heldTwice(task: string, token: number, session: string, other: TaskToke
 }
 
 function changedTasks(added: readonly PlacedRecord[]): Set<string> {
-  const changes = added.filter(({ record }) => record.kind === 'task');
-  return new Set(changes.map(({ record }) => record.fields.task_id as string));
+  return new Set(added.filter(isOfKind('task')).map(({ record }) => record.fields.task_id));
 }
 
 /** The thought that makes it done, if that arrives too. */
 function writebackFor(change: PlacedRecord, trail: TaskTrail, arrived: ReadonlyMap<string, PlacedRecord>) {
-  const thought = change.record.fields.status === 'done' ? writebackOf(trail) : null;
+  const { record } = change;
+  const thought = record.kind === 'task' && record.fields.status === 'done' ? writebackOf(trail) : null;
   const placed = thought && arrived.get(thought.delta_id);
   return placed ? [placed] : [];
 }
 
 /** Who holds the number of a record, or one above it. Whoever says that a task is done answers for the thought they say it by. */
 function supersededBy(placed: PlacedRecord, change: PlacedRecord, tokens: readonly TaskToken[]): TaskToken | null {
-  const lock = lockOf(placed);
-  if (!lock || lock.task !== placed.record.fields.task_id) return null;
+  const { lock, task_id }: SharedFields = placed.record.fields;
+  if (!lock || lock.task !== task_id) return null;
   return rivalAt(lock.token, rivalTokens(tokens, [placed, change].map(sessionOf)));
 }
 
-function sessionOf({ record }: PlacedRecord): Pick<TaskToken, 'session_id' | 'identity'> {
-  const { session_id, identity } = record.fields as Record<'session_id' | 'identity', string>;
+function sessionOf({ record }: PlacedRecord): SessionKey {
+  const { session_id, identity } = record.fields;
   return { session_id, identity };
 }
 
 function stale({ path, record }: PlacedRecord, task: string, other: TaskToken): Finding {
-  const { session_id, lock } = record.fields as unknown as { session_id: string; lock: { token: number } };
+  const { session_id, lock } = record.fields;
   return {
     code: 'stale_token',
     severity: 'error',
     path,
     record: record.id,
-    message: `Session ${session_id} decides over ${task} under number ${lock.token} of its lock, and session ${other.session_id} of ${other.identity} holds number ${other.token}.`,
+    message: `Session ${session_id} decides over ${task} under number ${lock!.token} of its lock, and session ${other.session_id} of ${other.identity} holds number ${other.token}.`,
     hint: `Somebody else has taken the task. To go on all the same: git handoff claim ${quoteWord(task)}, then record the work again (git handoff thought ${quoteWord(task)}, git handoff task update ${quoteWord(task)}) and push that too.`,
   };
 }

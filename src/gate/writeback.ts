@@ -21,6 +21,8 @@ export interface WritebackCase {
   head: Oid;
   range: Range;
   comparer: Comparer;
+  /** Whether code needs a thought; else only what thoughts cover is told. */
+  isRequired: boolean;
   /** What the whole change is read from, tree by tree; null: from its commits, as what else differs was judged elsewhere. */
   whole: Comparison[] | null;
   /** What base has and head has not, where head takes its place all the same. */
@@ -51,11 +53,25 @@ export async function judgeWriteback(repository: Repository, input: WritebackCas
   const byAncestry = coverByAncestry(input.range, input.accounts);
   const own = await readChanges(input, codeOf, union(byAncestry.values())); // step 1, as far as it is asked
   const coverage = await cover(repository, { ...input, own, codeOf, byAncestry });
-  const missing = await Promise.all(coverage.open.map((oid) => missingFor(repository, oid, codeOf(own.get(oid)!))));
-  // what a commit that nobody accounts for changes is said once
-  const unclaimed = missing.length > 0 ? [] : await unclaimedPaths(input, own, codeOf, coverage);
-  const findings = [...missing, ...uncovered(unclaimed), ...(await undone(input, own, codeOf))];
+  const findings = input.isRequired ? await faultsOf(repository, input, { own, codeOf, coverage }) : [];
   return { findings, covers: coverage.covers, isAnchored: coverage.isAnchored };
+}
+
+interface Covered {
+  own: OwnChanges;
+  codeOf: CodeOf;
+  coverage: Coverage;
+}
+
+/** M70, M71, M72. */
+async function faultsOf(
+  repository: Repository,
+  input: WritebackCase,
+  { own, codeOf, coverage }: Covered,
+): Promise<Finding[]> {
+  const missing = await Promise.all(coverage.open.map((oid) => missingFor(repository, oid, codeOf(own.get(oid)!))));
+  const unclaimed = await unclaimedPaths(input, own, codeOf, coverage);
+  return [...missing, ...uncovered(unclaimed), ...(await undone(input, own, codeOf))];
 }
 
 /** What a thought covers need not be read, unless something else is dropped for it. */

@@ -3,8 +3,8 @@ import type { YamlMap } from '../core/bytes/yaml.ts';
 import { HandoffError } from '../core/error.ts';
 import { recordName } from '../core/paths.ts';
 import { attachSignatures, formatRecord } from '../core/record/format.ts';
-import type { RecordKind } from '../core/record/kinds.ts';
-import { assertSize, type ParsedRecord, parseRecord } from '../core/record/record.ts';
+import type { FieldsOf, RecordKind } from '../core/record/kinds.ts';
+import { assertSize, type ParsedRecord, parseRecord, parseSessionRecord } from '../core/record/record.ts';
 import { recordId, verifyRecord } from '../core/record/verify.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -24,10 +24,10 @@ import { appendRecord, type Entry, isWrapped, readTip } from './sessions/records
 import { heartbeatFile, type Session } from './sessions/registry.ts';
 import { dirsOf, ended, momentOf, released } from './sessions/session-state.ts';
 
-export interface Appended {
+export interface Appended<K extends RecordKind> {
   delta_id: string;
   path: string;
-  fields: YamlMap;
+  fields: FieldsOf<K>;
 }
 
 /** What is needed to write into a session. */
@@ -43,7 +43,7 @@ export interface Writer {
  * Adds a record to the session's journal: from then on it is not lost, whatever happens to the work tree. SPEC §8.3.
  * Of several writers each gets a number of its own; whoever finds its number taken plans anew.
  */
-export async function append(writer: Writer, draft: RecordDraft): Promise<Appended> {
+export async function append<K extends RecordKind>(writer: Writer, draft: RecordDraft<K>): Promise<Appended<K>> {
   const { repository, session } = writer;
   const dirs = dirsOf(repository);
   refuseSecrets(draft);
@@ -77,10 +77,10 @@ export function assertDraft(trust: Trust, identity: string, draft: RecordDraft):
 }
 
 /** As whoever verifies it will. SPEC §3.1: the policy may ask for less than the protocol allows. */
-function readOwn(bytes: Uint8Array, trust: Trust): ParsedRecord {
+function readOwn(bytes: Uint8Array, trust: Trust): ParsedRecord<RecordKind> {
   return asInput(() => {
     assertSize(bytes.length, maxBytes(trust), 'record');
-    return parseRecord(bytes);
+    return parseSessionRecord(bytes);
   });
 }
 
@@ -91,8 +91,6 @@ export function beat(repository: Repository, { session_id }: Session): void {
   guarded(path, () => writeHeartbeat(path, momentOf(repository)));
 }
 
-type PlannedFields = YamlMap & { kind: RecordKind; seq: number; clock: number };
-
 /** Where a record goes: the session's chain, and the lock that it is written under. */
 interface Chain {
   session: Pick<Session, 'session_id' | 'identity' | 'inherited_from'>;
@@ -102,17 +100,17 @@ interface Chain {
 }
 
 /** SPEC §3.6 and §6.4: the common keys, in their order. */
-function planRecord(
+function planRecord<K extends RecordKind>(
   { session, repo, tip, lock }: Chain,
-  { kind, fields, fieldsAt, allowSecret }: RecordDraft,
+  draft: RecordDraft<K>,
   { clock, now }: { clock: number; now: Date },
-): PlannedFields {
+): FieldsOf<K> {
   const { session_id, identity, inherited_from } = session;
   const before = tip && 'bytes' in tip ? parseRecord(tip.bytes) : null;
   const seq = (tip?.number ?? 0) + 1;
-  return {
+  const planned: YamlMap = {
     handoff: 1,
-    kind,
+    kind: draft.kind,
     repo,
     session_id,
     identity,
@@ -122,10 +120,11 @@ function planRecord(
     at: now.toISOString(),
     ...(inherited_from === null ? {} : { inherited_from }),
     ...(lock === null ? {} : { lock: { ...lock } }),
-    ...fields,
-    ...fieldsAt?.(seq),
-    ...(allowSecret ? { secret_allowed: true } : {}),
+    ...draft.fields,
+    ...('fieldsAt' in draft ? draft.fieldsAt(seq) : {}),
+    ...(draft.allowSecret ? { secret_allowed: true } : {}),
   };
+  return planned as FieldsOf<K>; // the keys of all records and those of its kind, and it is read again before it is written
 }
 
 /** SPEC §8.4: the session's own end, then whether anybody has taken it or its identity over. */
@@ -159,7 +158,7 @@ function outOfTurn({ session_id }: Session, isEmpty: boolean): HandoffError {
 }
 
 /** What was signed is read again and verified before anybody relies on it. */
-async function signRecord(fields: PlannedFields, body: string | null, { signer, trust }: Writer) {
+async function signRecord(fields: FieldsOf<RecordKind>, body: string | null, { signer, trust }: Writer) {
   const unsigned = asInput(() => formatRecord(fields, body));
   const signature = { identity: '', fingerprint: '', bytes: await signer.sign(unsigned) };
   const bytes = attachSignatures(unsigned, [signature]);

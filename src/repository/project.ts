@@ -19,7 +19,7 @@ export async function readProject(repository: Repository, source: Source, trust:
   if (!entry) return { project: null, phase: null, reading: [] };
   try {
     const { fields } = await readSignedDocument(source, entry, 'project', trust, nodeSuite);
-    const { name, phase = null, reading = [] } = fields as { name: string; phase?: string; reading?: string[] };
+    const { name, phase = null, reading = [] } = fields;
     return { project: name, phase, reading };
   } catch (error) {
     if (!(error instanceof HandoffError)) throw error;

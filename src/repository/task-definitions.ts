@@ -100,7 +100,7 @@ async function readDefinition(
 ): Promise<TaskDefinition | null> {
   try {
     const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
-    return `${fields.task_id}.yaml` === entry.name ? toDefinition(fields as Partial<TaskDefinition>) : null;
+    return `${fields.task_id}.yaml` === entry.name ? toDefinition(fields) : null;
   } catch (error) {
     if (!(error instanceof HandoffError)) throw error;
     repository.warn(`${entry.path}: ${error.message}`);
@@ -117,7 +117,7 @@ export async function readTask(repository: Repository, trust: Trust, id: string)
     const entry = await find(source, taskPath(id));
     if (entry?.mode !== FILE) continue;
     const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
-    if (fields.task_id === id) return toDefinition(fields as Partial<TaskDefinition>);
+    if (fields.task_id === id) return toDefinition(fields);
   }
   return requireTask([], id);
 }

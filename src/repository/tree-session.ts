@@ -58,7 +58,7 @@ async function folderAt(source: Source, path: string): Promise<Entry | null> {
 /** What does not hold is not half read: the first thing that is wrong is thrown. */
 async function readTreeSession(source: Source, trust: Trust, owner: string, folder: Entry): Promise<TreeSession> {
   const files = await readTreeFiles(source, trust, owner, folder, throwFinding);
-  const { session_id, identity } = files[0]!.record.fields as { session_id: string; identity: string };
+  const { session_id, identity } = files[0]!.record.fields;
   return { session_id, identity, files };
 }
 
@@ -86,7 +86,7 @@ export async function readTreeFiles(
     report,
   );
   const files = [...verified].map(([path, record]) => ({ path, bytes: contents.get(path)!, record }));
-  return files.sort((a, b) => (a.record.fields.seq as number) - (b.record.fields.seq as number));
+  return files.sort((a, b) => a.record.fields.seq - b.record.fields.seq);
 }
 
 /** For whoever can go on only if nothing is found. */

@@ -1,8 +1,8 @@
 import { toHex } from '../core/bytes/bytes.ts';
-import type { YamlMap } from '../core/bytes/yaml.ts';
 import { HandoffError } from '../core/error.ts';
 import { recordName } from '../core/paths.ts';
-import { parseRecord } from '../core/record/record.ts';
+import type { OwnFields } from '../core/record/kinds.ts';
+import { parseAs } from '../core/record/record.ts';
 import { type VerifiedRecord, verifyRecord } from '../core/record/verify.ts';
 import { consistencyProof, merkleRoot } from '../core/seal/merkle.ts';
 import { isRevoked } from '../core/trust/key-standing.ts';
@@ -32,15 +32,19 @@ export async function newestSeal(repository: Repository, trust: Trust, session: 
   return {
     delta_id: id,
     path: `${session.folder}/${recordName(tip.number, 'seal')}`,
-    tree_size: fields.tree_size as number,
-    root: fields.root as string,
+    tree_size: fields.tree_size,
+    root: fields.root,
   };
 }
 
 /** What the journal says is repeated only if its identity has signed it, with a key that stands. SPEC §5.5 */
-export async function verifySeal(trust: Trust, { identity }: Session, { bytes }: SealEntry): Promise<VerifiedRecord> {
+export async function verifySeal(
+  trust: Trust,
+  { identity }: Session,
+  { bytes }: SealEntry,
+): Promise<VerifiedRecord<'seal'>> {
   const keys = trust.identities.get(identity)?.keys ?? [];
-  const seal = await verifyRecord(parseRecord(bytes), keys, nodeSuite);
+  const seal = await verifyRecord(parseAs(bytes, 'seal'), keys, nodeSuite);
   if (keys.some((key) => key.fingerprint === seal.fingerprint && isRevoked(key))) throw keyRevoked(seal.fingerprint);
   return seal;
 }
@@ -63,7 +67,7 @@ function gap(session_id: string, found: number, expected: number): HandoffError 
  * The keys of the seal that gets this number: over all records before it, and bound to the seal before it. Reads the journal
  * anew for each number it is asked for: somebody may have written meanwhile, or sealed.
  */
-export function planSeal(repository: Repository, { session_id }: Session, seq: number): YamlMap {
+export function planSeal(repository: Repository, { session_id }: Session, seq: number): OwnFields<'seal'> {
   const dirs = dirsOf(repository);
   const entries = recordNumbers(dirs, session_id)
     .filter((number) => number < seq)
@@ -75,7 +79,7 @@ export function planSeal(repository: Repository, { session_id }: Session, seq: n
   if (before?.number === seq - 1) throw sealInProgress(session_id);
   const head = { tree_size: leaves.length, root: toHex(merkleRoot(leaves, nodeSuite.sha256)) };
   if (!before) return head;
-  const { tree_size, root } = parseRecord(before.bytes).fields as { tree_size: number; root: string };
+  const { tree_size, root } = parseAs(before.bytes, 'seal').fields;
   const proof = consistencyProof(leaves, tree_size, nodeSuite.sha256).map(toHex);
   return { ...head, previous: { tree_size, root, proof } };
 }

@@ -1,5 +1,6 @@
 import { HandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
+import { isOfKind, type SharedFields } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type Account, toAccount } from '../core/writeback/account.ts';
@@ -41,8 +42,9 @@ async function firstUncounted(
   records: readonly PlacedRecord[],
   end: Oid,
 ): Promise<Oid | undefined> {
-  const range = await workOf(repository, trust, end, (records[0]?.record.fields.head ?? null) as Oid | null);
-  const accounts = records.filter(({ record }) => record.kind === 'thought').map(toAccount);
+  const opening: SharedFields | undefined = records[0]?.record.fields;
+  const range = await workOf(repository, trust, end, opening?.head ?? null);
+  const accounts = records.filter(isOfKind('thought')).map(toAccount);
   const covered = union(coverByAncestry(range, accounts).values());
   const uncounted = range.commits.filter(({ oid }) => !covered.has(oid));
   const isCode = await Promise.all(uncounted.map((commit) => mayBeCode(repository, commit)));
@@ -64,7 +66,7 @@ async function endsOf(
   session: Session,
   records: readonly PlacedRecord[],
 ): Promise<Set<Oid>> {
-  const baton = records.find(({ record }) => record.kind === 'baton');
+  const baton = records.find(isOfKind('baton'));
   const revs = baton ? [baton.record.fields.head] : [headOf(repository, session), ...ownBranches(trust, records)];
   const { store } = repository;
   const ends = new Set<Oid>();
@@ -79,9 +81,13 @@ function headOf(repository: Repository, session: Session): string {
 }
 
 function ownBranches(trust: Trust, records: readonly PlacedRecord[]): string[] {
-  const named = records.map(({ record: { fields } }) => fields.branch).filter((name) => typeof name === 'string');
+  const named = records.map(({ record: { fields } }) => branchOf(fields)).filter((name) => name !== undefined);
   const refs = [...new Set(named)].map((name) => `refs/heads/${name}`);
   return refs.filter((ref) => !protectedRefs(trust).includes(ref));
+}
+
+function branchOf({ branch }: SharedFields): string | undefined {
+  return branch;
 }
 
 /** What the protected branch has was judged when it got there. */

@@ -56,7 +56,7 @@ export async function withTrails(board: Board, ids: readonly string[]): Promise<
 }
 
 /** Locks of tasks that were done long ago stay: one listing tells which tasks ever had one. */
-function localHolders(repository: Repository, trust: Trust): (id: string) => Holder | null {
+export function localHolders(repository: Repository, trust: Trust): (id: string) => Holder | null {
   const { locks } = dirsOf(repository);
   let names: Set<string> | undefined;
   return (id) => {

@@ -1,4 +1,4 @@
-import type { YamlMap, YamlValue } from '../core/bytes/yaml.ts';
+import type { YamlValue } from '../core/bytes/yaml.ts';
 import type { ParsedRecord } from '../core/record/record.ts';
 import { readIdentity, readPolicy } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -40,7 +40,7 @@ function flatten(label: string, value: YamlValue | undefined): [string, string][
   if (Array.isArray(value)) return [[label, value.map((item) => text(item)).join(', ') || 'none']];
   if (value === undefined) return [];
   if (typeof value !== 'object' || value === null) return [[label, text(value)]];
-  return Object.entries(value as YamlMap).flatMap(([key, inner]) => flatten(`${label}.${key}`, inner));
+  return Object.entries(value).flatMap(([key, inner]) => flatten(`${label}.${key}`, inner));
 }
 
 function text(value: YamlValue): string {

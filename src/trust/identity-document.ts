@@ -1,10 +1,8 @@
-import type { YamlMap } from '../core/bytes/yaml.ts';
+import type { IdentityDocument } from '../core/generated/types.ts';
 import { type PublicKey, recordId, type Suite } from '../core/record/verify.ts';
 import type { IdentityKey } from '../core/trust/key-standing.ts';
 import type { Identity, Role } from '../core/trust/trust.ts';
 import { keyLine } from '../journal/keys/signers.ts';
-
-export type IdentityFields = YamlMap & { kind: 'identity' };
 
 /** The first version of an identity. */
 export function identityFields(
@@ -13,8 +11,8 @@ export function identityFields(
   role: Role,
   keys: readonly PublicKey[],
   at: string,
-): IdentityFields {
-  const active = keys.map((key) => ({ key: keyLine(key), state: 'active' }));
+): IdentityDocument {
+  const active = keys.map((key) => ({ key: keyLine(key), state: 'active' as const }));
   return { handoff: 1, kind: 'identity', repo, version: 1, prev: null, at, name, role, keys: active };
 }
 
@@ -24,11 +22,11 @@ export function nextVersion(
   keys: readonly IdentityKey[],
   at: string,
   suite: Suite,
-): IdentityFields {
+): IdentityDocument {
   const { fields, signedBytes } = identity.document;
   return {
-    ...(fields as IdentityFields),
-    version: (fields.version as number) + 1,
+    ...fields,
+    version: fields.version + 1,
     prev: recordId(signedBytes, suite),
     at,
     keys: keys.map(({ state, cutoff, ...key }) => ({

@@ -1,6 +1,6 @@
 import type { YamlMap } from '../core/bytes/yaml.ts';
 import { identityPath, policyPath } from '../core/paths.ts';
-import { type ParsedRecord, parseRecord } from '../core/record/record.ts';
+import { type ParsedRecord, parseAs } from '../core/record/record.ts';
 import type { PublicKey } from '../core/record/verify.ts';
 import { assertFollows, type Policy, type RootKeys, readPolicy, rootSigners, type Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -26,8 +26,8 @@ export interface PolicyChange {
 export function nextPolicy(trust: Trust, changes: YamlMap, at: string): YamlMap & { kind: 'policy' } {
   const { nonce: _, repo: __, handoff, kind, ...rest } = trust.policy.document.fields;
   return {
-    handoff: handoff!,
-    kind: 'policy',
+    handoff,
+    kind,
     repo: trust.repoId,
     ...rest,
     version: trust.policy.version + 1,
@@ -40,7 +40,7 @@ export function nextPolicy(trust: Trust, changes: YamlMap, at: string): YamlMap 
 /** A signed version → the files it takes: the policy itself, or its pending form, and maintainers its signers vouch for. */
 export async function planPolicy(
   trust: Trust,
-  signed: SignedDocument,
+  signed: SignedDocument<'policy'>,
   signers: readonly NamedSigner[],
 ): Promise<PolicyChange> {
   const policy = readPolicy(signed.document, nodeSuite);
@@ -73,20 +73,27 @@ async function vouchForMaintainers(
 ): Promise<FileToWrite[]> {
   const files: FileToWrite[] = [];
   for (const { name, role, document } of trust.identities.values()) {
-    let signed: SignedDocument | null = null;
-    for (const named of signers) {
-      if (role !== 'maintainer' || !isOfRoot(named, root) || hasSigned(document, named)) continue;
-      signed = await addSignature(signed?.document ?? document, named);
-    }
-    if (signed) files.push({ path: identityPath(name), bytes: signed.bytes, replaces: true });
+    if (role !== 'maintainer') continue;
+    const yetToSign = signers.filter((named) => isOfRoot(named, root) && !hasSigned(document, named));
+    const signed = await signInTurn(document, yetToSign);
+    if (signed) files.push({ path: identityPath(name), bytes: signed, replaces: true });
   }
   return files;
 }
 
+async function signInTurn(
+  document: ParsedRecord<'identity'>,
+  signers: readonly NamedSigner[],
+): Promise<Uint8Array | null> {
+  let bytes: Uint8Array | null = null;
+  for (const named of signers) bytes = (await addSignature(bytes ? parseAs(bytes, 'identity') : document, named)).bytes;
+  return bytes;
+}
+
 /** It says what it said before: it has one more signature. */
 function showVouched({ path, bytes }: FileToWrite, { identities }: Trust): ShownDocument {
-  const document = parseRecord(bytes);
-  return show(document, path, identities.get(document.fields.name as string)!.document);
+  const document = parseAs(bytes, 'identity');
+  return show(document, path, identities.get(document.fields.name)!.document);
 }
 
 function isOfRoot({ identity, signer }: NamedSigner, root: RootKeys): boolean {

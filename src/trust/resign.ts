@@ -1,10 +1,10 @@
 import { type Entry, FILE, find, type Source } from '../audit/source/source.ts';
 import { readLayout } from '../audit/tree/layout.ts';
-import type { YamlMap } from '../core/bytes/yaml.ts';
 import { asHandoffError, HandoffError } from '../core/error.ts';
+import type { IdentityDocument } from '../core/generated/types.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import type { DocumentKind } from '../core/record/kinds.ts';
-import { type ParsedRecord, parseRecord } from '../core/record/record.ts';
+import type { DocumentKind, FieldsOf } from '../core/record/kinds.ts';
+import { isDocument, type ParsedRecord, parseRecord } from '../core/record/record.ts';
 import { recordId } from '../core/record/verify.ts';
 import { assertSignedByMaintainer, type Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
@@ -14,8 +14,11 @@ import { addSignature, type NamedSigner, signDocument } from '../journal/keys/si
 /** What a maintainer signs: an agent, a task, the project. */
 export interface MaintainedDocument {
   path: string;
-  document: ParsedRecord;
+  document: Maintained;
 }
+
+type MaintainedKind = Exclude<DocumentKind, 'policy'>;
+type Maintained = ParsedRecord<MaintainedKind>;
 
 /** What whoever vouches for documents of somebody else has looked at. */
 export interface Confirmation {
@@ -46,9 +49,14 @@ export async function maintainedDocuments(source: Source): Promise<MaintainedDoc
   const found: MaintainedDocument[] = [];
   for (const entry of entries.filter(({ mode }) => mode === FILE)) {
     const document = await readIfParsed(source, entry);
-    if (document && document.fields.role !== 'maintainer') found.push({ path: entry.path, document });
+    if (document && !isMaintainer(document)) found.push({ path: entry.path, document });
   }
   return found;
+}
+
+/** Maintainers are signed in by root principals. */
+function isMaintainer(document: Maintained): boolean {
+  return document.kind === 'identity' && document.fields.role === 'maintainer';
 }
 
 /** Whether nobody has signed it but keys that were revoked. */
@@ -62,9 +70,10 @@ export async function isDistrusted({ document }: MaintainedDocument, { identitie
 }
 
 /** What cannot be read is told of by `verify`, and keeps no key from being revoked. */
-async function readIfParsed(source: Source, entry: Entry): Promise<ParsedRecord | null> {
+async function readIfParsed(source: Source, entry: Entry): Promise<Maintained | null> {
   try {
-    return parseRecord(await source.read(entry, MAX_RECORD_BYTES));
+    const record = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
+    return isDocument(record) && record.kind !== 'policy' ? record : null;
   } catch (error) {
     asHandoffError(error);
     return null;
@@ -98,32 +107,25 @@ function toFile({ path }: MaintainedDocument, bytes: Uint8Array): FileToWrite {
   return { path, bytes, replaces: true };
 }
 
-function isConfirmed(each: MaintainedDocument, { named, all, since }: Confirmation, old: ParsedRecord | null): boolean {
+function isConfirmed(each: MaintainedDocument, { named, all, since }: Confirmation, old: Maintained | null): boolean {
   if (all || named.some((name) => isNamed(each, name))) return true;
   if (since) return old !== null && idOf(old) === idOf(each.document);
   return each.document.kind !== 'identity';
 }
 
-async function readAt(source: Source, path: string): Promise<ParsedRecord | null> {
+async function readAt(source: Source, path: string): Promise<Maintained | null> {
   const entry: Entry | null = await find(source, path);
   return entry?.mode === FILE ? readIfParsed(source, entry) : null;
 }
 
 /** The next version, with what an earlier one said. A key never vanishes: one that came since is revoked. SPEC §10.3 */
-function setBack(now: ParsedRecord, old: ParsedRecord): YamlMap & { kind: DocumentKind } {
-  const fields: YamlMap = { ...old.fields, version: (now.fields.version as number) + 1, prev: idOf(now) };
-  const keys = old.kind === 'identity' ? { keys: keysBack(keysOf(now), keysOf(old)) } : {};
-  return { ...fields, ...keys, kind: old.kind as DocumentKind };
+function setBack(now: Maintained, old: Maintained): FieldsOf<MaintainedKind> {
+  const next = { version: now.fields.version + 1, prev: idOf(now) };
+  if (old.kind !== 'identity' || now.kind !== 'identity') return { ...old.fields, ...next };
+  return { ...old.fields, ...next, keys: keysBack(now.fields.keys, old.fields.keys) };
 }
 
-interface KeyField extends YamlMap {
-  key: string;
-  state: string;
-}
-
-function keysOf({ fields }: ParsedRecord): KeyField[] {
-  return fields.keys as KeyField[];
-}
+type KeyField = IdentityDocument['keys'][number];
 
 function keysBack(now: readonly KeyField[], old: readonly KeyField[]): KeyField[] {
   return now.map((each) => {
@@ -139,8 +141,12 @@ function idOf({ signedBytes }: ParsedRecord): string {
 
 /** By path, with or without the folder; an agent by its name, a task by its id. */
 export function isNamed({ path, document }: MaintainedDocument, name: string): boolean {
-  const { fields, kind } = document;
-  return [path, path.slice('.handoff/'.length), fields.task_id, kind === 'identity' && fields.name].includes(name);
+  return [path, path.slice('.handoff/'.length), ...namesOf(document)].includes(name);
+}
+
+function namesOf({ kind, fields }: Maintained): string[] {
+  if (kind === 'task-definition') return [fields.task_id];
+  return kind === 'identity' ? [fields.name] : [];
 }
 
 export function assertKnown(documents: readonly MaintainedDocument[], names: readonly string[]): void {

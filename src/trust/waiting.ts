@@ -26,12 +26,23 @@ export interface ShownDocument {
   changes: string[];
 }
 
-/** One that waits for root principals. */
-export interface Waiting {
-  /** Whom it is about; null for the policy. */
-  identity: string | null;
-  document: ParsedRecord;
+/** One that waits for root principals. `identity` is whom it is about; null for the policy. */
+export type Waiting = WaitingPolicy | WaitingIdentity;
+
+interface WaitingPolicy {
+  identity: null;
+  document: ParsedRecord<'policy'>;
   shown: ShownDocument;
+}
+
+interface WaitingIdentity {
+  identity: string;
+  document: ParsedRecord<'identity'>;
+  shown: ShownDocument;
+}
+
+export function isOfPolicy(waiting: Waiting): waiting is WaitingPolicy {
+  return waiting.identity === null;
 }
 
 /** What waits for signatures and follows what is in force. Anybody can put a file there: one that is no such document is told of. */
@@ -72,12 +83,12 @@ async function readWaitingIdentity(source: Source, trust: Trust, name: string): 
   return { identity: name, document, shown: show(document, path, before) };
 }
 
-async function readIfThere(
+async function readIfThere<K extends DocumentKind>(
   source: Source,
   path: string,
-  kind: DocumentKind,
+  kind: K,
   repoId: string,
-): Promise<ParsedRecord | null> {
+): Promise<ParsedRecord<K> | null> {
   const entry = await find(source, path);
   return entry?.mode === FILE ? readDocument(source, entry, kind, repoId) : null;
 }
@@ -87,18 +98,21 @@ function follows({ name, document }: Identity, { identities }: Trust): boolean {
   const current = identities.get(name)?.document;
   const { version, prev } = document.fields;
   if (!current) return version === 1 && prev === null;
-  return version === (current.fields.version as number) + 1 && prev === recordId(current.signedBytes, nodeSuite);
+  return version === current.fields.version + 1 && prev === recordId(current.signedBytes, nodeSuite);
 }
 
 /** `before` is what it is compared with: the version in force. */
-export function show(document: ParsedRecord, path: string, before: ParsedRecord | null): ShownDocument {
+export function show(
+  document: ParsedRecord<'policy' | 'identity'>,
+  path: string,
+  before: ParsedRecord | null,
+): ShownDocument {
   const { kind, fields, signedBytes, signatures } = document;
-  const version = fields.version as number;
   return {
-    document: kind === 'policy' ? `policy/${version}` : `identity/${fields.name}`,
+    document: kind === 'policy' ? `policy/${fields.version}` : `identity/${fields.name}`,
     path,
-    kind: kind as DocumentKind,
-    version,
+    kind,
+    version: fields.version,
     id: recordId(signedBytes, nodeSuite),
     signed_by: [...new Set(signatures.map(({ identity }) => identity))],
     changes: describeChanges(document, before),

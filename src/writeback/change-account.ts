@@ -1,5 +1,6 @@
 import { ROOT } from '../core/paths.ts';
-import { parseRecord } from '../core/record/record.ts';
+import type { SharedFields } from '../core/record/kinds.ts';
+import { parseSessionRecord } from '../core/record/record.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { readChanges } from '../git/changes/changes.ts';
 import { type Commit, missingObject, type Oid, shallowAncestry } from '../git/objects/store.ts';
@@ -82,7 +83,9 @@ async function findBase(
 /** The commit at which the session began; null on an unborn branch. */
 function openedAt(repository: Repository, { session_id }: Session): Oid | null {
   const entry = readEntry(dirsOf(repository), session_id, 1);
-  return 'bytes' in entry ? ((parseRecord(entry.bytes).fields.head ?? null) as Oid | null) : null;
+  if (!('bytes' in entry)) return null;
+  const opening: SharedFields = parseSessionRecord(entry.bytes).fields;
+  return opening.head ?? null;
 }
 
 /** What the commit has that none of these have, and the commit where it left them. */

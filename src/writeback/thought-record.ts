@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { YamlMap } from '../core/bytes/yaml.ts';
 import { HandoffError } from '../core/error.ts';
+import type { OwnFields } from '../core/record/kinds.ts';
 import type { History } from '../core/session/history.ts';
 import { taskTrail } from '../core/session/history-queries.ts';
 import { byNewest } from '../core/session/newest.ts';
@@ -17,11 +17,16 @@ import type { Repository } from '../repository/repository.ts';
 import { readTask, type TaskDefinition } from '../repository/task-definitions.ts';
 import { accountOf, type ChangeAccount } from './change-account.ts';
 
+/** A thought as a draft of it is kept. */
+export type KeptThought = OwnFields<'thought'> & { base?: string };
+
 /** A thought as it will be written, but for what the session adds. */
 export interface PlannedThought {
-  fields: YamlMap;
+  fields: OwnFields<'thought'>;
   /** The same as whoever writes it later needs it: the commit at which the work began is told, not guessed again. */
-  kept: YamlMap;
+  kept: KeptThought;
+  /** The highest clock that was seen: the record counts on from it. */
+  clock: number;
 }
 
 /** What nobody gave is filled in from git and from the records; what somebody gave is compared with them. SPEC §9.2 */
@@ -42,10 +47,17 @@ export async function planThought(
   const { history } = await readKnown(repository, trust);
   const related = given.related_thought_records ?? relatedThoughts(history, task);
   const fields = toFields(id, branch, commit, account, { ...given, related_thought_records: related });
-  return { fields, kept: account.base === null ? fields : { ...fields, base: account.base } };
+  const kept = account.base === null ? fields : { ...fields, base: account.base };
+  return { fields, kept, clock: history.clock };
 }
 
-function toFields(id: string, branch: string, { oid }: Commit, account: ChangeAccount, given: ThoughtFields): YamlMap {
+function toFields(
+  id: string,
+  branch: string,
+  { oid }: Commit,
+  account: ChangeAccount,
+  given: ThoughtFields,
+): OwnFields<'thought'> {
   const { tests_run = [], evidence = [], summary = '', blockers = [], related_thought_records = [] } = given;
   const { tree, patch_id, commit_patch_ids, files_changed } = account;
   return {
@@ -56,7 +68,7 @@ function toFields(id: string, branch: string, { oid }: Commit, account: ChangeAc
     ...(patch_id === null ? {} : { patch_id }),
     ...(commit_patch_ids.length === 0 ? {} : { commit_patch_ids }),
     tests_run,
-    ...(evidence.length === 0 ? {} : { evidence: evidence.map((each) => ({ ...each })) }),
+    ...(evidence.length === 0 ? {} : { evidence }),
     summary,
     blockers,
     files_changed,

@@ -252,3 +252,24 @@ async function judgeIndex({ dir, env }: Place): Promise<string[]> {
   await repository.close();
   return findings.map(({ code, path }) => `${code} ${path!.slice(path!.lastIndexOf('/') + 1)}`);
 }
+
+describe('M76: a file that is too large to be a record', () => {
+  const LARGE = 'x'.repeat(262_145);
+
+  test.each<[string, (honest: SealDraft) => object, string[]]>([
+    ['is under the seal that is over it', (honest) => honest, ['too_large 0002-note.yaml']],
+    [
+      'is not what another seal is over',
+      (honest) => ({ ...honest, root: ZEROS }),
+      ['chain_broken 0003-seal.yaml', 'too_large 0002-note.yaml'],
+    ],
+  ])('%s', async (_, change, expected) => {
+    const here = place();
+    const start = writeSealed(here, [START])[0]!;
+    const files = [start.bytes, Buffer.from(LARGE)];
+    const written = writeSealed(here, [START, NOTE, () => ({ kind: 'seal', ...change(headOf(files)) })]);
+    writeBytes(here.dir, written[1]!.path, LARGE);
+    commitRecords(here);
+    expect((await codes(here)).sort()).toEqual(expected);
+  });
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { assertPlace, chainFaults, type Link, toLink } from '../../src/core/record/chain.ts';
 import type { RecordKind } from '../../src/core/record/kinds.ts';
-import { parseRecord } from '../../src/core/record/record.ts';
+import { parseRecord, parseSessionRecord } from '../../src/core/record/record.ts';
 import { recordId, verifyRecord } from '../../src/core/record/verify.ts';
 import { errorOf, example, nodeSuite, signedFile, testKey } from './examples.ts';
 
@@ -226,7 +226,7 @@ describe('toLink', () => {
       lock: null,
       fingerprint: testKey('con-1').fingerprint,
     } satisfies Link);
-    const note = parseRecord(example('note').bytes);
+    const note = parseSessionRecord(example('note').bytes);
     expect({ ...toLink(note, '', '').lock }).toEqual({ task: 'P0.1.1', token: 3 });
     expect(toLink(note, '', '')).toMatchObject({ inheritedFrom: null, predecessor: null });
   });

@@ -4,9 +4,9 @@ import { utf8 } from '../../src/core/bytes/bytes.ts';
 import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { HandoffError } from '../../src/core/error.ts';
 import { toLink } from '../../src/core/record/chain.ts';
-import { matchHead } from '../../src/core/record/front-matter.ts';
+import { type Head, matchHead } from '../../src/core/record/front-matter.ts';
 import { extensionOf, type Kind, RECORD_KINDS, type RecordKind } from '../../src/core/record/kinds.ts';
-import { cutSignature, type ParsedRecord, parseRecord } from '../../src/core/record/record.ts';
+import { cutSignature, parseSessionRecord } from '../../src/core/record/record.ts';
 import { bytesOf, example, type FileCase, readVectors, signedFile, signedText, withoutSignature } from './examples.ts';
 import { fieldsOf, markdown } from './schema-arbitrary.ts';
 
@@ -42,7 +42,7 @@ test('a pickup where nobody was before says so to both', () => {
   const { fields } = example('pickup');
   const first = Object.fromEntries(Object.entries(fields).filter(([key]) => key !== 'inherited_from'));
   const { matched } = heads(signedFile({ ...first, predecessor_session_id: null }, null), 'pickup') as {
-    matched: ParsedRecord | null;
+    matched: Head | null;
   };
   expect(matched?.fields.predecessor_session_id).toBeNull();
 });
@@ -105,7 +105,7 @@ test('the largest files that almost match are answered: a pattern that went back
 /** What the pattern makes of a file and what the parser does. What is matched must be a record that says the same. */
 function heads(bytes: Uint8Array, kind: RecordKind): { matched: unknown; parsed: unknown } {
   const matched = attempt(() => matchHead(bytes, cutSignature(bytes), kind));
-  const parsed = attempt(() => parseRecord(bytes));
+  const parsed = attempt(() => parseSessionRecord(bytes));
   if (matched) {
     expect(parsed && { kind: parsed.kind, ...headOf(parsed) }).toEqual({ kind, ...headOf(matched) });
     expect(parsed && Buffer.compare(parsed.signedBytes, matched.signedBytes)).toBe(0);
@@ -113,7 +113,7 @@ function heads(bytes: Uint8Array, kind: RecordKind): { matched: unknown; parsed:
   return { matched, parsed };
 }
 
-function headOf({ kind, fields }: Pick<ParsedRecord, 'kind' | 'fields'>) {
+function headOf({ kind, fields }: Pick<Head, 'kind' | 'fields'>) {
   return { link: toLink({ kind, fields }, '', ''), repo: fields.repo, identity: fields.identity };
 }
 

@@ -6,7 +6,7 @@ import type { YamlValue } from '../../src/core/bytes/yaml.ts';
 import { HandoffError } from '../../src/core/error.ts';
 import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
 import { DOCUMENT_KINDS, extensionOf, isRecordKind, type Kind, RECORD_KINDS } from '../../src/core/record/kinds.ts';
-import { type ParsedRecord, parseRecord } from '../../src/core/record/record.ts';
+import { type ParsedRecord, parseAs, parseRecord } from '../../src/core/record/record.ts';
 import { recordId, type Suite, verifyRecord } from '../../src/core/record/verify.ts';
 import { assertSignedByMaintainer, assertSucceeds, readIdentity, readPolicy } from '../../src/core/trust/trust.ts';
 import {
@@ -246,10 +246,10 @@ const maintainers = new Map(
       role: 'maintainer',
       keys: [{ key: testKey(label).line, state: 'active' }],
     };
-    return [label, readIdentity(parseRecord(signedFile(fields)), nodeSuite)];
+    return [label, readIdentity(parseAs(signedFile(fields), 'identity'), nodeSuite)];
   }),
 );
-const genesis = readPolicy(parseRecord(utf8(policy('policy 1'))), nodeSuite);
+const genesis = readPolicy(parseAs(utf8(policy('policy 1')), 'policy'), nodeSuite);
 
 async function assertSigned(record: ParsedRecord, suite: Suite): Promise<void> {
   if (isRecordKind(record.kind)) await verifyRecord(record, [donna], suite);

@@ -8,7 +8,7 @@ import { validators } from '../../src/core/generated/validators.js';
 import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES } from '../../src/core/limits.ts';
 import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
 import { DOCUMENT_KINDS, extensionOf, isRecordKind, type Kind, RECORD_KINDS } from '../../src/core/record/kinds.ts';
-import { parseRecord } from '../../src/core/record/record.ts';
+import { parseAs, parseRecord, parseSessionRecord } from '../../src/core/record/record.ts';
 import { recordId, verifyRecord } from '../../src/core/record/verify.ts';
 import {
   EXAMPLES,
@@ -458,7 +458,7 @@ describe('numbers and words are what the schema says', () => {
   ];
   const { fields } = example('audit');
   const front = (change: (text: string) => string) =>
-    parseRecord(signedText('audit', change(withoutSignature(text(example('audit').bytes), 'audit')))).fields;
+    parseAs(signedText('audit', change(withoutSignature(text(example('audit').bytes), 'audit'))), 'audit').fields;
 
   test.each(PLAIN)('%s as text stays a string', (value) => {
     expect(front((text) => text.replace(/^intent: .*$/m, `intent: ${value}`)).intent).toBe(value);
@@ -499,12 +499,14 @@ describe('numbers and words are what the schema says', () => {
   });
 
   test('the largest clock is exact', () => {
-    expect(parseRecord(signedFile({ ...fields, clock: Number.MAX_SAFE_INTEGER })).fields.clock).toBe(2 ** 53 - 1);
+    expect(parseSessionRecord(signedFile({ ...fields, clock: Number.MAX_SAFE_INTEGER })).fields.clock).toBe(
+      2 ** 53 - 1,
+    );
   });
 
   test('a boolean is true or false, and nothing that means it', () => {
     const baton = (value: string) =>
-      parseRecord(
+      parseAs(
         signedText(
           'baton',
           withoutSignature(text(example('baton').bytes), 'baton').replace(
@@ -512,6 +514,7 @@ describe('numbers and words are what the schema says', () => {
             `secret_allowed: ${value}`,
           ),
         ),
+        'baton',
       ).fields.secret_allowed;
     expect([baton('true'), baton('false')]).toEqual([true, false]);
     for (const value of ['no', 'True', '0', '"true"', 'null']) {
@@ -521,10 +524,10 @@ describe('numbers and words are what the schema says', () => {
 
   test('null is null only where the schema has it', () => {
     const { fields: start } = example('start');
-    expect(parseRecord(signedFile({ ...start, head: null })).fields.head).toBeNull();
+    expect(parseAs(signedFile({ ...start, head: null }), 'start').fields.head).toBeNull();
     expect(parseRecord(signedFile({ ...start, prev: null })).fields.prev).toBeNull();
     expect(errorOf(() => parseRecord(signedFile({ ...start, prev: 'null' }))).data).toMatchObject({ key: 'prev' });
-    expect(parseRecord(signedFile({ ...start, intent: 'null' })).fields.intent).toBe('null');
+    expect(parseAs(signedFile({ ...start, intent: 'null' }), 'start').fields.intent).toBe('null');
   });
 
   test('what nobody typed is read as YAML reads it, or refused', () => {
@@ -537,7 +540,7 @@ describe('numbers and words are what the schema says', () => {
       '12',
     ]);
     for (const value of ['010', '1e3', '0x1F', '1.5', '9007199254740993'])
-      expect(errorOf(() => extra(value)).code).toBe('yaml_invalid');
+      expect(errorOf(() => extra(value)).code).toBe('schema_invalid');
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { utf8 } from '../../src/core/bytes/bytes.ts';
 import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { matchHead } from '../../src/core/record/front-matter.ts';
-import { cutSignature, parseRecord } from '../../src/core/record/record.ts';
+import { cutSignature, parseAs, parseRecord } from '../../src/core/record/record.ts';
 import { growingTree } from '../../src/core/seal/growing-tree.ts';
 import { leafHash } from '../../src/core/seal/merkle.ts';
 import { type Seal, type SealClaim, sealFaults, toSeal } from '../../src/core/seal/seal.ts';
@@ -281,7 +281,7 @@ describe('M78: a seal of', () => {
       previous: { tree_size: number; root: string; proof: string[] };
     };
     const before = { treeSize: previous.tree_size, root: previous.root, proof: previous.proof };
-    expect(toSeal(parseRecord(example('seal').bytes))).toEqual({
+    expect(toSeal(parseAs(example('seal').bytes, 'seal'))).toEqual({
       seq,
       claim: { treeSize: tree_size, root, previous: before },
     });

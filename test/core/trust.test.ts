@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
 import type { Kind } from '../../src/core/record/kinds.ts';
-import { type ParsedRecord, parseRecord, type Signature } from '../../src/core/record/record.ts';
+import { type ParsedRecord, parseAs, type Signature } from '../../src/core/record/record.ts';
 import type { KeyState } from '../../src/core/trust/key-standing.ts';
 import {
   assertMaintainer,
@@ -30,17 +30,17 @@ const DIGEST = `sha256:${'ab'.repeat(32)}`;
 /** A signer by its own name, or `[name, key]`. */
 type Signer = TestKey | [name: string, key: TestKey];
 
-function signed(
-  fields: YamlMap,
+function signed<K extends Kind>(
+  fields: YamlMap & { kind: K },
   signers: Signer[],
   spoil: (signature: Signature) => Signature = (signature) => signature,
-): ParsedRecord {
-  const unsigned = formatRecord(fields as YamlMap & { kind: Kind });
+): ParsedRecord<K> {
+  const unsigned = formatRecord(fields);
   const lines = signers.map((signer) => {
     const [name, key] = Array.isArray(signer) ? signer : [signer.label, signer];
     return spoil({ ...signatureBy(unsigned, key), identity: name });
   });
-  return parseRecord(attachSignatures(unsigned, lines));
+  return parseAs(attachSignatures(unsigned, lines), unsigned.kind);
 }
 
 const flipped = (signature: Signature): Signature => ({
@@ -48,9 +48,9 @@ const flipped = (signature: Signature): Signature => ({
   bytes: signature.bytes.map((byte, i) => (i === 5 ? byte ^ 1 : byte)),
 });
 
-function policyFields(change: YamlMap, threshold: number, roots: Signer[]): YamlMap {
+function policyFields(change: YamlMap, threshold: number, roots: Signer[]): YamlMap & { kind: 'policy' } {
   const keys = roots.map((root) => (Array.isArray(root) ? `${root[0]} ${root[1].line}` : `${root.label} ${root.line}`));
-  return { ...example('policy').fields, ...change, root: { threshold, keys } };
+  return { ...example('policy').fields, ...change, kind: 'policy', root: { threshold, keys } };
 }
 
 function policy(change: YamlMap, threshold: number, roots: Signer[], signers: Signer[]): Policy {
@@ -137,14 +137,15 @@ describe('assertSucceeds: the next version', () => {
     'M28: with %s, a wrong signature under a trusted key is never ignored',
     async (_, suite) => {
       const good = policyFields(NEXT, 2, [ada, ben, con]);
-      const unsigned = formatRecord(good as YamlMap & { kind: Kind });
+      const unsigned = formatRecord(good);
       const lines = [ada, ben, con].map((key) => signatureBy(unsigned, key));
-      const spoilt = parseRecord(attachSignatures(unsigned, [...lines.slice(0, 2), flipped(lines[2]!)]));
+      const spoilt = parseAs(attachSignatures(unsigned, [...lines.slice(0, 2), flipped(lines[2]!)]), 'policy');
       expect(await resultOf(() => assertSucceeds(readPolicy(spoilt, suite), genesis, ROOT, suite))).toBe(
         'signature_invalid',
       );
-      const stranger = parseRecord(
+      const stranger = parseAs(
         attachSignatures(unsigned, [...lines.slice(0, 2), flipped(signatureBy(unsigned, eve))]),
+        'policy',
       );
       expect(await resultOf(() => assertSucceeds(readPolicy(stranger, suite), genesis, ROOT, suite))).toBe('valid');
     },
@@ -165,9 +166,10 @@ test('rootSigners counts each principal once, in the order of the lines', async 
 
 const MAINTAINER_FIELDS = identityFields('ada', 'maintainer', [[ada, 'active']]);
 
-function identityFields(name: string, role: Role, keys: [TestKey, KeyState][]): YamlMap {
+function identityFields(name: string, role: Role, keys: [TestKey, KeyState][]): YamlMap & { kind: 'identity' } {
   return {
     ...example('identity').fields,
+    kind: 'identity',
     name,
     role,
     keys: keys.map(([key, state]) => ({ key: key.line, state })),
@@ -267,7 +269,7 @@ describe('assertSignedByMaintainer', () => {
 
   test('M17: the signature of one kind is none of another', async () => {
     const document = signed(project, [ada]);
-    const forged = { ...document, kind: 'task-definition' } as ParsedRecord;
+    const forged = { ...document, kind: 'task-definition' as Kind } as ParsedRecord;
     expect(await resultOf(() => assertSignedByMaintainer(forged, people, nodeSuite))).toBe('signature_invalid');
   });
 

@@ -19,7 +19,7 @@ STRINGS.items = STRINGS;
 function refusal(text: string, shape?: Shape): HandoffError {
   const value = tryRead(text, shape);
   if (!(value instanceof HandoffError)) throw new Error(`expected a refusal, read ${JSON.stringify(value)}`);
-  expect(['yaml_invalid', 'bytes_invalid']).toContain(value.code);
+  expect(['yaml_invalid', 'schema_invalid', 'bytes_invalid']).toContain(value.code);
   expect(value.message).toMatch(/^line \d+: expected .+, found .+/);
   expect(value.hint).toBeTruthy();
   return value;

@@ -47,6 +47,7 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
     head,
     range,
     comparer,
+    isRequired: true,
     whole: beginnings.map((oid) => ({ before: treeOf(oid), after: treeOf(head) })),
     dropped: isAhead || isMerged ? NOTHING : rangeOf(objects, base, head),
     accounts,
@@ -107,7 +108,7 @@ export async function judgeByReference(court: Court, change: Change): Promise<Ve
   return {
     open: answer.open.toSorted(),
     undone: answer.undone.toSorted(),
-    unclaimed: answer.open.length > 0 ? [] : answer.unclaimed.toSorted(),
+    unclaimed: answer.unclaimed.toSorted(),
     covers: toLists(answer.covers),
     anchored: namesOf(answer.anchored, change.accounts, ancestorsOf(objects, change.base)),
     isMergedUnlike: answer.isMergedUnlike,

@@ -69,7 +69,7 @@ async function repeated(place: Place): Promise<Honest> {
 export const UNACCOUNTED: Scenario[] = [
   {
     name: 'code and no record at all',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       code(place, { 'src/a.ts': 'a\n' });
@@ -78,7 +78,7 @@ export const UNACCOUNTED: Scenario[] = [
   {
     name: 'a session that says nothing about its code',
     isVariant: true,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       code(place, { 'src/a.ts': 'a\n' });
@@ -95,7 +95,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'code in the very commit that brings the records',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       await usual(place);
       write(place, 'src/lib.ts', 'backdoor\n');
@@ -105,7 +105,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'code that was amended after the thought',
-    expect: ['done_without_thought', 'writeback_missing'],
+    expect: ['done_without_thought', 'files_uncovered', 'writeback_missing'],
     async build(place) {
       await usual(place);
       git(place.dir, 'reset', '--quiet', '--soft', 'main');
@@ -116,7 +116,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'white space only, under the patch id of another change',
-    expect: ['done_without_thought', 'writeback_missing'],
+    expect: ['done_without_thought', 'files_uncovered', 'writeback_missing'],
     async build(place) {
       await honestBranch(place, 'feature', { 'src/app.ts': edited({ 5: 'x\n' }) });
       git(place.dir, 'reset', '--quiet', '--soft', 'main');
@@ -128,7 +128,7 @@ export const UNACCOUNTED: Scenario[] = [
   {
     name: 'the same lines in another file, under the patch id of the first',
     isVariant: true,
-    expect: ['done_without_thought', 'writeback_missing'],
+    expect: ['done_without_thought', 'files_uncovered', 'writeback_missing'],
     async build(place) {
       await honestBranch(place, 'feature', { 'src/app.ts': edited({ 5: 'x\n' }) });
       git(place.dir, 'reset', '--quiet', '--soft', 'main');
@@ -141,7 +141,7 @@ export const UNACCOUNTED: Scenario[] = [
   {
     name: 'a binary file swapped for another',
     isVariant: true,
-    expect: ['done_without_thought', 'writeback_missing'],
+    expect: ['done_without_thought', 'files_uncovered', 'writeback_missing'],
     async build(place) {
       await honestBranch(place, 'feature', { 'logo.bin': '\0\x01\x02\n' });
       git(place.dir, 'reset', '--quiet', '--soft', 'main');
@@ -172,7 +172,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'an executable bit',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       chmodSync(join(place.dir, 'src/lib.ts'), 0o755);
@@ -181,7 +181,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a submodule, and what it points to',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       staged(place, () => git(place.dir, 'update-index', '--add', '--cacheinfo', `160000,${at(place)},vendor/lib`));
@@ -189,7 +189,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a submodule that points elsewhere now',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       const point = (rev: string) =>
         staged(place, () => git(place.dir, 'update-index', '--add', '--cacheinfo', `160000,${at(place, rev)},vendor`));
@@ -200,7 +200,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a source file that becomes a symbolic link',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       git(place.dir, 'rm', '--quiet', 'src/lib.ts');
@@ -210,7 +210,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a file that is renamed, and nothing else',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       staged(place, () => git(place.dir, 'mv', 'src/lib.ts', 'src/index.ts'));
@@ -228,7 +228,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a file with a line break in its name',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       code(place, { 'src/a\n.handoff/b': 'x\n' });
@@ -245,7 +245,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a folder called .handoff somewhere below',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       code(place, { 'src/.handoff/a.ts': 'a\n' });
@@ -255,7 +255,7 @@ export const UNACCOUNTED: Scenario[] = [
     name: `nothing but ${path}`,
     threat: path === 'package.json' ? 34 : 30,
     isVariant: path !== '.gitattributes',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place: Place) {
       branch(place, 'feature');
       code(place, { [path]: '.handoff/** text eol=crlf\n' });
@@ -264,7 +264,7 @@ export const UNACCOUNTED: Scenario[] = [
   {
     name: 'a file that is deleted',
     isVariant: true,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       staged(place, () => git(place.dir, 'rm', '--quiet', 'src/lib.ts'));
@@ -272,7 +272,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'code in a history of its own, merged in',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       await usual(place);
       const tree = rawTree(place.dir, [{ mode: '100644', name: 'evil.ts', oid: blob(place.dir, 'evil\n') }]);
@@ -281,7 +281,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'an octopus of which one arm has no thought',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       branch(place, 'evil');
       code(place, { 'src/evil.ts': 'evil\n' });
@@ -294,7 +294,7 @@ export const UNACCOUNTED: Scenario[] = [
   },
   {
     name: 'a patch that was reverted and comes again without a word',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       const { commit } = await usual(place);
       checkout(place, 'main');
@@ -333,7 +333,7 @@ export const UNACCOUNTED: Scenario[] = [
 export const EVIL_MERGES: Scenario[] = [
   {
     name: 'a merge that adds a file',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build: (place) =>
       evilMerge(place, () => {
         write(place, 'src/evil.ts', 'evil\n');
@@ -342,13 +342,13 @@ export const EVIL_MERGES: Scenario[] = [
   },
   {
     name: 'a merge that deletes a file',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build: (place) => evilMerge(place, () => git(place.dir, 'rm', '--quiet', 'src/lib.ts')),
   },
   {
     name: 'a merge that changes a file nobody changed',
     isVariant: true,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build: (place) =>
       evilMerge(place, () => {
         write(place, 'src/lib.ts', 'evil\n');
@@ -357,19 +357,19 @@ export const EVIL_MERGES: Scenario[] = [
   },
   {
     name: 'a merge that makes a file executable',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build: (place) => evilMerge(place, () => git(place.dir, 'update-index', '--chmod=+x', 'src/lib.ts')),
   },
   {
     name: 'a merge that brings a submodule',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build: (place) =>
       evilMerge(place, () => git(place.dir, 'update-index', '--add', '--cacheinfo', `160000,${at(place)},vendor`)),
   },
   {
     name: 'a merge that brings a binary file',
     isVariant: true,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build: (place) =>
       evilMerge(place, () => {
         write(place, 'logo.bin', '\0\x01\n');
@@ -378,7 +378,7 @@ export const EVIL_MERGES: Scenario[] = [
   },
   {
     name: 'an octopus that brings more than its arms',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       for (const name of ['one', 'two']) {
         checkout(place, 'main');
@@ -395,7 +395,7 @@ export const EVIL_MERGES: Scenario[] = [
   },
   {
     name: 'a merge by "ours" that drops a fix in a file of its own',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       await usual(place);
       checkout(place, 'main');
@@ -482,7 +482,7 @@ export const EVIL_MERGES: Scenario[] = [
 export const FALSE_THOUGHTS: Scenario[] = [
   {
     name: 'a thought for another commit',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       code(place, { 'src/a.ts': 'a\n' });
@@ -497,7 +497,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   {
     name: 'a thought for a commit that is nowhere',
     isVariant: true,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       code(place, { 'src/a.ts': 'a\n' });
@@ -527,7 +527,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   {
     name: 'a thought in a chain that is broken before it',
     threat: 12,
-    expect: ['chain_broken', 'writeback_missing'],
+    expect: ['chain_broken', 'files_uncovered', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       code(place, { 'src/a.ts': 'a\n' });
@@ -646,7 +646,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   },
   {
     name: 'a waiver by an agent',
-    expect: ['signer_not_entitled', 'writeback_missing'],
+    expect: ['files_uncovered', 'signer_not_entitled', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       const commit = code(place, { 'src/a.ts': 'a\n' });
@@ -655,7 +655,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   },
   {
     name: 'a waiver for another commit',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       const commit = code(place, { 'src/a.ts': 'a\n' });
@@ -667,7 +667,7 @@ export const FALSE_THOUGHTS: Scenario[] = [
   },
   {
     name: 'a waiver in the name of a maintainer, by the key of an agent',
-    expect: ['signature_invalid', 'writeback_missing'],
+    expect: ['files_uncovered', 'signature_invalid', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       const commit = code(place, { 'src/a.ts': 'a\n' });

@@ -117,7 +117,7 @@ export const TREES: Scenario[] = [
   ...LOOKALIKES.map((name) =>
     tampered(
       `a folder called ${JSON.stringify(name)} beside .handoff`,
-      ['name_lookalike', 'writeback_missing'],
+      ['files_uncovered', 'name_lookalike', 'writeback_missing'],
       '',
       add(name, '40000', folderWith),
     ),
@@ -160,7 +160,7 @@ export const TREES: Scenario[] = [
   ),
   tampered(
     '.handoff twice, the other one first',
-    ['name_lookalike', 'path_mismatch', 'record_deleted', 'writeback_missing'],
+    ['files_uncovered', 'name_lookalike', 'path_mismatch', 'record_deleted', 'writeback_missing'],
     '',
     twice('.handoff', (_, dir) => folderWith(dir), 'first'),
     28,
@@ -172,7 +172,7 @@ export const TREES: Scenario[] = [
     twice('0002-thought.yaml', (_, dir) => blob(dir, 'x')),
     28,
   ),
-  tampered('a session twice', ['chain_broken'], '.handoff/sessions/donna', (entries) => [...entries, entries[0]!], 28),
+  tampered('a session twice', 'name_lookalike', '.handoff/sessions/donna', (entries) => [...entries, entries[0]!], 28),
   tampered(
     'an identity twice',
     'name_lookalike',
@@ -189,7 +189,7 @@ export const TREES: Scenario[] = [
   ),
   tampered(
     'source code twice',
-    'writeback_missing',
+    ['files_uncovered', 'writeback_missing'],
     '',
     twice('src', (_, dir) => folderWith(dir)),
     28,
@@ -264,7 +264,7 @@ export const SURROUNDINGS: Scenario[] = [
   {
     name: 'a commit that refs/replace shows as a harmless one',
     threat: 29,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       const { good, bad } = evil(place);
       const environment = (gitDir: string) => {
@@ -302,7 +302,7 @@ export const SURROUNDINGS: Scenario[] = [
   {
     name: 'a graft that hides the commit',
     threat: 29,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       const { good } = evil(place);
       code(place, { 'src/evil.ts': 'lib\n' });
@@ -337,7 +337,7 @@ export const SURROUNDINGS: Scenario[] = [
   {
     name: 'variables of git in the environment',
     threat: 33,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     isLocal: true,
     async build(place) {
       evil(place);
@@ -362,7 +362,7 @@ export const SURROUNDINGS: Scenario[] = [
   {
     name: 'a configuration that names programs to run',
     threat: 33,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       evil(place);
       const environment = (gitDir: string) => {
@@ -391,7 +391,7 @@ export const SURROUNDINGS: Scenario[] = [
   {
     name: 'attributes that say there is nothing to compare',
     threat: 30,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       code(place, { '.gitattributes': '* -diff binary merge=ours\n' });
       evil(place);
@@ -400,7 +400,7 @@ export const SURROUNDINGS: Scenario[] = [
   {
     name: 'hooks, scripts and settings of its own',
     threat: 34,
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       const canary = join(place.dir, '..', 'canary');

@@ -66,6 +66,17 @@ export const REPLAYED: Scenario[] = [
     },
   },
   {
+    name: 'a document at the path of a record',
+    threat: 12,
+    expect: 'path_mismatch',
+    build(place) {
+      branch(place, 'feature');
+      const written = writeSession(place, [START, NOTE]);
+      cpSync(join(place.dir, '.handoff/policy/0001.yaml'), join(place.dir, written[1]!.path));
+      commitRecords(place);
+    },
+  },
+  {
     name: 'a record of a kind that does not exist',
     threat: 11,
     expect: 'path_mismatch',
@@ -327,7 +338,7 @@ export const TAKEN_BACK: Scenario[] = [
   },
   {
     name: 'a merge taken back by git revert, records and all',
-    expect: ['record_deleted', 'writeback_missing'],
+    expect: ['files_uncovered', 'record_deleted', 'writeback_missing'],
     async build(place) {
       await usual(place);
       checkout(place, 'main');
@@ -398,7 +409,7 @@ export const TAKEN_BACK: Scenario[] = [
   },
   {
     name: 'a code commit whose thought is dropped by the merge',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       code(place, { 'src/a.ts': 'a\n' });
@@ -412,7 +423,7 @@ export const TAKEN_BACK: Scenario[] = [
   {
     name: 'a policy that waits for signatures, for another repository',
     threat: 12,
-    expect: 'repo_mismatch',
+    expect: 'policy_invalid',
     build(place) {
       branch(place, 'feature');
       document(place, 'policy/0002.pending.yaml', policyAfter(place, 1, { repo: 'a'.repeat(64) }));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseRecord } from '../../src/core/record/record.ts';
+import { parseAs, parseRecord } from '../../src/core/record/record.ts';
 import { type Draft, newKey, type Place, writeBytes } from '../handoff.ts';
 import { commitSealed } from '../ledger/sealed.ts';
 import { identityOf, type NamedKey, publicLine, signDocument } from '../threats/forge.ts';
@@ -34,8 +34,8 @@ export function secondMaintainer(place: Place): NamedKey {
 
 /** The keys of an identity with the first of them in this state, and others before it. */
 export function keysIn(place: Place, name: string, state: string, added: NamedKey[1][] = []) {
-  const { fields } = parseRecord(readFileSync(join(place.dir, `.handoff/identities/${name}/identity.yaml`)));
-  const [first, ...rest] = fields.keys as { key: string; state: string }[];
+  const bytes = readFileSync(join(place.dir, `.handoff/identities/${name}/identity.yaml`));
+  const [first, ...rest] = parseAs(bytes, 'identity').fields.keys;
   const fresh = added.map((key) => ({ key: publicLine(key), state: 'active' }));
   return [...fresh, { ...first!, state }, ...rest];
 }
@@ -133,7 +133,7 @@ export const DEPENDENTS: Scenario[] = [
   {
     name: 'a waiver by somebody who is a maintainer no more',
     threat: 64,
-    expect: ['signer_not_entitled', 'writeback_missing'],
+    expect: ['files_uncovered', 'signer_not_entitled', 'writeback_missing'],
     build(place) {
       const [, key] = secondMaintainer(place);
       demote(place, 'second');
@@ -154,7 +154,7 @@ export const DEPENDENTS: Scenario[] = [
   {
     name: 'work by an agent whom only a revoked key has signed in',
     threat: 64,
-    expect: ['key_revoked', 'writeback_missing'],
+    expect: ['files_uncovered', 'key_revoked', 'writeback_missing'],
     async build(place) {
       const second = secondMaintainer(place);
       const key = newKey();

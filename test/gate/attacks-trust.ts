@@ -42,7 +42,7 @@ export const KEYS: Scenario[] = [
   {
     name: 'a key that signs itself in, and code under it',
     threat: 1,
-    expect: ['signer_unknown', 'writeback_missing'],
+    expect: ['files_uncovered', 'signer_unknown', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       const key = newKey();
@@ -54,7 +54,7 @@ export const KEYS: Scenario[] = [
     name: 'a key that an agent signs in',
     isVariant: true,
     threat: 1,
-    expect: ['signer_unknown', 'writeback_missing'],
+    expect: ['files_uncovered', 'signer_unknown', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       const key = newKey();
@@ -66,7 +66,7 @@ export const KEYS: Scenario[] = [
   {
     name: 'a maintainer that a maintainer who came along signs in',
     threat: 1,
-    expect: ['signer_unknown', 'writeback_missing'],
+    expect: ['files_uncovered', 'signer_unknown', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       const [key, other] = [newKey(), newKey()];
@@ -79,7 +79,7 @@ export const KEYS: Scenario[] = [
   {
     name: 'an agent who makes itself maintainer',
     threat: 1,
-    expect: ['signer_unknown', 'writeback_missing'],
+    expect: ['files_uncovered', 'signer_unknown', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       const fields = identityAfter(place, 'donna', { role: 'maintainer' });
@@ -91,7 +91,7 @@ export const KEYS: Scenario[] = [
   {
     name: 'a key slipped into an identity that is signed',
     threat: 1,
-    expect: ['policy_rollback', 'signature_invalid', 'signer_unknown', 'writeback_missing'],
+    expect: ['files_uncovered', 'policy_rollback', 'signature_invalid', 'signer_unknown', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       const [path, key] = ['.handoff/identities/donna/identity.yaml', newKey()];
@@ -105,7 +105,7 @@ export const KEYS: Scenario[] = [
   {
     name: 'a record by nobody',
     threat: 1,
-    expect: ['signer_unknown', 'writeback_missing'],
+    expect: ['files_uncovered', 'signer_unknown', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       await codeBy(place, 'ghost', newKey());
@@ -114,7 +114,7 @@ export const KEYS: Scenario[] = [
   {
     name: "a record in donna's folder by erin's key",
     threat: 12,
-    expect: ['signature_invalid', 'writeback_missing'],
+    expect: ['files_uncovered', 'signature_invalid', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       await codeBy(place, 'donna', privateKey(place, 'erin'));
@@ -123,7 +123,7 @@ export const KEYS: Scenario[] = [
   {
     name: 'a key that was revoked, on a branch from before',
     threat: 3,
-    expect: ['key_revoked', 'writeback_missing'],
+    expect: ['files_uncovered', 'key_revoked', 'writeback_missing'],
     async build(place) {
       branch(place, 'feature');
       await codeBy(place, 'donna');
@@ -136,7 +136,7 @@ export const KEYS: Scenario[] = [
     name: 'the same, dated before the revocation',
     isVariant: true,
     threat: 10,
-    expect: ['key_revoked', 'writeback_missing'],
+    expect: ['files_uncovered', 'key_revoked', 'writeback_missing'],
     async build(place) {
       const base = git(place.dir, 'rev-parse', 'HEAD');
       setKeyState(place, 'revoked');
@@ -278,7 +278,7 @@ export const POLICIES: Scenario[] = [
   {
     name: 'a weaker policy that nobody signed',
     threat: 11,
-    expect: ['policy_invalid', 'writeback_missing'],
+    expect: ['files_uncovered', 'policy_invalid', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       policy(place, LOOSE, [['mallory', newKey()]]);
@@ -288,7 +288,7 @@ export const POLICIES: Scenario[] = [
   {
     name: 'a weaker policy that an agent signed',
     isVariant: true,
-    expect: ['policy_invalid', 'writeback_missing'],
+    expect: ['files_uncovered', 'policy_invalid', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       policy(place, LOOSE, [['donna', privateKey(place, 'donna')]]);
@@ -298,7 +298,7 @@ export const POLICIES: Scenario[] = [
   {
     name: 'a weaker policy that one of two signed',
     threat: 5,
-    expect: ['policy_invalid', 'writeback_missing'],
+    expect: ['files_uncovered', 'policy_invalid', 'writeback_missing'],
     build(place) {
       twoOfTwo(place);
       branch(place, 'feature');
@@ -339,7 +339,7 @@ export const POLICIES: Scenario[] = [
   })),
   {
     name: 'a weaker policy signed as it should be: what it allows holds from the next change on',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       policy(place, LOOSE);
@@ -348,7 +348,7 @@ export const POLICIES: Scenario[] = [
   },
   {
     name: 'more paths exempt, and code in them, in one change',
-    expect: 'writeback_missing',
+    expect: ['files_uncovered', 'writeback_missing'],
     build(place) {
       branch(place, 'feature');
       policy(place, { exempt: ['src'] });

@@ -64,7 +64,7 @@ describe('code with its writeback', () => {
     const here = place();
     branch(here, 'feature');
     code(here, { 'src/a.ts': 'a\n' });
-    expect(await verdict(here)).toEqual(['writeback_missing src/a.ts']);
+    expect(await verdict(here)).toEqual(['writeback_missing src/a.ts', 'files_uncovered src/a.ts']);
     const [missing] = (await judge(here)).findings;
     const command = `git handoff thought TASK --commit ${missing!.commit!.slice(0, 12)}`;
     expect(missing!.hint).toContain(`${command} (in an open session: git handoff start)`);
@@ -74,7 +74,7 @@ describe('code with its writeback', () => {
     const here = place();
     await honestBranch(here);
     code(here, { 'src/b.ts': 'b\n' });
-    expect(await verdict(here)).toEqual(['writeback_missing src/b.ts']);
+    expect(await verdict(here)).toEqual(['writeback_missing src/b.ts', 'files_uncovered src/b.ts']);
   });
 
   test('is refused when a thought hides a file', async () => {
@@ -85,6 +85,9 @@ describe('code with its writeback', () => {
     const thought = await thoughtSince(here, base);
     session(here, [START, { ...thought, files_changed: ['src/a.ts'] }, BATON]);
     expect(await verdict(here)).toEqual(['files_uncovered src/b.ts']);
+    code(here, { 'src/c.ts': 'c\n' });
+    const alone = ['writeback_missing src/c.ts', 'files_uncovered src/b.ts', 'files_uncovered src/c.ts'];
+    expect(await verdict(here)).toEqual(alone); // what is open hides nothing
   });
 });
 
@@ -120,7 +123,7 @@ describe('what stands on the protected branch already', () => {
     expect(await verdict(here, 'main', 'feature')).toEqual([]);
     git(here.dir, 'checkout', '--quiet', 'feature');
     code(here, { 'src/b.ts': 'b\n' });
-    expect(await verdict(here, 'main', 'feature')).toEqual(['writeback_missing src/b.ts']);
+    expect(await verdict(here, 'main', 'feature')).toEqual(['writeback_missing src/b.ts', 'files_uncovered src/b.ts']);
   });
 
   test('a review counts, for and against', async () => {
@@ -141,7 +144,12 @@ describe('what stands on the protected branch already', () => {
     git(here.dir, 'rm', '--quiet', '-r', '.handoff/sessions');
     git(here.dir, 'commit', '--quiet', '--no-verify', '--message', 'gone');
     const { findings, base } = await judge(here);
-    expect(findings[0]!.hint).toContain(`git restore --source=${base!.slice(0, 12)} `);
+    const typed = new RegExp(`git (restore --overlay --source=${base!.slice(0, 12)} [^,]*),`).exec(findings[0]!.hint!);
+    session(here, [START, BATON], { identity: 'erin', clock: 50 }); // the branch has records of its own
+    git(here.dir, ...typed![1]!.split(' '));
+    git(here.dir, 'commit', '--quiet', '--no-verify', '--message', 'put back');
+    expect(await verdict(here)).toEqual([]);
+    expect(git(here.dir, 'ls-tree', '--name-only', 'HEAD', '.handoff/sessions/')).toContain('erin');
   });
 
   test('is the policy that is told', async () => {

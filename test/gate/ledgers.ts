@@ -1,8 +1,9 @@
-import type { Place } from '../handoff.ts';
+import { type Place, privateKey } from '../handoff.ts';
 import { writeLedgerOf } from '../ledger/forge-ledger.ts';
 import { commitSealed, entriesOf } from '../ledger/sealed.ts';
+import { publicLine } from '../threats/forge.ts';
 import { open } from '../verbs/agents.ts';
-import { type Change, commitRecords, headOf } from './scenario.ts';
+import { type Change, commitRecords, document, headOf, identityAfter } from './scenario.ts';
 
 /** A ledger of three seals on the branch that is checked out, by the verb. */
 export async function ledgered(place: Place): Promise<void> {
@@ -34,4 +35,10 @@ export async function forgeLedger(
 
 export function textOf({ bytes }: { bytes: Uint8Array }): string {
   return Buffer.from(bytes).toString('utf8');
+}
+
+/** The key of donna, revoked by a maintainer with a cutoff. */
+export function revokeDonna(place: Place, cutoff?: number): void {
+  const keys = [{ key: publicLine(privateKey(place, 'donna')), state: 'revoked', ...(cutoff ? { cutoff } : {}) }];
+  document(place, 'identities/donna/identity.yaml', identityAfter(place, 'donna', { keys }));
 }

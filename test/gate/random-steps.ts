@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import type { DocumentKind } from '../../src/core/record/kinds.ts';
-import { parseRecord } from '../../src/core/record/record.ts';
+import { parseAs } from '../../src/core/record/record.ts';
 import { recordId } from '../../src/core/record/verify.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { type Draft, writeBytes } from '../handoff.ts';
@@ -46,8 +46,8 @@ function document(world: World, path: string, fields: YamlMap & { kind: Document
 
 function changeKeys(world: World, name: string, change: (keys: KeyField[]) => KeyField[]): void {
   const path = `identities/${name}/identity.yaml`;
-  const { fields } = parseRecord(readFileSync(join(world.place.dir, '.handoff', path)));
-  const keys = change(fields.keys as unknown as KeyField[]);
+  const { fields } = parseAs(readFileSync(join(world.place.dir, '.handoff', path)), 'identity');
+  const keys = change(fields.keys);
   document(world, path, identityAfter(world.place, name, { keys: keys as never }));
 }
 
@@ -112,9 +112,9 @@ const defineTask: RandomStep = (world) => {
   const path = `tasks/${id}.yaml`;
   const extra: YamlMap = chance(0.3) ? { proof: 'seal' } : {};
   try {
-    const { fields, signedBytes } = parseRecord(readFileSync(join(world.place.dir, '.handoff', path)));
+    const { fields, signedBytes } = parseAs(readFileSync(join(world.place.dir, '.handoff', path)), 'task-definition');
     const prev = recordId(signedBytes, nodeHashes);
-    document(world, path, taskFields(world.place, id, { version: (fields.version as number) + 1, prev, ...extra }));
+    document(world, path, taskFields(world.place, id, { version: fields.version + 1, prev, ...extra }));
   } catch {
     document(world, path, taskFields(world.place, id, extra));
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { HandoffError } from '../../src/core/error.ts';
 import type { DocumentKind } from '../../src/core/record/kinds.ts';
-import { parseRecord } from '../../src/core/record/record.ts';
+import { isDocument, parseRecord } from '../../src/core/record/record.ts';
 import { recordId } from '../../src/core/record/verify.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import type { GateResult } from '../../src/gate/result.ts';
@@ -221,10 +221,12 @@ export function identityAfter(place: Place, name: string, changes: YamlMap): Yam
 
 /** The same of any document. */
 export function documentAfter(place: Place, path: string, changes: YamlMap): YamlMap & { kind: DocumentKind } {
-  const { fields, signedBytes } = parseRecord(readFileSync(join(place.dir, '.handoff', path)));
-  const { nonce: _, handoff, kind, ...rest } = fields;
-  const version = (fields.version as number) + 1;
-  const common = { handoff: handoff!, kind: kind as DocumentKind, repo: place.root };
+  const document = parseRecord(readFileSync(join(place.dir, '.handoff', path)));
+  if (!isDocument(document)) throw new Error(`${path} is no document`);
+  const { signedBytes, fields } = document;
+  const { nonce: _, handoff, kind, ...rest }: YamlMap & { kind: DocumentKind } = fields;
+  const version = fields.version + 1;
+  const common = { handoff: handoff!, kind, repo: place.root };
   return { ...common, ...rest, version, prev: recordId(signedBytes, nodeHashes), ...changes };
 }
 

@@ -102,6 +102,14 @@ describe.each(CASES.filter((c) => !refused(c)))('the $store store, $kind', ({ ki
     });
   });
 
+  test('reads a line of commits from the first on, and never beyond its end', async () => {
+    const first = git(dir, 'cat-file', '-p', 'HEAD').match(/^parent (.*)/m)![1]!;
+    expect(await store.readLine(main(), first)).toEqual([await store.readCommit(main())]);
+    expect(await store.readLine(main(), main())).toEqual([]);
+    expect((await store.readLine(main(), '1'.repeat(first.length)))[0]!.oid).toBe(main());
+    await expect(store.readLine('1'.repeat(first.length), first)).rejects.toMatchObject({ code: 'io' });
+  });
+
   test('tells ancestry, and never guesses in a shallow repository', async () => {
     expect(await store.isShallow()).toBe(kind === 'shallow');
     expect(await store.isAncestor(main(), main())).toBe(true);

@@ -158,6 +158,24 @@ it('HANDOFF_IDENTITY is preferred where it is entitled, and only there', async (
   expect(await signer('donna', 'two')).toBe('maintainer');
 });
 
+it('a document in the place of a record is a finding, not the end of the verdict', async () => {
+  const place = await initialised();
+  const [, note] = writeSession(place, STORY);
+  cpSync(join(place.dir, '.handoff/policy/0001.yaml'), join(place.dir, note!.path));
+  commitAll(place);
+  expect(await codes(place)).toEqual(['path_mismatch']);
+});
+
+it('a record in the place of an identity is a finding, not the end of the verdict', async () => {
+  const place = await initialised();
+  const [start] = writeSession(place, STORY);
+  const base = commitAll(place);
+  cpSync(join(place.dir, start!.path), join(place.dir, '.handoff/identities/donna/identity.yaml'));
+  commitAll(place);
+  const { findings } = await place.handoff.gate({ base, head: 'HEAD' });
+  expect(findings.map(({ code }) => code)).toContain('path_mismatch');
+});
+
 it('a skill.md beyond the limit is a finding, not the end of the verdict', async () => {
   const place = await initialised();
   mkdirSync(join(place.dir, '.handoff/identities/donna'), { recursive: true });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
 import type { DocumentKind, Kind } from '../../src/core/record/kinds.ts';
-import { parseRecord } from '../../src/core/record/record.ts';
+import { parseAs } from '../../src/core/record/record.ts';
 import { recordId, signedMessage } from '../../src/core/record/verify.ts';
 import { formatPublicKey } from '../../src/core/trust/sshsig.ts';
 import { nodeHashes } from '../../src/crypto.ts';
@@ -107,10 +107,10 @@ export function identityOf(
 
 /** The policy after version `prior`, as an honest maintainer would write it but for `changes`. */
 export function policyAfter(place: Place, prior: number, changes: YamlMap = {}): YamlMap & { kind: 'policy' } {
-  const { fields, signedBytes } = parseRecord(readFileSync(join(place.dir, policyFile(prior))));
+  const { fields, signedBytes } = parseAs(readFileSync(join(place.dir, policyFile(prior))), 'policy');
   const { nonce: _, repo: __, handoff, kind: ___, ...rest } = fields;
   const prev = recordId(signedBytes, nodeHashes);
-  return { handoff: handoff!, kind: 'policy', repo: place.root, ...rest, version: prior + 1, prev, ...changes };
+  return { handoff, kind: 'policy', repo: place.root, ...rest, version: prior + 1, prev, ...changes };
 }
 
 export function policyFile(version: number): string {

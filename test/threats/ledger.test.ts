@@ -2,8 +2,17 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Place, privateKey, STORY, type Written, writeBytes, writeSession } from '../handoff.ts';
+import { writeLedgerOf } from '../ledger/forge-ledger.ts';
 import { makeKey, signLine } from '../ledger/note-key.ts';
-import { byId, checkpointOf, commitHandoff, commitSealed, sealedSession, writeCheckpoint } from '../ledger/sealed.ts';
+import {
+  byId,
+  checkpointOf,
+  commitHandoff,
+  commitSealed,
+  entriesOf,
+  sealedSession,
+  writeCheckpoint,
+} from '../ledger/sealed.ts';
 import { seal } from '../sealing.ts';
 import { git } from '../temporary.ts';
 import { open } from '../verbs/agents.ts';
@@ -243,7 +252,7 @@ describe('9: two ledgers are told apart', () => {
     for (const size of [4, 5]) {
       git(one.dir, 'fetch', '--quiet', two.dir, 'main');
       git(one.dir, 'reset', '--quiet', '--hard', 'FETCH_HEAD');
-      expect(await codes(one, { rev: 'HEAD' })).toEqual([]); // by itself it is as good as the other
+      expect(await codes(one, { rev: 'HEAD' })).toEqual(['ledger_inconsistent ledger']);
       expect(await codes(one)).toEqual(['ledger_inconsistent ledger']);
       await expect(ledger(one).verify()).rejects.toMatchObject({
         code: 'ledger_inconsistent',
@@ -252,6 +261,32 @@ describe('9: two ledgers are told apart', () => {
       });
       await grow(two);
     }
+  });
+
+  it.each([
+    ['as large', 3],
+    ['smaller', 2],
+  ])('when a commit that is named has another order, and is %s', async (_, size) => {
+    const place = fresh();
+    await grow(place);
+    expect(await codes(place)).toEqual([]);
+    git(place.dir, 'checkout', '--quiet', '-b', 'forged');
+    await writeLedgerOf(place, entriesOf(place).toReversed().slice(0, size));
+    commitHandoff(place);
+    git(place.dir, 'checkout', '--quiet', 'main');
+    expect(await codes(place, { rev: 'forged' })).toEqual(['ledger_inconsistent ledger']);
+    git(place.dir, 'read-tree', 'forged');
+    expect(await codes(place, { staged: true })).toContain('ledger_inconsistent ledger');
+  });
+
+  it('from one that is only older', async () => {
+    const place = fresh();
+    await grow(place);
+    await grow(place);
+    expect(await codes(place)).toEqual([]);
+    const seen = readFileSync(join(place.dir, PIN), 'utf8');
+    for (const rev of ['HEAD~1', 'HEAD~2', 'HEAD~5']) expect(await codes(place, { rev })).toEqual([]);
+    expect(readFileSync(join(place.dir, PIN), 'utf8')).toBe(seen);
   });
 
   it('when the same key signs two ledgers of one size on a branch', async () => {

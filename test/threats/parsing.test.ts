@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HandoffError } from '../../src/core/error.ts';
-import { parseRecord } from '../../src/core/record/record.ts';
+import { parseAs, parseRecord } from '../../src/core/record/record.ts';
 import { commitAll, newKey, privateKey, STORY, signRecord, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { blob, codes, commitAndFind, findings, policyAfter, rawTree, reopen, template, writePolicy } from './forge.ts';
@@ -188,7 +188,7 @@ describe('THREATS 20: numbers that are none', () => {
   it.each(['010', '0x1F', '1e3', 'no', 'null', 'true', '~', '.inf', '9007199254740993', '2026-01-01'])(
     'text: %s stays those characters',
     (value) => {
-      const { fields } = parseRecord(new TextEncoder().encode(NOTE.replace('text: hello', `text: ${value}`)));
+      const { fields } = parseAs(new TextEncoder().encode(NOTE.replace('text: hello', `text: ${value}`)), 'note');
       expect(fields.text).toBe(value);
     },
   );
@@ -196,7 +196,7 @@ describe('THREATS 20: numbers that are none', () => {
   it.each(['010', '0x1F', '1e3', '.inf', '~', 'True', '9007199254740993'])(
     'x_a: %s is refused where no schema says what it is',
     (value) => {
-      expect(verdict(NOTE.replace('text: hello', `text: hello\nx_a: ${value}`))).toBe('yaml_invalid');
+      expect(verdict(NOTE.replace('text: hello', `text: hello\nx_a: ${value}`))).toBe('schema_invalid');
     },
   );
 });

@@ -285,7 +285,7 @@ describe('THREATS 4: fast-forward of the version', () => {
   it('a successor written for another repository', async () => {
     const place = fresh();
     writePolicy(place, 2, policyAfter(place, 1, { repo: '0'.repeat(64) }), own(place));
-    expect(await commitAndFind(place)).toEqual(['repo_mismatch policy/0002.yaml']);
+    expect(await commitAndFind(place)).toEqual(['policy_invalid policy/0002.yaml']);
   });
 });
 

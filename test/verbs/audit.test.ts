@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseRecord } from '../../src/core/record/record.ts';
+import { parseAs } from '../../src/core/record/record.ts';
 import { run } from '../cli/cli.ts';
 import { commitRecords, START } from '../gate/scenario.ts';
 import { type Draft, emptyPlace, type Place, privateKey, signRecord, writeBytes, writeSession } from '../handoff.ts';
@@ -152,8 +152,8 @@ describe('audit verify', () => {
     const here = fresh();
     const { session_id } = await here.handoff.start({ as: 'donna' });
     const { path } = await here.handoff.note({ text: 'ten' });
-    const { signature: _, ...fields } = parseRecord(readFileSync(join(here.dir, path))).fields;
-    const forged = signRecord({ ...fields, kind: 'note', text: 'two' }, privateKey(here, 'donna'));
+    const { fields } = parseAs(readFileSync(join(here.dir, path)), 'note');
+    const forged = signRecord({ ...fields, text: 'two' }, privateKey(here, 'donna'));
     writeBytes(here.dir, path, forged.bytes);
     const codes = ['record_changed 0002-note.yaml'];
     expect(await verified(here, session_id)).toMatchObject({ broken_count: 1, codes });

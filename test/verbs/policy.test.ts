@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/core/record/record.ts';
+import { parseAs } from '../../src/core/record/record.ts';
 import { commitAll, newKey, type Place, privateKey, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import {
@@ -323,7 +323,7 @@ describe('what waits and is not what it seems', () => {
     writeBytes(place.dir, '.handoff/identities/grace/pending.yaml', old);
     commitAll(place);
     await expect(reopen(place).handoff.policy.sign()).rejects.toMatchObject({ code: 'usage' });
-    expect(parseRecord(readFileSync(join(place.dir, path))).fields.version).toBe(2);
+    expect(parseAs(readFileSync(join(place.dir, path)), 'identity').fields.version).toBe(2);
   });
 
   it('a maintainer whom no root principal proposed is not signed along with the rest', async () => {

@@ -39,7 +39,7 @@ it('no verb of a session starts more than three git processes, and most start on
     ['note --commit', (handoff) => handoff.note({ text: 'seven', commit: true }), READS],
     ['wrap', (handoff) => handoff.wrap({ message: 'eight' }), READS],
     ['pickup', (handoff) => handoff.pickup({ as: 'erin' }), READS],
-    ['log', (handoff) => handoff.log({}), ['ls-files', 'cat-file']],
+    ['log', (handoff) => handoff.log({}), ['cat-file', 'diff-index']],
     ['verify', (handoff) => handoff.verify(), READS],
     ['audit start', (handoff) => handoff.audit.start({ intent: 'nine' }), READS],
     ['audit verify', (handoff) => handoff.audit.verify(), ['cat-file', 'ls-tree']],

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseRecord } from '../../src/core/record/record.ts';
 import { taskStatus } from '../../src/core/session/history-queries.ts';
+import type { TaskStatus } from '../../src/core/task/state.ts';
 import { readKnown } from '../../src/custody/known-sessions.ts';
 import { nodeHost } from '../../src/host.ts';
 import { append } from '../../src/journal/append.ts';
@@ -24,7 +25,7 @@ export function defineTask(place: Place, id: string, more: Record<string, unknow
 }
 
 /** A record of a task's state in the session that is open, as the journal has it. */
-export async function changeTask(place: Place, task_id: string, status: string, as = 'donna'): Promise<void> {
+export async function changeTask(place: Place, task_id: string, status: TaskStatus, as = 'donna'): Promise<void> {
   const repository = openRepositoryAt(place.dir, { env: place.env, host: nodeHost });
   try {
     await append(await openWriter(repository, { as }, null), { kind: 'task', fields: { task_id, status } });

@@ -122,7 +122,7 @@ function changed(path: string): Finding {
 }
 
 const KEEP =
-  'A revert takes back code, never records. Put them back: git restore --source=BASE --staged --worktree -- .handoff, then git commit --amend';
+  'A revert takes back code, never records. Put them back: git restore --overlay --source=BASE --staged --worktree -- .handoff, then git commit --amend';
 
 function tooMany(count: number, limit: number): Finding {
   const hint = 'Bring it in several parts, or ask for a higher limit: git handoff policy set limits.records_per_push';

@@ -1,13 +1,12 @@
-import type { DocumentKind } from '../../core/record/kinds.ts';
+import { isDocumentKind } from '../../core/record/kinds.ts';
 import type { ParsedRecord } from '../../core/record/record.ts';
 import type { Suite } from '../../core/record/verify.ts';
-import { type Identity, readIdentity, type Trust } from '../../core/trust/trust.ts';
+import type { Identity, Trust } from '../../core/trust/trust.ts';
 import { attempt, finding, type Report } from '../finding.ts';
 import { type Entry, find, type Source } from '../source/source.ts';
 import { assertEntitled } from '../tree/entitled.ts';
-import type { Place } from '../tree/place.ts';
 import { assertLines, assertNewLines, type FindSigner, maintainersOf, principalsOf } from '../trust/signature-lines.ts';
-import { assertFollowsDocument, readSuccession, type VersionReader } from '../trust/succession.ts';
+import { assertFollowsDocument, identitiesIn, readSuccession, type VersionReader } from '../trust/succession.ts';
 import { checkSkill, readDocument, readSignedDocument } from '../trust/trust.ts';
 import type { Placed, Step } from './differences.ts';
 
@@ -51,7 +50,8 @@ export function reportLostSkills(changes: readonly Placed[], trust: Trust, repor
   }
 }
 
-const RESTORE = 'Put it back: git restore --source=BASE --staged --worktree -- .handoff, then git commit --amend';
+const RESTORE =
+  'Put it back: git restore --overlay --source=BASE --staged --worktree -- .handoff, then git commit --amend';
 
 async function auditDocument(step: Step, { path, before, now, place }: Placed, judges: Judges): Promise<void> {
   const { trust, suite } = judges;
@@ -62,30 +62,26 @@ async function auditDocument(step: Step, { path, before, now, place }: Placed, j
   if (place === 'pending')
     return (await import('../trust/pending.ts')).auditPending(step, { path, before, now: now! }, judges);
   if (place === 'skill') return;
-  if (SIGNED.has(place!)) await readSignedDocument(step.now, now!, place as DocumentKind, trust, suite);
-  const succession = await readSuccession(step, before, now!, suite);
+  if (place === null || !isDocumentKind(place)) return;
+  if (place !== 'identity') await readSignedDocument(step.now, now!, place, trust, suite);
+  else await readDocument(step.now, now!, place, trust.repoId); // who signed an identity is judged below
+  const succession = await readSuccession(step, before, now!, place, suite);
   const { old, next, isSame } = succession;
   await assertFollowsDocument(succession, path, step.now, judges.readVersions, suite);
   const signers = await signersFor(step.now, next, judges);
   if (isSame) return assertLines(old!, next, signers, suite);
-  if (place === 'identity')
-    await assertEntitled(old && readIdentity(old, suite), readIdentity(next, suite), trust.policy, suite);
+  const identities = identitiesIn(succession, suite);
+  if (identities) await assertEntitled(identities.was, identities.is, trust.policy, suite);
   await assertNewLines(next, signers, suite);
 }
 
 /** A root key that is being rotated signs maintainers before the policy that brings it in is in force. */
-async function signersFor(
-  source: Source,
-  { fields }: ParsedRecord,
-  { old, trust, suite }: Judges,
-): Promise<FindSigner> {
+async function signersFor(source: Source, document: ParsedRecord, { old, trust, suite }: Judges): Promise<FindSigner> {
   const current = maintainersOf(old, trust);
-  if (fields.role !== 'maintainer') return current;
+  if (document.kind !== 'identity' || document.fields.role !== 'maintainer') return current;
   const coming = principalsOf(...(await (await import('../trust/pending.ts')).proposedRoots(source, trust, suite)));
   return (line) => current(line) ?? coming(line);
 }
-
-const SIGNED: ReadonlySet<Place> = new Set(['project', 'task-definition']);
 
 /** An identity that changes may name another skill than the one that stays. */
 async function unchangedSkill(source: Source, identity: string, changes: readonly Placed[]): Promise<Entry | null> {

@@ -167,7 +167,7 @@ async function assertNoneLeftOut(
 }
 
 function describe({ index, record }: LedgerSeal): string {
-  const { session_id, seq } = record.fields as { session_id: string; seq: number };
+  const { session_id, seq } = record.fields;
   return `Entry ${index} of the ledger, seal ${seq} of session ${session_id},`;
 }
 

@@ -3,9 +3,11 @@ import { parseJson } from '../../core/bytes/json.ts';
 import { HandoffError } from '../../core/error.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
-import { parseRecord } from '../../core/record/record.ts';
+import { isOfKind } from '../../core/record/kinds.ts';
+import { parseSessionRecord } from '../../core/record/record.ts';
 import type { PlacedRecord } from '../../core/record/record-summary.ts';
 import type { Suite, VerifiedRecord } from '../../core/record/verify.ts';
+import type { TracedRecord } from '../../core/task/state.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { isOid } from '../../git/objects/store.ts';
 import { findSessions } from '../history/history.ts';
@@ -14,7 +16,7 @@ import { dropCached, newestCached, readCached, writeCached } from '../tree/cache
 import { type Covered, readUncovered } from './growth.ts';
 import { openShards, type Shards } from './shards.ts';
 import { isStanding, isTrusted } from './standing.ts';
-import { type KeptTrace, keys, keysOf, type Trace } from './trace.ts';
+import { type KeptTrace, keys, keysOf } from './trace.ts';
 
 /**
  * What the sessions of a tree say about something that is named: all of it, however much there is and whatever came after. A history
@@ -22,13 +24,13 @@ import { type KeptTrace, keys, keysOf, type Trace } from './trace.ts';
  */
 export interface Evidence {
   /** Their changes, their thoughts, and whoever wrote under their locks. */
-  ofTasks(ids: Iterable<string>): Promise<Trace[]>;
+  ofTasks(ids: Iterable<string>): Promise<TracedRecord[]>;
   /** Of each session a record for each number of these locks that it wrote under. */
-  holdersOf(tasks: Iterable<string>): Promise<Trace[]>;
-  reviewsOf(thoughts: Iterable<string>): Promise<Trace[]>;
-  waiversOf(commits: Iterable<string>): Promise<Trace[]>;
+  holdersOf(tasks: Iterable<string>): Promise<TracedRecord[]>;
+  reviewsOf(thoughts: Iterable<string>): Promise<TracedRecord<'review'>[]>;
+  waiversOf(commits: Iterable<string>): Promise<TracedRecord<'waiver'>[]>;
   /** The thoughts that name one of these commits, or say that their change is one of these patches. */
-  thoughtsAbout(commits: Iterable<string>, patchIds: Iterable<string>): Promise<PlacedRecord[]>;
+  thoughtsAbout(commits: Iterable<string>, patchIds: Iterable<string>): Promise<PlacedRecord<'thought'>[]>;
 }
 
 export interface EvidenceOptions {
@@ -51,8 +53,8 @@ export function openEvidence(source: Source, trust: Trust, options: EvidenceOpti
   return {
     ofTasks: (ids) => find(taskKeys(ids)),
     holdersOf: (tasks) => find([...tasks].map(keys.lock)),
-    reviewsOf: (thoughts) => find([...thoughts].map(keys.reviewOf)),
-    waiversOf: (commits) => find([...commits].map(keys.waiverOf)),
+    reviewsOf: async (thoughts) => (await find([...thoughts].map(keys.reviewOf))).filter(isOfKind('review')),
+    waiversOf: async (commits) => (await find([...commits].map(keys.waiverOf))).filter(isOfKind('waiver')),
     thoughtsAbout: async (commits, patchIds) => readWhole(source, await find(thoughtKeys(commits, patchIds))),
   };
 }
@@ -68,15 +70,15 @@ export function withRecords(evidence: Evidence | null, records: readonly PlacedR
     holdersOf: async (tasks) => [...((await evidence?.holdersOf(tasks)) ?? []), ...named([...tasks].map(keys.lock))],
     reviewsOf: async (thoughts) => [
       ...((await evidence?.reviewsOf(thoughts)) ?? []),
-      ...named([...thoughts].map(keys.reviewOf)),
+      ...named([...thoughts].map(keys.reviewOf)).filter(isOfKind('review')),
     ],
     waiversOf: async (commits) => [
       ...((await evidence?.waiversOf(commits)) ?? []),
-      ...named([...commits].map(keys.waiverOf)),
+      ...named([...commits].map(keys.waiverOf)).filter(isOfKind('waiver')),
     ],
     thoughtsAbout: async (commits, patchIds) => [
       ...((await evidence?.thoughtsAbout(commits, patchIds)) ?? []),
-      ...named(thoughtKeys(commits, patchIds)),
+      ...named(thoughtKeys(commits, patchIds)).filter(isOfKind('thought')),
     ],
   };
 }
@@ -168,12 +170,13 @@ async function presentIn(source: Source, folder: Entry | undefined, traces: Kept
 }
 
 /** They were verified when their traces were kept, and their id tells that these are the bytes. */
-async function readWhole(source: Source, traces: readonly KeptTrace[]): Promise<PlacedRecord[]> {
+async function readWhole(source: Source, traces: readonly KeptTrace[]): Promise<PlacedRecord<'thought'>[]> {
   const entries = traces.map(({ path, blob }) => ({ path, name: path.split('/').at(-1)!, mode: FILE, oid: blob }));
   const contents = await source.readAll(entries, MAX_RECORD_BYTES);
-  return contents.map((bytes, at) => {
+  const whole = contents.map((bytes, at): PlacedRecord => {
     if (bytes instanceof HandoffError) throw bytes;
     const { path, record } = traces[at]!;
-    return { path, record: { ...parseRecord(bytes), id: record.id } as VerifiedRecord };
+    return { path, record: { ...parseSessionRecord(bytes), id: record.id } as VerifiedRecord };
   });
+  return whole.filter(isOfKind('thought'));
 }

@@ -2,7 +2,6 @@ import { isIdentityName } from '../../core/names.ts';
 import { parseSessionFolder } from '../../core/paths.ts';
 import type { PlacedRecord } from '../../core/record/record-summary.ts';
 import type { Suite } from '../../core/record/verify.ts';
-import { lockOf } from '../../core/task/state.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { newEntries } from '../source/new-entries.ts';
@@ -127,7 +126,7 @@ async function traces(
 
 /** A session may write many records under one number of a lock: the first of them is enough to tell that it held it. */
 function isNews(placed: PlacedRecord, key: string, known: Set<string>): boolean {
-  const lock = lockOf(placed);
+  const { lock } = placed.record.fields;
   if (!lock || key !== keys.lock(lock.task)) return true;
   const held = `${key} ${lock.token}`;
   if (known.has(held)) return false;

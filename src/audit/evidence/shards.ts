@@ -96,5 +96,6 @@ function fromLine(
   id: string,
   fields: KeptTrace['record']['fields'],
 ): KeptTrace {
-  return { owner, role, labels, path, tree, blob, record: { kind, id, fields } };
+  const record = { kind, id, fields } as KeptTrace['record']; // `toLine` took them from one record
+  return { owner, role, labels, path, tree, blob, record };
 }

@@ -1,16 +1,11 @@
-import type { YamlMap } from '../../core/bytes/yaml.ts';
+import type { ThoughtRecord } from '../../core/generated/types.ts';
 import type { PlacedRecord } from '../../core/record/record-summary.ts';
 import type { VerifiedRecord } from '../../core/record/verify.ts';
+import { TRACED_KEYS, type TracedRecord } from '../../core/task/state.ts';
 import type { Oid } from '../../git/objects/store.ts';
 
-/** What a verdict needs of a record. One that was verified just now will do as well. */
-export interface Trace {
-  path: string;
-  record: Pick<VerifiedRecord, 'kind' | 'id' | 'fields'>;
-}
-
-/** A trace as it is kept: where its bytes are, and whose keys they hang on. */
-export interface KeptTrace extends Trace {
+/** What a verdict needs of a record, as it is kept: where its bytes are, and whose keys they hang on. */
+export interface KeptTrace extends TracedRecord {
   owner: string;
   role: string;
   /** Of every key that signed the session up to this record: were one of them revoked, the session is read again. */
@@ -30,47 +25,49 @@ export const keys = {
   thoughtOfPatch: (patchId: string) => `patch ${patchId}`,
 };
 
-interface Named {
-  task_id: string;
-  commit_sha: string;
-  thought: string;
-  lock?: { task: string };
-  patch_id?: string;
-  commit_patch_ids?: string[];
+/** Everything that a record can be asked for by. */
+export function keysOf({ record }: PlacedRecord): string[] {
+  const { lock } = record.fields;
+  return [...new Set([...(lock ? [keys.lock(lock.task)] : []), ...ownKeys(record)])];
 }
 
-/** Everything that a record can be asked for by. */
-export function keysOf({ record: { kind, fields } }: Trace): string[] {
-  const { task_id, commit_sha, thought, lock, patch_id, commit_patch_ids = [] } = fields as unknown as Named;
-  const found = lock ? [keys.lock(lock.task)] : [];
-  if (kind === 'task' || kind === 'thought') found.push(keys.task(task_id));
-  if (kind === 'review') found.push(keys.reviewOf(thought));
-  if (kind === 'waiver') found.push(keys.waiverOf(commit_sha));
-  if (kind === 'thought') {
-    const patchIds = patch_id === undefined ? commit_patch_ids : [patch_id, ...commit_patch_ids];
-    found.push(keys.thoughtOn(commit_sha), ...patchIds.map(keys.thoughtOfPatch));
+/** Each kind answers here: one that no verdict asks for has none. */
+function ownKeys(record: VerifiedRecord): string[] {
+  switch (record.kind) {
+    case 'task':
+      return [keys.task(record.fields.task_id)];
+    case 'thought':
+      return thoughtKeys(record.fields);
+    case 'review':
+      return record.fields.thought === undefined ? [] : [keys.reviewOf(record.fields.thought)];
+    case 'waiver':
+      return [keys.waiverOf(record.fields.commit_sha)];
+    case 'start':
+    case 'pickup':
+    case 'note':
+    case 'checkpoint':
+    case 'decision':
+    case 'wip':
+    case 'signal':
+    case 'baton':
+    case 'audit':
+    case 'seal':
+    case 'release':
+      return [];
   }
-  return [...new Set(found)];
+}
+
+function thoughtKeys({ task_id, commit_sha, patch_id, commit_patch_ids = [] }: ThoughtRecord): string[] {
+  const patchIds = patch_id === undefined ? commit_patch_ids : [patch_id, ...commit_patch_ids];
+  return [keys.task(task_id), keys.thoughtOn(commit_sha), ...patchIds.map(keys.thoughtOfPatch)];
 }
 
 const READ_WHOLE = /^(?:commit|patch) /;
 
-const KEPT = [
-  'session_id',
-  'identity',
-  'clock',
-  'task_id',
-  'status',
-  'progress',
-  'commit_sha',
-  'thought',
-  'verdict',
-  'lock',
-] as const;
-
 /** Texts and lists are as long as their author likes. Of a thought that is found by what it accounts for, the record is read. */
-export function shorten({ path, record: { kind, id, fields } }: PlacedRecord, key: string): Trace {
-  const names = READ_WHOLE.test(key) ? [] : KEPT;
-  const kept = names.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]] as const);
-  return { path, record: { kind, id, fields: Object.fromEntries(kept) as YamlMap } };
+export function shorten({ path, record: { kind, id, fields } }: PlacedRecord, key: string): TracedRecord {
+  const names: readonly string[] = READ_WHOLE.test(key) ? [] : TRACED_KEYS;
+  const kept = Object.entries(fields).filter(([name]) => names.includes(name));
+  const record = { kind, id, fields: Object.fromEntries(kept) };
+  return { path, record: record as TracedRecord['record'] }; // some of the keys that a record of this kind has
 }

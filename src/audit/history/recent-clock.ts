@@ -35,7 +35,7 @@ async function clockOf(source: Source, file: Entry, owner: string, trust: Trust,
   const keys = standingKeys(trust.identities.get(owner));
   try {
     const bytes = await source.read(file, MAX_RECORD_BYTES);
-    return (await verifyRecord(parseRecord(bytes), keys, suite)).fields.clock as number;
+    return (await verifyRecord(parseRecord(bytes), keys, suite)).fields.clock;
   } catch (error) {
     if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
     return 0;

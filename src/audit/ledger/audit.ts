@@ -1,5 +1,5 @@
 import { concatBytes, equalBytes, toHex } from '../../core/bytes/bytes.ts';
-import { asHandoffError, HandoffError } from '../../core/error.ts';
+import { asHandoffError, type Finding, HandoffError } from '../../core/error.ts';
 import { checkProof } from '../../core/ledger/proof.ts';
 import { proofError } from '../../core/ledger/proof-error.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../../core/ledger/proof-text.ts';
@@ -13,14 +13,14 @@ import {
   tilePath,
   tilesOfLevel,
 } from '../../core/ledger/tiles.ts';
-import { LEDGER, proofPath } from '../../core/paths.ts';
+import { CHECKPOINT, LEDGER, proofPath } from '../../core/paths.ts';
 import type { ParsedRecord } from '../../core/record/record.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import { leafHashes, rootOfHashes } from '../../core/seal/merkle.ts';
 import { parseSeal } from '../../core/seal/seal.ts';
 import { isRevoked } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
-import { attempt, type Report } from '../finding.ts';
+import { attempt, finding, type Report } from '../finding.ts';
 import { type Entry, FOLDER, find, type Source } from '../source/source.ts';
 import { isFile, listUnique, reportNoPlace } from '../tree/layout.ts';
 import { assertComplete } from './complete.ts';
@@ -30,19 +30,26 @@ import { inconsistent, type Ledger, ledgerVkeys, openCheckpoint, readLedger } fr
 export interface LedgerSeal {
   index: number;
   bytes: Uint8Array;
-  record: ParsedRecord;
+  record: ParsedRecord<'seal'>;
 }
 
 /** A ledger by itself: who signed it, and whether it is what they signed. */
 export async function auditLedger(source: Source, trust: Trust, suite: Suite, report: Report): Promise<void> {
+  const ledger = await attempt(LEDGER, report, () => readSigned(source, trust, suite));
+  // what has no place in it has none either where nobody can trust it, as when its key was revoked
+  await reportStrays(source, ledger, report);
+  if (!ledger) return;
   await attempt(LEDGER, report, async () => {
-    const ledger = await readLedger(source);
-    if (!ledger) throw inconsistent('The ledger has no checkpoint.');
-    await openCheckpoint(ledger, trust, suite);
-    await reportStrays(source, ledger, report);
     await assertTiles(ledger, trust.repoId, suite);
     await assertComplete(ledger, null, { source, trust, suite });
   });
+}
+
+async function readSigned(source: Source, trust: Trust, suite: Suite): Promise<Ledger> {
+  const ledger = await readLedger(source);
+  if (!ledger) throw inconsistent('The ledger has no checkpoint.');
+  await openCheckpoint(ledger, trust, suite);
+  return ledger;
 }
 
 /** A proof that stands in the tree: of the record that its name says, and by a key that may sign the ledger. */
@@ -139,17 +146,23 @@ export function toSeal(index: number, bytes: Uint8Array, repo: string): LedgerSe
   throw inconsistent(`Entry ${index} of the ledger is no seal of this repository.`);
 }
 
-/** Nothing in the folder but the checkpoint and the tiles of its size. */
-export async function reportStrays(source: Source, { checkpoint: { size } }: Ledger, report: Report): Promise<void> {
-  const isKnown = (path: string): boolean => {
-    const tile = parseTilePath(path.slice(LEDGER.length + 1));
-    return tile === null ? path === `${LEDGER}/checkpoint` : hasTile(size, tile);
+/** SPEC §2.2, §11.3: nothing in the folder but the checkpoint and tiles, and no tile but those of its size, where that is known. */
+export async function reportStrays(source: Source, ledger: Ledger | null, report: Report): Promise<void> {
+  const judge = (file: Entry): void => {
+    const path = file.path.slice(LEDGER.length + 1);
+    const tile = parseTilePath(path);
+    if (tile === null && path !== CHECKPOINT) reportNoPlace(file, 'the checkpoint and tiles', report);
+    else if (tile && ledger && !hasTile(ledger.checkpoint.size, tile)) report(surplus(file, ledger));
   };
   const folder = await find(source, LEDGER);
   const walk = async (entry: Entry): Promise<void> => {
     if (entry.mode === FOLDER) for (const inside of await listUnique(source, entry, report)) await walk(inside);
-    else if (isFile(entry, report) && !isKnown(entry.path))
-      reportNoPlace(entry, `the checkpoint and the tiles of ${size} seals`, report);
+    else if (isFile(entry, report)) judge(entry);
   };
   if (folder) await attempt(folder.path, report, () => walk(folder));
+}
+
+function surplus({ path, name }: Entry, { checkpoint: { size } }: Ledger): Finding {
+  const hint = 'Only git handoff ledger append writes .handoff/ledger: git rm takes away what a commit has besides.';
+  return finding('ledger_inconsistent', path, `the tiles of ${size} seals`, JSON.stringify(name), hint);
 }

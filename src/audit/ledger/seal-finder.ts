@@ -23,7 +23,7 @@ export function sealFinder(
   const named = new Map<string, Promise<Map<string, Entry[]>>>();
   const hashed = new Map<string, Promise<Map<string, Entry>>>();
   return async ({ bytes, record }) => {
-    const { identity, session_id, seq } = record.fields as { identity: string; session_id: string; seq: number };
+    const { identity, session_id, seq } = record.fields;
     const sid8 = session_id.slice(0, SID);
     const alike = `${identity} ${sid8}`;
     const name = recordName(seq, 'seal');

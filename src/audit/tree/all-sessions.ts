@@ -7,7 +7,7 @@ import { readGrowth, type SessionFolder } from '../history/growth.ts';
 import { findSessions } from '../history/history.ts';
 import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from '../source/limit.ts';
 import { FILE, type Source } from '../source/source.ts';
-import { auditSession } from './session.ts';
+import { auditSession, type SessionContext } from './session.ts';
 import { compareSessions } from './tree.ts';
 
 export interface AuditContext {
@@ -15,6 +15,7 @@ export interface AuditContext {
   trust: Trust;
   suite: Suite;
   onProgress?(checked: number): void;
+  onRecord?: SessionContext['onRecord'];
 }
 
 /** The folder of every session; what has no place among them is reported. */

@@ -52,8 +52,10 @@ export async function copiesOf(
   const findings: Finding[] = [];
   for (const twin of twins) {
     const id = await openingId(before, twin);
-    for (const { folder } of (id && arrived.get(`${ownerOf(twin.path)} ${id}`)) || [])
-      findings.push(finding('chain_broken', folder, 'one folder for a session', `another at ${twin.path}`, COPY));
+    for (const { folder } of (id && arrived.get(`${ownerOf(twin.path)} ${id}`)) || []) {
+      const code = folder === twin.path ? 'name_lookalike' : 'chain_broken'; // M50, M47
+      findings.push(finding(code, folder, 'one folder for a session', `another at ${twin.path}`, COPY));
+    }
   }
   return findings;
 }

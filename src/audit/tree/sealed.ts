@@ -1,9 +1,10 @@
 import { toHex } from '../../core/bytes/bytes.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import { parseRecordName } from '../../core/paths.ts';
-import { merkleRoot } from '../../core/seal/merkle.ts';
+import { growingTree } from '../../core/seal/growing-tree.ts';
 import { parseSeal } from '../../core/seal/seal.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { leafOf } from '../source/leaf.ts';
 import { FOLDER, find, type Source } from '../source/source.ts';
 
 /** Whether a session's last record is a seal over all the others. SPEC §11.1. Its signatures are judged elsewhere. */
@@ -18,9 +19,14 @@ export async function isSealed(source: Source, path: string): Promise<boolean> {
     files.map(({ entry }) => entry),
     MAX_RECORD_BYTES,
   );
-  const leaves = contents.filter((bytes) => bytes instanceof Uint8Array);
-  const last = leaves.length === files.length ? leaves.pop() : undefined;
-  const seal = last && parseSeal(last);
-  if (seal?.fields.tree_size !== leaves.length) return false;
-  return toHex(merkleRoot(leaves, nodeSuite.sha256)) === seal.fields.root;
+  const last = contents.pop();
+  const seal = last instanceof Uint8Array ? parseSeal(last) : null;
+  if (seal?.fields.tree_size !== contents.length) return false;
+  const tree = growingTree(nodeSuite.sha256);
+  for (const [at, content] of contents.entries()) {
+    const leaf = await leafOf(source, files[at]!.entry, content, nodeSuite);
+    if (!leaf) return false;
+    tree.add(leaf);
+  }
+  return toHex(tree.root()) === seal.fields.root;
 }

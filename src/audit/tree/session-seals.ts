@@ -2,7 +2,6 @@ import type { Link } from '../../core/record/chain.ts';
 import type { RecordKind } from '../../core/record/kinds.ts';
 import type { ParsedRecord } from '../../core/record/record.ts';
 import type { Suite } from '../../core/record/verify.ts';
-import { leafHash } from '../../core/seal/merkle.ts';
 import { type Seal, sealFaults, toSeal } from '../../core/seal/seal.ts';
 import { finding, type Report } from '../finding.ts';
 import type { NumberedFile } from '../source/numbered-files.ts';
@@ -24,13 +23,12 @@ export function sealedFiles(files: readonly NumberedFile[]): SealedFiles | null 
 
 /** A leaf is what the file holds, whether or not that is a valid record; `record` is null where it is none. */
 export function addFile(
-  { end, leaves, seals }: SealedFiles,
-  { seq, kind, bytes }: { seq: number; kind: RecordKind; bytes: Uint8Array | null },
+  { leaves, seals }: SealedFiles,
+  { seq, kind, leaf }: { seq: number; kind: RecordKind; leaf: Uint8Array | null },
   record: ParsedRecord | null,
-  { sha256 }: Suite,
 ): void {
-  if (kind === 'seal') seals.push(record ? toSeal(record) : { seq, claim: null });
-  if (seq < end) leaves[seq - 1] = bytes && leaves[seq - 1] === undefined ? leafHash(bytes, sha256) : null;
+  if (kind === 'seal') seals.push(record?.kind === 'seal' ? toSeal(record) : { seq, claim: null });
+  leaves[seq - 1] = leaves[seq - 1] === undefined ? leaf : null;
 }
 
 /** `links` are what the files turned out to be, each in its place. */

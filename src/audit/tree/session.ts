@@ -4,7 +4,14 @@ import { parseSessionFolder } from '../../core/paths.ts';
 import { assertPlace, chainFaults, type Link, toLink } from '../../core/record/chain.ts';
 import { matchHead } from '../../core/record/front-matter.ts';
 import type { RecordKind } from '../../core/record/kinds.ts';
-import { assertSize, cutSignature, type ParsedRecord, parseCut, type SignedParts } from '../../core/record/record.ts';
+import {
+  assertSize,
+  cutSignature,
+  isSessionRecord,
+  type ParsedRecord,
+  parseCut,
+  type SignedParts,
+} from '../../core/record/record.ts';
 import {
   assertSigned,
   assertVerified,
@@ -19,10 +26,14 @@ import { quoteWord } from '../../core/text/quote.ts';
 import { type IdentityKey, standsAt } from '../../core/trust/key-standing.ts';
 import { type Identity, keyRevoked, type Trust } from '../../core/trust/trust.ts';
 import { attempt, finding, type Report, toFinding } from '../finding.ts';
+import { leafOf } from '../source/leaf.ts';
 import { type NumberedFile, numberedFiles } from '../source/numbered-files.ts';
 import type { Entry, Source } from '../source/source.ts';
+import { reportDuplicates } from './layout.ts';
 import { addFile, reportSeals, type SealedFiles, sealedFiles } from './session-seals.ts';
 import { vouchedRecords } from './vouched.ts';
+
+export type SessionRecord = ParsedRecord<RecordKind>;
 
 /** What a session's folder is audited with. */
 export interface SessionContext {
@@ -36,7 +47,7 @@ export interface SessionContext {
   /** Called for each file that was looked at. */
   onFile(): void;
   /** Called for each file with what it turned out to be. Without it most records need not be parsed in full. */
-  onRecord?: ((path: string, record: ParsedRecord | null, verified: VerifiedRecord | null) => void) | undefined;
+  onRecord?: ((path: string, record: SessionRecord | null, verified: VerifiedRecord | null) => void) | undefined;
 }
 
 /** What is left of a session once it was audited: enough to compare it with others. */
@@ -65,6 +76,7 @@ export async function auditSession(
     report(found);
   };
   const entries = await attempt(folder.path, note, () => context.source.list(folder));
+  reportDuplicates(entries ?? [], note); // SPEC §7.1
   const files = numberedFiles(entries ?? [], note);
   const identity = signerOf(owner, context.trust);
   const session: Session = {
@@ -125,37 +137,58 @@ async function auditRecords(
 ): Promise<(Link | null)[]> {
   const entries = files.map(({ entry }) => entry);
   const contents = await context.source.readAll(entries, MAX_RECORD_BYTES);
-  const opened = files.map((file, index) => openFile(file, contents[index]!));
+  const leaves = await leavesOf(files, contents, session, context);
+  const opened = files.map((file, index) => openFile(file, contents[index]!, leaves[index] ?? null));
   const checks = await checkSignatures(opened, session.identity?.keys ?? [], context.suite);
   return opened.map((file, index) => auditRecord(file, checks[index]!, session, context));
+}
+
+/** What a seal is over. Most sessions have no seal, and then no file is hashed for it. */
+async function leavesOf(
+  files: readonly NumberedFile[],
+  contents: readonly (Uint8Array | HandoffError)[],
+  { sealed }: Session,
+  { source, suite }: SessionContext,
+): Promise<(Uint8Array | null)[]> {
+  const leaves: (Uint8Array | null)[] = [];
+  if (!sealed) return leaves;
+  for (const [at, { entry, seq }] of files.entries())
+    leaves.push(seq < sealed.end ? await leafOf(source, entry, contents[at]!, suite) : null);
+  return leaves;
 }
 
 interface OpenedFile extends NumberedFile {
   /** Or why there are none. */
   bytes: Uint8Array | HandoffError;
   parts: SignedParts | null;
+  /** Null where no seal is over it, or the file cannot be had. */
+  leaf: Uint8Array | null;
 }
 
-function openFile({ entry, seq, kind }: NumberedFile, bytes: Uint8Array | HandoffError): OpenedFile {
+function openFile(
+  { entry, seq, kind }: NumberedFile,
+  bytes: Uint8Array | HandoffError,
+  leaf: Uint8Array | null,
+): OpenedFile {
   const parts = bytes instanceof HandoffError ? null : cutSignature(bytes);
-  return { entry, seq, kind, bytes, parts };
+  return { entry, seq, kind, bytes, parts, leaf };
 }
 
 function auditRecord(
-  { entry, seq, kind, bytes, parts }: OpenedFile,
+  { entry, seq, kind, bytes, parts, leaf }: OpenedFile,
   check: SignatureCheck | null,
   session: Session,
   context: SessionContext,
 ): Link | null {
-  let record: ParsedRecord | null = null;
+  let record: SessionRecord | null = null;
   let verified: VerifiedRecord | null = null;
   let link: Link | null = null;
   try {
     if (bytes instanceof HandoffError) throw bytes;
     if (context.isArriving?.(entry.path)) assertSize(bytes.length, maxBytes(context.trust), 'record');
     const matched = context.onRecord || kind === 'seal' ? null : matchHead(bytes, parts, kind);
-    record = matched ? null : parseCut(bytes, parts);
-    const head = matched ?? record!;
+    const head = matched ?? parseCut(bytes, parts);
+    if ('body' in head && isSessionRecord(head)) record = head;
     assertPlace(head, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
     const key = assertSigned(head, check, session.identity.keys);
@@ -170,8 +203,7 @@ function auditRecord(
   }
   context.onFile();
   context.onRecord?.(entry.path, record, verified);
-  const content = bytes instanceof HandoffError ? null : bytes;
-  if (session.sealed) addFile(session.sealed, { seq, kind, bytes: content }, verified, context.suite);
+  if (session.sealed) addFile(session.sealed, { seq, kind, leaf }, verified);
   return link;
 }
 

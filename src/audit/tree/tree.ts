@@ -6,7 +6,7 @@ import type { Trust } from '../../core/trust/trust.ts';
 import { attempt, finding, type Report } from '../finding.ts';
 import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from '../source/limit.ts';
 import type { Entry, Source } from '../source/source.ts';
-import { checkSkill, loadTrust, readDocument, readSignedDocument } from '../trust/trust.ts';
+import { assertPlaced, checkSkill, loadTrust, readDocument, readSignedDocument } from '../trust/trust.ts';
 import type { SessionCache } from './cache.ts';
 import { isFolder, type Layout, listUnique, readLayout, reportNoPlace } from './layout.ts';
 import { auditSession, type SessionAudit, type SessionContext } from './session.ts';
@@ -80,7 +80,9 @@ async function auditDocuments(
   }
   for (const pending of [...files, ...layout.policies].filter(isPending)) {
     const kind = pending.name === 'pending.yaml' ? 'identity' : 'policy';
-    await attempt(pending.path, report, () => readDocument(source, pending, kind, trust.repoId));
+    await attempt(pending.path, report, async () =>
+      assertPlaced(await readDocument(source, pending, kind, trust.repoId), pending),
+    );
   }
   if (layout.ledger || layout.proofs.length > 0) {
     // most trees have neither, and then need not load what judges them

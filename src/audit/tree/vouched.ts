@@ -1,12 +1,12 @@
 import { toHex } from '../../core/bytes/bytes.ts';
 import { HandoffError } from '../../core/error.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
-import { parseRecord } from '../../core/record/record.ts';
 import type { Suite } from '../../core/record/verify.ts';
-import { growingTree } from '../../core/seal/growing-tree.ts';
-import { leafHash } from '../../core/seal/merkle.ts';
+import { type GrowingTree, growingTree } from '../../core/seal/growing-tree.ts';
+import { parseSeal } from '../../core/seal/seal.ts';
 import { isRevoked } from '../../core/trust/key-standing.ts';
 import type { Identity, Trust } from '../../core/trust/trust.ts';
+import { leafOf } from '../source/leaf.ts';
 import type { NumberedFile } from '../source/numbered-files.ts';
 import type { Source } from '../source/source.ts';
 
@@ -48,13 +48,19 @@ async function ledgeredSeals(
   const seals: { seq: number; index: number }[] = [];
   for (const [at, { seq, kind }] of files.entries()) {
     const bytes = contents[at]!;
-    if (bytes instanceof HandoffError || seq !== tree.size + 1) break;
-    const leaf = leafHash(bytes, suite.sha256);
+    const leaf = seq === tree.size + 1 ? await leafOf(source, entries[at]!, bytes, suite) : null;
+    if (!leaf) break;
     const index = kind === 'seal' ? places.get(toHex(leaf)) : undefined;
-    if (index !== undefined && parseRecord(bytes).fields.root === toHex(tree.root())) seals.push({ seq, index });
+    if (index !== undefined && bytes instanceof Uint8Array && isOver(bytes, tree)) seals.push({ seq, index });
     tree.add(leaf);
   }
   return seals;
+}
+
+/** M76. A file that is no seal is over nothing, and is told of at its path. */
+function isOver(bytes: Uint8Array, tree: GrowingTree): boolean {
+  const seal = parseSeal(bytes)?.fields;
+  return seal?.tree_size === tree.size && seal.root === toHex(tree.root());
 }
 
 type Places = ReadonlyMap<string, number>;

@@ -1,6 +1,5 @@
 import { HandoffError } from '../../core/error.ts';
-import { identityPath, policyPath } from '../../core/paths.ts';
-import type { DocumentKind } from '../../core/record/kinds.ts';
+import { policyPath } from '../../core/paths.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import {
   type Policy,
@@ -14,7 +13,7 @@ import type { Step } from '../delta/differences.ts';
 import { type Entry, FILE, find, type Source } from '../source/source.ts';
 import { assertLines, assertNewLines, principalsOf } from './signature-lines.ts';
 import { readSuccession } from './succession.ts';
-import { readDocument } from './trust.ts';
+import { assertPlaced, readDocument } from './trust.ts';
 
 /**
  * SPEC §10.3: what waits for signatures has no effect, but root principals are asked to sign it: it is one of them who proposes it,
@@ -26,17 +25,18 @@ export async function auditPending(
   { trust, suite }: { trust: Trust; suite: Suite },
 ): Promise<void> {
   const document = await readDocument(step.now, now, pendingKind(path), trust.repoId);
-  if (document.kind === 'policy') await assertProposed(readPolicy(document, suite), trust.policy.root, suite);
-  else assertPlace(path, readIdentity(document, suite).name);
-  const roots =
-    document.kind === 'policy' ? [readPolicy(document, suite).root] : await proposedRoots(step.now, trust, suite);
+  assertPlaced(document, now);
+  const policy = document.kind === 'policy' ? readPolicy(document, suite) : null;
+  if (policy) await assertProposed(policy, trust.policy.root, suite);
+  if (document.kind === 'identity') readIdentity(document, suite); // its keys are keys
+  const roots = policy ? [policy.root] : await proposedRoots(step.now, trust, suite);
   const find = principalsOf(trust.policy.root, ...roots);
-  const { old, next, isSame } = await readSuccession(step, before, now, suite);
+  const { old, next, isSame } = await readSuccession(step, before, now, document.kind, suite);
   if (isSame && old) await assertLines(old, next, find, suite);
   else await assertNewLines(next, find, suite);
 }
 
-function pendingKind(path: string): DocumentKind {
+function pendingKind(path: string): 'identity' | 'policy' {
   return path.endsWith('/pending.yaml') ? 'identity' : 'policy';
 }
 
@@ -59,14 +59,5 @@ async function assertProposed({ document }: Policy, root: RootKeys, suite: Suite
   throw new HandoffError('signer_unknown', 'Nobody who may propose a policy has signed the one that waits.', {
     hint: 'A root principal proposes the next policy: git handoff policy set KEY VALUE',
     data: { expected: `a signature by one of ${[...root.principals.keys()].join(', ')}`, found: 'none' },
-  });
-}
-
-function assertPlace(path: string, name: string): void {
-  if (identityPath(name, true) === path) return;
-  const [expected, found] = [identityPath(name, true), path];
-  throw new HandoffError('path_mismatch', `path: expected ${expected}, found ${found}`, {
-    hint: 'An identity waits in the folder of its name.',
-    data: { expected, found },
   });
 }

@@ -1,12 +1,14 @@
-import type { YamlValue } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
+import type { DocumentHead } from '../../core/generated/types.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
-import { type ParsedRecord, parseRecord } from '../../core/record/record.ts';
+import type { DocumentKind } from '../../core/record/kinds.ts';
+import { hasKind, isDocument, type ParsedRecord, parseRecord } from '../../core/record/record.ts';
 import { recordId, type Suite } from '../../core/record/verify.ts';
 import { type IdentityKey, isBetter, isRevoked } from '../../core/trust/key-standing.ts';
 import { type Identity, readIdentity } from '../../core/trust/trust.ts';
 import type { Step } from '../delta/differences.ts';
 import type { Entry, Source } from '../source/source.ts';
+import { parseDocument } from './trust.ts';
 
 /** What the commits of a change have at a path, each once. `count` is how many versions are looked for. */
 export type VersionReader = (path: string, count: number) => AsyncIterable<Uint8Array>;
@@ -14,10 +16,12 @@ export type VersionReader = (path: string, count: number) => AsyncIterable<Uint8
 /** Of a change that is one step. */
 export const noVersions: VersionReader = async function* () {};
 
-/** A document that arrives, and the one that stood there. */
+type Document = ParsedRecord<DocumentKind>;
+
+/** A document that arrives, and the one that stood there: both of the kind that their path demands. */
 export interface Succession {
-  old: ParsedRecord | null;
-  next: ParsedRecord;
+  old: Document | null;
+  next: Document;
   /** The same words, whoever signed them. */
   isSame: boolean;
 }
@@ -26,10 +30,12 @@ export async function readSuccession(
   sources: Step,
   before: Entry | null,
   now: Entry,
+  kind: DocumentKind,
   suite: Suite,
 ): Promise<Succession> {
-  const old = before && parseRecord(await sources.before.read(before, MAX_RECORD_BYTES));
-  const next = parseRecord(await sources.now.read(now, MAX_RECORD_BYTES));
+  const there = before && parseRecord(await sources.before.read(before, MAX_RECORD_BYTES));
+  const next = parseDocument(await sources.now.read(now, MAX_RECORD_BYTES), kind);
+  const old = there && hasKind(there, kind) ? there : null; // a file of another kind is no version of this one
   return { old, next, isSame: old !== null && idOf(old, suite) === idOf(next, suite) };
 }
 
@@ -38,18 +44,26 @@ export async function readSuccession(
  * and never becomes more than it was: what it signed must still be judged.
  */
 export async function assertFollowsDocument(
-  { old, next, isSame }: Succession,
+  succession: Succession,
   path: string,
   now: Source,
   readVersions: VersionReader,
   suite: Suite,
 ): Promise<void> {
+  const { old, next, isSame } = succession;
   if (isSame) return;
   await assertOneByOne(old, next, (count) => readVersions(path, count), suite);
-  if (next.kind !== 'identity') return;
-  const [was, is] = [old && readIdentity(old, suite), readIdentity(next, suite)];
+  const identities = identitiesIn(succession, suite);
+  if (!identities) return;
+  const { was, is } = identities;
   if (was) assertKeepsKeys(was, is);
   await assertCutoffs(now, is, was?.keys);
+}
+
+/** What an identity was, and what it becomes; null where the documents are no identities. */
+export function identitiesIn({ old, next }: Succession, suite: Suite): { was: Identity | null; is: Identity } | null {
+  if (next.kind !== 'identity') return null;
+  return { was: old?.kind === 'identity' ? readIdentity(old, suite) : null, is: readIdentity(next, suite) };
 }
 
 /** SPEC §10.3: a cutoff is what the ledger has by then, or less: what is sealed afterwards is not saved by it. It never moves up. */
@@ -76,52 +90,47 @@ const FIRST_VERSIONS = 16;
  * have those in between. A version far ahead would leave no number for the next: a key that could never be revoked.
  */
 async function assertOneByOne(
-  old: ParsedRecord | null,
-  next: ParsedRecord,
+  old: Document | null,
+  next: Document,
   read: (count: number) => AsyncIterable<Uint8Array>,
   suite: Suite,
 ): Promise<void> {
-  const was = old ? versionOf(old) : 0;
-  const missing = versionOf(next) - was - 1;
-  if (missing < 0) throw wentBack(`version ${was + 1}`, `version ${versionOf(next)}`);
-  if (old === null && missing > 0 && versionOf(next) <= FIRST_VERSIONS) return;
+  const was = old?.fields.version ?? 0;
+  const { version: found } = next.fields;
+  const missing = found - was - 1;
+  if (missing < 0) throw wentBack(`version ${was + 1}`, `version ${found}`);
+  if (old === null && missing > 0 && found <= FIRST_VERSIONS) return;
   const between = missing === 0 ? new Map<string, Link>() : await readLinks(read(missing), suite);
-  let prev = next.fields.prev;
-  for (let version = versionOf(next) - 1; version > was; version--) {
+  let { prev } = next.fields;
+  for (let version = found - 1; version > was; version--) {
     const link = between.get(String(prev));
-    if (link?.version !== version) throw skipped(was + 1, versionOf(next), version);
+    if (link?.version !== version) throw skipped(was + 1, found, version);
     prev = link.prev;
   }
   const expected = old && idOf(old, suite);
   if (prev !== expected) throw wentBack(`prev ${expected}`, `prev ${prev}`);
 }
 
-interface Link {
-  version: number;
-  prev: YamlValue | undefined;
-}
+type Link = Pick<DocumentHead, 'version' | 'prev'>;
 
 /** By the id of the document. What stood on the way and is none counts for nothing. */
 async function readLinks(files: AsyncIterable<Uint8Array>, suite: Suite): Promise<Map<string, Link>> {
   const links = new Map<string, Link>();
   for await (const bytes of files) {
     const document = tryParse(bytes);
-    if (document) links.set(idOf(document, suite), { version: versionOf(document), prev: document.fields.prev });
+    if (document) links.set(idOf(document, suite), document.fields);
   }
   return links;
 }
 
-function tryParse(bytes: Uint8Array): ParsedRecord | null {
+function tryParse(bytes: Uint8Array): Document | null {
   try {
-    return parseRecord(bytes);
+    const record = parseRecord(bytes);
+    return isDocument(record) ? record : null;
   } catch (error) {
     if (error instanceof HandoffError) return null;
     throw error;
   }
-}
-
-function versionOf({ fields }: ParsedRecord): number {
-  return fields.version as number;
 }
 
 function idOf({ signedBytes }: ParsedRecord, suite: Suite): string {

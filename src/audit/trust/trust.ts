@@ -3,9 +3,10 @@ import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import { isIdentityName } from '../../core/names.ts';
 import { parsePolicyName, ROOT } from '../../core/paths.ts';
 import type { DocumentKind } from '../../core/record/kinds.ts';
-import { type ParsedRecord, parseRecord } from '../../core/record/record.ts';
+import { hasKind, type ParsedRecord, parseRecord } from '../../core/record/record.ts';
 import { recordId, type Suite } from '../../core/record/verify.ts';
 import {
+  assertBeginning,
   assertMaintainer,
   assertSignedByMaintainer,
   assertSucceeds,
@@ -45,13 +46,13 @@ function notInitialised(): HandoffError {
 }
 
 /** SPEC §5.3: one maintainer's word, for any document that is not a policy or a maintainer. */
-export async function readSignedDocument(
+export async function readSignedDocument<K extends DocumentKind>(
   source: Source,
   entry: Entry,
-  kind: DocumentKind,
+  kind: K,
   trust: Trust,
   suite: Suite,
-): Promise<ParsedRecord> {
+): Promise<ParsedRecord<K>> {
   const document = await readDocument(source, entry, kind, trust.repoId);
   await assertSignedByMaintainer(document, trust.identities, suite);
   return document;
@@ -84,7 +85,7 @@ export async function readPolicies(
 async function readNext(source: Source, entry: Entry, before: readonly Policy[], suite: Suite): Promise<Policy> {
   const repoId = before[0]?.id.slice('sha256:'.length) ?? null;
   const next = readPolicy(await readDocument(source, entry, 'policy', repoId), suite);
-  assertVersion(next, entry);
+  assertPlaced(next.document, entry);
   await assertSucceeds(next, before.at(-1) ?? null, repoId, suite);
   return next;
 }
@@ -100,12 +101,17 @@ async function policyEntries(source: Source): Promise<Entry[]> {
   return named.map(({ entry }) => entry);
 }
 
-function assertVersion(policy: Policy, entry: Entry): void {
-  const { version } = parsePolicyName(entry.name)!;
-  if (version === policy.version) return;
-  throw new HandoffError('path_mismatch', `version: expected ${version} as in the file name, found ${policy.version}`, {
-    hint: 'Restore the file from git.',
-    data: { expected: String(version), found: String(policy.version) },
+/** SPEC §5.3: the path says which version of a policy it is, and whose identity; also of what waits for signatures. */
+export function assertPlaced({ kind, fields }: ParsedRecord, entry: Entry): void {
+  if (kind === 'policy') assertSays('version', parsePolicyName(entry.name)!.version, fields.version);
+  if (kind === 'identity') assertSays('name', entry.path.split('/')[2]!, fields.name);
+}
+
+function assertSays(key: string, expected: string | number, found: unknown): void {
+  if (found === expected) return;
+  throw new HandoffError('path_mismatch', `${key}: expected ${expected} as in the path, found ${found}`, {
+    hint: 'A document is valid only at the path of its name and version: restore the file from git.',
+    data: { expected: String(expected), found: String(found) },
   });
 }
 
@@ -174,18 +180,10 @@ async function parseIdentity(
   if (!entry) return null;
   const identity = await attempt(entry.path, report, async () => {
     const found = readIdentity(await readDocument(source, entry, 'identity', repoId), suite);
-    assertNamed(found, folder.name);
+    assertPlaced(found.document, entry);
     return found;
   });
   return identity && { entry, identity };
-}
-
-function assertNamed(identity: Identity, folder: string): void {
-  if (identity.name === folder) return;
-  throw new HandoffError('path_mismatch', `name: expected ${folder} as in the path, found ${identity.name}`, {
-    hint: 'An identity is valid only in the folder of its name.',
-    data: { expected: folder, found: identity.name },
-  });
 }
 
 /** SPEC §5.5: a key speaks for one identity. */
@@ -199,26 +197,32 @@ function assertOwnKeys({ keys }: Identity, owners: ReadonlyMap<string, string>):
 }
 
 /** A document of the kind its place demands, written for this repository. */
-export async function readDocument(
+export async function readDocument<K extends DocumentKind>(
   source: Source,
   entry: Entry,
-  kind: DocumentKind,
+  kind: K,
   repoId: string | null,
-): Promise<ParsedRecord> {
-  const document = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
-  if (document.kind !== kind) {
-    throw new HandoffError('path_mismatch', `kind: expected ${kind}, found ${document.kind}`, {
-      hint: 'A document is valid only at the path of its kind.',
-      data: { expected: kind, found: document.kind },
-    });
-  }
+): Promise<ParsedRecord<K>> {
+  const document = parseDocument(await source.read(entry, MAX_RECORD_BYTES), kind);
   if (document.fields.repo !== (repoId ?? undefined)) {
-    throw new HandoffError('repo_mismatch', `repo: expected ${repoId}, found ${document.fields.repo}`, {
+    // M23, M25: whoever reads a policy says the same of it
+    const code = kind === 'policy' ? 'policy_invalid' : 'repo_mismatch';
+    throw new HandoffError(code, `repo: expected ${repoId}, found ${document.fields.repo}`, {
       hint: 'The document was written for another repository; it proves nothing here.',
       data: { expected: String(repoId), found: String(document.fields.repo) },
     });
   }
+  if (kind !== 'policy') assertBeginning(document); // what a policy follows is judged with the one before it
   return document;
+}
+
+export function parseDocument<K extends DocumentKind>(bytes: Uint8Array, kind: K): ParsedRecord<K> {
+  const document = parseRecord(bytes);
+  if (hasKind(document, kind)) return document;
+  throw new HandoffError('path_mismatch', `kind: expected ${kind}, found ${document.kind}`, {
+    hint: 'A document is valid only at the path of its kind.',
+    data: { expected: kind, found: document.kind },
+  });
 }
 
 /** identities/<name>/skill.md is trusted by the digest that the signed identity names. SPEC §5.6 */
@@ -229,7 +233,7 @@ export async function checkSkill(
   suite: Suite,
   report: Report,
 ): Promise<void> {
-  const expected = identity?.document.fields.skill as string | undefined;
+  const expected = identity?.document.fields.skill;
   const found = recordId(await source.read(entry, MAX_RECORD_BYTES), suite);
   if (found === expected) return;
   report(

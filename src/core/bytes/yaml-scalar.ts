@@ -66,8 +66,17 @@ export function parseScalar(source: string, shape: Shape | undefined, line: numb
 }
 
 export function yamlError(line: number, expected: string, found: string, hint: string): HandoffError {
-  const data = { line, expected, found };
-  return new HandoffError('yaml_invalid', `line ${line}: expected ${expected}, found ${found}`, { hint, data });
+  return lineError('yaml_invalid', { line, expected, found }, hint);
+}
+
+interface WrongLine extends Record<string, unknown> {
+  line: number;
+  expected: string;
+  found: string;
+}
+
+function lineError(code: 'yaml_invalid' | 'schema_invalid', data: WrongLine, hint: string): HandoffError {
+  return new HandoffError(code, `line ${data.line}: expected ${data.expected}, found ${data.found}`, { hint, data });
 }
 
 export function excerpt(text: string): string {
@@ -85,7 +94,9 @@ function resolveCore(source: string, line: number): string | number | boolean | 
   if (source === 'true') return true;
   if (source === 'false') return false;
   if (isInteger(source)) return Number(source);
-  throw yamlError(line, 'a string, a whole number, true, false or null', excerpt(source), QUOTE);
+  // M14: it is YAML, and its type is what is wrong
+  const expected = 'a string, a whole number, true, false or null';
+  throw lineError('schema_invalid', { line, expected, found: excerpt(source) }, QUOTE);
 }
 
 function parseQuoted(source: string, line: number): string {

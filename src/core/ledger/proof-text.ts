@@ -4,6 +4,7 @@ import { formatLiteral, type PlainYaml, plainYaml } from '../bytes/yaml-literal.
 import { writeYaml } from '../bytes/yaml-write.ts';
 import { asHandoffError, HandoffError } from '../error.ts';
 import { shape, validate } from '../generated/proof.js';
+import type { ProofFields } from '../generated/types.ts';
 import { assertSize } from '../record/record.ts';
 import { describeSchemaError } from '../record/schema-error.ts';
 import { inclusionNodes, isLeft } from '../seal/tree-nodes.ts';
@@ -73,7 +74,7 @@ function readProof(bytes: Uint8Array): Proof {
   const fields = readFields(plainYaml(text));
   if (!validate(fields)) throw describeSchemaError('proof', fields, validate.errors![0]!);
   assertOrder(fields, shape);
-  return toProof(fields as unknown as ProofFields);
+  return toProof(fields as ProofFields); // its validator has just said so, and the type is made from the same schema
 }
 
 function readFields({ text, lines }: PlainYaml): YamlMap {
@@ -96,29 +97,6 @@ function assertOrder(fields: YamlMap, { order = [], keys = {} }: Shape): void {
   for (const key of found) if (keys[key]?.order) assertOrder(fields[key] as YamlMap, keys[key]);
 }
 
-interface LeafFields {
-  path: string;
-  id: string;
-  key: string;
-  file: string;
-}
-
-interface PathFields {
-  index: number;
-  size: number;
-  siblings: string[];
-}
-
-interface ProofFields {
-  repo: string;
-  record: LeafFields;
-  session?: PathFields;
-  seal?: LeafFields;
-  ledger: PathFields;
-  vkey: string;
-  note: string;
-}
-
 function toProof({ repo, record, session, seal, ledger, vkey, note }: ProofFields): Proof {
   const leaf = toLeaf(record);
   return {
@@ -132,11 +110,11 @@ function toProof({ repo, record, session, seal, ledger, vkey, note }: ProofField
   };
 }
 
-function toLeaf({ path, id, key, file }: LeafFields): ProofLeaf {
+function toLeaf({ path, id, key, file }: ProofFields['record']): ProofLeaf {
   return { path, id, key, bytes: utf8(file) };
 }
 
-function toPath({ index, size, siblings }: PathFields): ProofPath {
+function toPath({ index, size, siblings }: ProofFields['ledger']): ProofPath {
   return { index, size, siblings: siblings.map((hex) => fromHex(hex)!) };
 }
 

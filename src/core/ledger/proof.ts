@@ -1,7 +1,7 @@
 import { equalBytes, fromHex, toHex } from '../bytes/bytes.ts';
 import type { HandoffError } from '../error.ts';
+import type { RecordHead, SealRecord } from '../generated/types.ts';
 import { parseSessionFolder, ROOT, recordName } from '../paths.ts';
-import { isRecordKind, type RecordKind } from '../record/kinds.ts';
 import { parseRecord } from '../record/record.ts';
 import { type Suite, type VerifiedRecord, verifyRecord } from '../record/verify.ts';
 import { leafHash, verifyInclusion } from '../seal/merkle.ts';
@@ -75,19 +75,20 @@ export async function checkProof(
   if (record && !equalBytes(record, proof.record.bytes)) throw otherFile(record, proof.record);
   const leaf = await checkLeaf('record', proof.record, proof.repo, suite);
   const seal = proof.session === null ? leaf : await checkLeaf('seal', proof.seal, proof.repo, suite);
-  assertSeal(seal, proof);
-  if (proof.session !== null) checkSession(proof.session, leaf, seal, proof, suite);
+  if (seal.kind !== 'seal') throw proofError('seal kind', 'seal', seal.kind);
+  assertSeal(seal.fields, proof);
+  if (proof.session !== null) checkSession(proof.session, leaf.fields, seal.fields, proof, suite);
   const { checkpoint, witnesses } = await checkNote(proof, given, suite);
   checkLedger(proof, checkpoint, suite);
   return {
     record: leaf.id,
     path: proof.record.path,
     kind: leaf.kind,
-    identity: leaf.identity,
+    identity: leaf.fields.identity,
     fingerprint: leaf.fingerprint,
-    at: leaf.fields.at as string,
-    session_id: leaf.session_id,
-    session_root: seal.fields.root as string,
+    at: leaf.fields.at,
+    session_id: leaf.fields.session_id,
+    session_root: seal.fields.root,
     origin: checkpoint.origin,
     ledger_size: checkpoint.size,
     ledger_root: toHex(checkpoint.root),
@@ -110,25 +111,14 @@ function otherFile(given: Uint8Array, { path, bytes }: ProofLeaf): HandoffError 
   return proofError('record', 'the bytes of the file that was given', 'others', hint);
 }
 
-interface Leaf extends VerifiedRecord {
-  kind: RecordKind;
-  identity: string;
-  session_id: string;
-  seq: number;
-}
-
-async function checkLeaf(part: string, leaf: ProofLeaf, repo: string, suite: Suite): Promise<Leaf> {
+async function checkLeaf(part: string, leaf: ProofLeaf, repo: string, suite: Suite): Promise<VerifiedRecord> {
   const record = await readLeaf(leaf, suite).catch((error) => {
     throw asProofError(part, error);
   });
-  const { kind, fields, id } = record;
-  if (!isRecordKind(kind)) throw proofError(part, 'a record of a session', `a ${kind}`);
-  const { identity, session_id, seq } = fields as { identity: string; session_id: string; seq: number };
-  assertEqual(`${part} id`, leaf.id, id);
-  assertEqual(`${part} repo`, repo, fields.repo as string);
-  const found: Leaf = { ...record, kind, identity, session_id, seq };
-  assertPlace(part, leaf.path, found);
-  return found;
+  assertEqual(`${part} id`, leaf.id, record.id);
+  assertEqual(`${part} repo`, repo, record.fields.repo);
+  assertPlace(part, leaf.path, record);
+  return record;
 }
 
 async function readLeaf({ bytes, key }: ProofLeaf, suite: Suite): Promise<VerifiedRecord> {
@@ -138,7 +128,8 @@ async function readLeaf({ bytes, key }: ProofLeaf, suite: Suite): Promise<Verifi
 }
 
 /** As in the tree: the path names the identity, the session, the number and the kind. SPEC §6.2 */
-function assertPlace(part: string, path: string, { identity, session_id, seq, kind }: Leaf): void {
+function assertPlace(part: string, path: string, { kind, fields }: VerifiedRecord): void {
+  const { identity, session_id, seq } = fields;
   const folder = path.split('/')[3] ?? '';
   const sid8 = session_id.slice(0, 8);
   if (parseSessionFolder(folder)?.sid8 !== sid8) throw proofError(`${part} path`, `a folder of session ${sid8}`, path);
@@ -146,20 +137,19 @@ function assertPlace(part: string, path: string, { identity, session_id, seq, ki
 }
 
 /** SPEC §11.1 M76, §11.7 M90: a seal is over all that came before it. */
-function assertSeal({ kind, seq, fields }: Leaf, { session, record, seal }: Proof): void {
-  assertEqual('seal kind', 'seal', kind);
-  assertEqual('seal tree_size', seq - 1, fields.tree_size as number);
+function assertSeal({ seq, tree_size }: SealRecord, { session, record, seal }: Proof): void {
+  assertEqual('seal tree_size', seq - 1, tree_size);
   if (session === null && !equalBytes(record.bytes, seal.bytes))
     throw proofError('session', 'a path from the record to the seal', 'none');
 }
 
-function checkSession(session: ProofPath, record: Leaf, seal: Leaf, proof: Proof, suite: Suite): void {
+function checkSession(session: ProofPath, record: RecordHead, seal: SealRecord, proof: Proof, suite: Suite): void {
   assertEqual('seal session_id', record.session_id, seal.session_id);
   assertEqual('seal identity', record.identity, seal.identity);
   assertEqual('seal folder', folderOf(proof.record.path), folderOf(proof.seal.path));
   assertEqual('session index', record.seq - 1, session.index);
-  assertEqual('session size', seal.fields.tree_size as number, session.size);
-  assertIncluded('session', proof.record, session, fromHex(seal.fields.root as string)!, suite);
+  assertEqual('session size', seal.tree_size, session.size);
+  assertIncluded('session', proof.record, session, fromHex(seal.root)!, suite);
 }
 
 function checkLedger({ ledger, seal }: Proof, { size, root }: Checkpoint, suite: Suite): void {

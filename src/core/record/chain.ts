@@ -1,6 +1,7 @@
 import { HandoffError } from '../error.ts';
 import type { Head } from './front-matter.ts';
-import type { RecordKind } from './kinds.ts';
+import { type DocumentKind, isRecordKind, type RecordKind } from './kinds.ts';
+import type { ParsedRecord } from './record.ts';
 
 /** The place a record was found at, which must say the same as the record itself. */
 export interface Place {
@@ -34,29 +35,37 @@ export interface ChainFault {
 }
 
 /** SPEC §6.2: path, kind, identity, session and number agree; the record was written for this repository. */
-export function assertPlace(record: Head, place: Place, repoId: string): void {
+export function assertPlace(
+  record: Head | ParsedRecord<DocumentKind>,
+  place: Place,
+  repoId: string,
+): asserts record is Head {
+  if (record.kind !== place.kind || !isHead(record)) throw mismatch('path_mismatch', 'kind', place.kind, record.kind);
   const { identity, session_id, seq, repo } = record.fields;
-  const sid8 = (session_id as string).slice(0, 8);
-  if (record.kind !== place.kind) throw mismatch('path_mismatch', 'kind', place.kind, record.kind);
+  const sid8 = session_id.slice(0, 8);
   if (identity !== place.identity) throw mismatch('path_mismatch', 'identity', place.identity, identity);
   if (sid8 !== place.sid8) throw mismatch('path_mismatch', 'session_id', place.sid8, sid8);
   if (seq !== place.seq) throw mismatch('path_mismatch', 'seq', place.seq, seq);
   if (repo !== repoId) throw mismatch('repo_mismatch', 'repo', repoId, repo);
 }
 
-export function toLink(record: Pick<Head, 'kind' | 'fields'>, id: string, fingerprint: string): Link {
-  const { fields } = record;
+/** A document in the place of a record has none of a record's keys. */
+function isHead(record: Head | ParsedRecord<DocumentKind>): record is Head {
+  return isRecordKind(record.kind);
+}
+
+export function toLink({ kind, fields }: Pick<Head, 'kind' | 'fields'>, id: string, fingerprint: string): Link {
   return {
-    seq: fields.seq as number,
-    kind: record.kind as RecordKind,
+    seq: fields.seq,
+    kind,
     id,
-    prev: fields.prev as string | null,
-    clock: fields.clock as number,
-    at: fields.at as string,
-    sessionId: fields.session_id as string,
-    inheritedFrom: (fields.inherited_from as string | undefined) ?? null,
-    predecessor: (fields.predecessor_session_id as string | undefined) ?? null,
-    lock: (fields.lock as unknown as Link['lock'] | undefined) ?? null,
+    prev: fields.prev,
+    clock: fields.clock,
+    at: fields.at,
+    sessionId: fields.session_id,
+    inheritedFrom: fields.inherited_from ?? null,
+    predecessor: fields.predecessor_session_id ?? null,
+    lock: fields.lock ?? null,
     fingerprint,
   };
 }

@@ -7,15 +7,18 @@ import { extensionOf, isRecordKind, type Kind } from './kinds.ts';
 import type { Signature } from './record.ts';
 
 /** What is to be signed: the file without its signature. */
-export interface UnsignedRecord {
-  kind: Kind;
+export interface UnsignedRecord<K extends Kind = Kind> {
+  kind: K;
   signedBytes: Uint8Array;
   /** Where the signature belongs: the end of the front matter. */
   offset: number;
 }
 
 /** Fields (and Markdown, for kinds that have it) → the bytes to sign. SPEC §3 */
-export function formatRecord(fields: YamlMap & { kind: Kind }, body: string | null = null): UnsignedRecord {
+export function formatRecord<K extends Kind>(
+  fields: YamlMap & { kind: K },
+  body: string | null = null,
+): UnsignedRecord<K> {
   const yaml = utf8(writeYaml(fields));
   if (extensionOf(fields.kind) === 'yaml') return { kind: fields.kind, signedBytes: yaml, offset: yaml.length };
   const front = concatBytes(utf8('---\n'), yaml);

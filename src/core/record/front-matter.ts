@@ -1,11 +1,23 @@
+import type { PickupRecord, RecordHead } from '../generated/types.ts';
 import { patterns } from '../generated/validators.js';
 import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES, MAX_SEAL_BYTES } from '../limits.ts';
 import { decodeText } from '../text/text.ts';
 import type { RecordKind } from './kinds.ts';
-import type { ParsedRecord, SignedParts } from './record.ts';
+import type { SignedParts } from './record.ts';
 
-/** What places, signatures and chains are checked by. `fields` may hold the keys of the head alone. */
-export type Head = Pick<ParsedRecord, 'kind' | 'fields' | 'signedBytes'>;
+/** What places, signatures and chains are checked by: any record will do. */
+export interface Head {
+  kind: RecordKind;
+  signedBytes: Uint8Array;
+  fields: HeadFields;
+}
+
+interface HeadFields extends Pick<RecordHead, 'repo' | 'session_id' | 'identity' | 'seq' | 'prev' | 'clock' | 'at'> {
+  inherited_from?: string | undefined;
+  lock?: RecordHead['lock'] | undefined;
+  /** The session that a pickup continues is a matter of the chain as well. */
+  predecessor_session_id?: PickupRecord['predecessor_session_id'] | undefined;
+}
 
 const FENCES = '---\n---\n'.length;
 
@@ -23,20 +35,20 @@ export function matchHead(bytes: Uint8Array, parts: SignedParts | null, kind: Re
     kind,
     signedBytes: parts.signedBytes,
     fields: {
-      repo,
-      session_id,
-      identity,
+      repo: repo!,
+      session_id: session_id!,
+      identity: identity!,
       seq: Number(seq),
-      prev: orNull(prev),
+      prev: orNull(prev!),
       clock: Number(clock),
-      at,
+      at: at!,
       inherited_from,
-      lock: token === undefined ? undefined : { task, token: Number(token) },
-      predecessor_session_id: kind === 'pickup' ? orNull(predecessor) : undefined,
+      lock: token === undefined ? undefined : { task: task!, token: Number(token) },
+      predecessor_session_id: kind === 'pickup' ? orNull(predecessor!) : undefined,
     },
   };
 }
 
-function orNull(text: string | undefined): string | null | undefined {
+function orNull(text: string): string | null {
   return text === 'null' ? null : text;
 }

@@ -1,45 +1,71 @@
-/** Records belong to a session and carry one `signature`; documents stand alone and carry `signatures`. SPEC §3. */
-export const RECORD_KINDS = [
-  'start',
-  'pickup',
-  'note',
-  'checkpoint',
-  'decision',
-  'wip',
-  'signal',
-  'thought',
-  'task',
-  'baton',
-  'review',
-  'waiver',
-  'audit',
-  'seal',
-  'release',
-] as const;
+import type { DocumentFields, RecordFields, RecordHead, StartRecord } from '../generated/types.ts';
 
-export const DOCUMENT_KINDS = ['policy', 'identity', 'project', 'task-definition'] as const;
-
-export type RecordKind = (typeof RECORD_KINDS)[number];
-export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
+export type RecordKind = keyof RecordFields;
+export type DocumentKind = keyof DocumentFields;
 export type Kind = RecordKind | DocumentKind;
+/** The keys of a kind and their types, as its schema has them. */
+export type FieldsOf<K extends Kind> = (RecordFields & DocumentFields)[K];
+/** What a kind of record adds to the keys that every record has. */
+export type OwnFields<K extends RecordKind> = Omit<FieldsOf<K>, keyof RecordHead>;
+/** For whoever asks records of any kind: keys that say the same in each kind that has them. */
+export type SharedFields = RecordHead &
+  Partial<Pick<StartRecord, 'task' | 'branch' | 'head'>> & { task_id?: string; secret_allowed?: boolean };
 /** A lock is signed as well, and is no file of the tree. SPEC §8.7 */
 export type SignedKind = Kind | 'lock';
 
-/** Kinds whose main part is a text that people read: Markdown below front matter. SPEC §3.2 */
-const MARKDOWN: ReadonlySet<string> = new Set(['baton', 'decision']);
-const RECORDS: ReadonlySet<string> = new Set(RECORD_KINDS);
-const DOCUMENTS: ReadonlySet<string> = new Set(DOCUMENT_KINDS);
+/** Markdown below front matter for kinds whose main part is a text that people read; YAML for all others. SPEC §3.2 */
+type Extension = 'md' | 'yaml';
+
+/** The table of kinds: each schema of protocol/schemas has one line here. Records belong to a session and carry one `signature`. SPEC §3 */
+const RECORDS: Readonly<Record<RecordKind, Extension>> = {
+  start: 'yaml',
+  pickup: 'yaml',
+  note: 'yaml',
+  checkpoint: 'yaml',
+  decision: 'md',
+  wip: 'yaml',
+  signal: 'yaml',
+  thought: 'yaml',
+  task: 'yaml',
+  baton: 'md',
+  review: 'yaml',
+  waiver: 'yaml',
+  audit: 'yaml',
+  seal: 'yaml',
+  release: 'yaml',
+};
+
+/** Documents stand alone and carry `signatures`. */
+const DOCUMENTS: Readonly<Record<DocumentKind, Extension>> = {
+  policy: 'yaml',
+  identity: 'yaml',
+  project: 'yaml',
+  'task-definition': 'yaml',
+};
+
+export const RECORD_KINDS: readonly RecordKind[] = Object.keys(RECORDS).filter(isRecordKind);
+export const DOCUMENT_KINDS: readonly DocumentKind[] = Object.keys(DOCUMENTS).filter(isDocumentKind);
 
 export function isRecordKind(kind: string): kind is RecordKind {
-  return RECORDS.has(kind);
+  return Object.hasOwn(RECORDS, kind);
+}
+
+export function isDocumentKind(kind: string): kind is DocumentKind {
+  return Object.hasOwn(DOCUMENTS, kind);
 }
 
 export function isKind(kind: string): kind is Kind {
-  return RECORDS.has(kind) || DOCUMENTS.has(kind);
+  return isRecordKind(kind) || isDocumentKind(kind);
 }
 
-export function extensionOf(kind: Kind): 'md' | 'yaml' {
-  return MARKDOWN.has(kind) ? 'md' : 'yaml';
+export function extensionOf(kind: Kind): Extension {
+  return isRecordKind(kind) ? RECORDS[kind] : DOCUMENTS[kind];
+}
+
+/** For records with their paths: `records.filter(isOfKind('thought'))` is a list of thoughts. */
+export function isOfKind<K extends RecordKind>(kind: K) {
+  return <P extends { record: { kind: RecordKind } }>(placed: P): placed is P & { record: { kind: K } } =>
+    placed.record.kind === kind;
 }
 
 /** The SSHSIG namespace: a signature made for one kind says nothing about another. SPEC §4.2 */

@@ -5,9 +5,9 @@ import { summarise } from './summary.ts';
 import type { VerifiedRecord } from './verify.ts';
 
 /** A record and where it stands. */
-export interface PlacedRecord {
+export interface PlacedRecord<K extends RecordKind = RecordKind> {
   path: string;
-  record: VerifiedRecord;
+  record: VerifiedRecord<K>;
 }
 
 /** Enough to show a record in a list and to find it again. */
@@ -36,24 +36,17 @@ export interface Decision extends RecordSummary {
 }
 
 export function toRecordSummary({ path, record }: PlacedRecord): RecordSummary {
-  return {
-    delta_id: record.id,
-    kind: record.kind as RecordKind,
-    session_id: record.fields.session_id as string,
-    identity: record.fields.identity as string,
-    at: record.fields.at as string,
-    clock: record.fields.clock as number,
-    summary: summarise(record),
-    path,
-  };
+  const { session_id, identity, at, clock } = record.fields;
+  const { id, kind } = record;
+  return { delta_id: id, kind, session_id, identity, at, clock, summary: summarise(record), path };
 }
 
-export function toBaton(placed: PlacedRecord): Baton {
-  const { next_agent, focus } = placed.record.fields as { next_agent?: string; focus?: string[] };
+export function toBaton(placed: PlacedRecord<'baton'>): Baton {
+  const { next_agent, focus } = placed.record.fields;
   return { ...toRecordSummary(placed), next_agent: next_agent ?? null, focus: (focus ?? []).slice(0, MOST_IN_FOCUS) };
 }
 
-export function toDecision(placed: PlacedRecord): Decision {
-  const { title, status, supersedes } = placed.record.fields as { title: string; status: string; supersedes?: string };
+export function toDecision(placed: PlacedRecord<'decision'>): Decision {
+  const { title, status, supersedes } = placed.record.fields;
   return { ...toRecordSummary(placed), title: excerptOf(title).text, status, supersedes: supersedes ?? null };
 }

@@ -5,7 +5,16 @@ import { shapes, validators } from '../generated/validators.js';
 import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES, MAX_SEAL_BYTES } from '../limits.ts';
 import { isIdentityName } from '../names.ts';
 import { decodeText } from '../text/text.ts';
-import { extensionOf, isKind, isRecordKind, type Kind } from './kinds.ts';
+import {
+  type DocumentKind,
+  extensionOf,
+  type FieldsOf,
+  isDocumentKind,
+  isKind,
+  isRecordKind,
+  type Kind,
+  type RecordKind,
+} from './kinds.ts';
 import { describeSchemaError } from './schema-error.ts';
 
 /** One line of a document's `signatures`. */
@@ -15,10 +24,15 @@ export interface Signature {
   bytes: Uint8Array;
 }
 
-/** A file that has the bytes and the schema of its kind. Nobody has checked yet who signed it. */
-export interface ParsedRecord {
-  kind: Kind;
-  fields: YamlMap;
+/**
+ * A file that has the bytes and the schema of its kind. Nobody has checked yet who signed it. A union by kind: whoever has
+ * looked at `kind` knows the type of `fields`.
+ */
+export type ParsedRecord<K extends Kind = Kind> = { [Each in Kind]: ParsedFile<Each> }[Kind] & { kind: K };
+
+interface ParsedFile<K extends Kind> {
+  kind: K;
+  fields: FieldsOf<K>;
   /** The Markdown of `.md` kinds, exactly as written; null for `.yaml` kinds. */
   body: string | null;
   /** The file without its signature: what was signed and what the id is the digest of. */
@@ -47,7 +61,36 @@ export function parseCut(bytes: Uint8Array, parts: SignedParts | null): ParsedRe
   const fields =
     body === null ? readYaml(front, shapes[kind], cut) : belowFirstLine(() => readYaml(front, shapes[kind], cut));
   assertSchema(kind, fields);
-  return { kind, fields, body, signedBytes, signature, signatures };
+  const parsed = { kind, fields, body, signedBytes, signature, signatures };
+  return parsed as ParsedRecord; // the schema has just said so, and the types are made from the schemas
+}
+
+/** Whether it belongs to a session; else it is a document. */
+export function isSessionRecord(record: ParsedRecord): record is ParsedRecord<RecordKind> {
+  return isRecordKind(record.kind);
+}
+
+export function isDocument(record: ParsedRecord): record is ParsedRecord<DocumentKind> {
+  return isDocumentKind(record.kind);
+}
+
+/** Whether it is of this kind, which tells the type of its fields. */
+export function hasKind<K extends Kind>(record: ParsedRecord, kind: K): record is ParsedRecord<K> {
+  return record.kind === kind;
+}
+
+/** For files that must be records of a session. */
+export function parseSessionRecord(bytes: Uint8Array): ParsedRecord<RecordKind> {
+  const record = parseRecord(bytes);
+  if (isSessionRecord(record)) return record;
+  throw unknown('kind', 'a record of a session', record.kind, 'Restore the file from git.');
+}
+
+/** For files of which one kind is expected, such as those of our own journal. */
+export function parseAs<K extends Kind>(bytes: Uint8Array, kind: K): ParsedRecord<K> {
+  const record = parseRecord(bytes);
+  if (hasKind(record, kind)) return record;
+  throw unknown('kind', kind, record.kind, 'Restore the file from git.');
 }
 
 function notBytes(): HandoffError {

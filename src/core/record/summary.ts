@@ -1,8 +1,10 @@
+import type { YamlMap } from '../bytes/yaml.ts';
 import { beginningOf } from '../text/excerpt.ts';
+import type { FieldsOf, RecordKind } from './kinds.ts';
 import type { VerifiedRecord } from './verify.ts';
 
 /** The field that says in a line what a record is about, by kind. */
-const TELLING: Readonly<Record<string, readonly string[]>> = {
+const TELLING: { readonly [K in RecordKind]: readonly (keyof FieldsOf<K>)[] } = {
   start: ['intent', 'task'],
   pickup: ['reason', 'predecessor_session_id'],
   note: ['text'],
@@ -24,9 +26,10 @@ const LENGTH = 120;
 
 /** One line of at most 120 characters: enough to recognise a record in a list. */
 export function summarise(record: VerifiedRecord): string {
-  const values = (TELLING[record.kind] ?? []).map((key) => record.fields[key]);
+  const fields: YamlMap = record.fields;
+  const values = TELLING[record.kind].map((key) => fields[key]);
   const text = values.find((value) => typeof value === 'string' && value !== '') ?? firstWords(record.body);
-  const line = (text as string).split('\n', 1)[0]!.trim();
+  const line = String(text).split('\n', 1)[0]!.trim();
   return line.length > LENGTH ? `${line.slice(0, LENGTH - 1).trimEnd()}…` : line;
 }
 

@@ -1,5 +1,5 @@
 import type { Moment } from '../session/newest.ts';
-import type { TaskRecord } from '../task/state.ts';
+import type { TracedRecord } from '../task/state.ts';
 
 /** What somebody said of a thought record. */
 export interface Verdict extends Moment {
@@ -8,7 +8,7 @@ export interface Verdict extends Moment {
   verdict: 'approve' | 'reject';
 }
 
-export function toVerdict({ record: { id, fields } }: TaskRecord): Verdict {
-  const { clock, thought = '', identity, verdict } = fields as unknown as Omit<Verdict, 'delta_id'>;
+export function toVerdict({ record: { id, fields } }: TracedRecord<'review'>): Verdict {
+  const { clock, thought = '', identity, verdict } = fields;
   return { clock, delta_id: id, thought, identity, verdict };
 }

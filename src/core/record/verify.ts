@@ -2,7 +2,7 @@ import { toHex } from '../bytes/bytes.ts';
 import type { Hashes } from '../bytes/hash.ts';
 import { HandoffError } from '../error.ts';
 import { sshsigMessage } from '../trust/sshsig.ts';
-import { type Kind, namespaceOf, type SignedKind } from './kinds.ts';
+import { type Kind, namespaceOf, type RecordKind, type SignedKind } from './kinds.ts';
 import type { ParsedRecord, SignedParts } from './record.ts';
 
 /** Node's crypto or the browser's: both behind the strict rule of SPEC §4.3. */
@@ -26,18 +26,18 @@ export interface PublicKey {
 declare const verified: unique symbol;
 
 /** A record whose signature was checked. Only `verifyRecord` makes one; folds and everything that shows text take no other. */
-export interface VerifiedRecord extends ParsedRecord {
-  id: string;
-  fingerprint: string;
-  readonly [verified]: true;
-}
+export type VerifiedRecord<K extends RecordKind = RecordKind> = Verified<ParsedRecord<K>>;
+
+/** No document: that has signers, and no author. */
+type SessionRecord = { kind: RecordKind };
+type Verified<R> = R & { id: string; fingerprint: string; readonly [verified]: true };
 
 /** Checks a record's signature against the keys of the identity it names. SPEC §4 */
-export async function verifyRecord(
-  record: ParsedRecord,
+export async function verifyRecord<R extends ParsedRecord>(
+  record: R,
   keys: readonly PublicKey[],
   suite: Suite,
-): Promise<VerifiedRecord> {
+): Promise<Verified<R & SessionRecord>> {
   const { kind, signedBytes, signature } = record;
   const [check] = await checkSignatures([{ kind, parts: { signedBytes, signature: signature! } }], keys, suite);
   return assertVerified(record, check!, keys, suite);
@@ -108,14 +108,15 @@ export function assertSigned<K extends PublicKey>(
   });
 }
 
-export function assertVerified(
-  record: ParsedRecord,
+export function assertVerified<R extends ParsedRecord>(
+  record: R,
   check: SignatureCheck | null,
   keys: readonly PublicKey[],
   suite: Suite,
-): VerifiedRecord {
+): Verified<R & SessionRecord> {
   const { fingerprint } = assertSigned(record, check, keys);
-  return { ...record, id: recordId(record.signedBytes, suite), fingerprint } as VerifiedRecord;
+  const verified = { ...record, id: recordId(record.signedBytes, suite), fingerprint };
+  return verified as Verified<R & SessionRecord>; // the check above makes it one; a document has no signature that could pass
 }
 
 /** What a key is asked to sign, or to have signed. */

@@ -31,7 +31,7 @@ export interface SealFault {
 }
 
 /** Null for a file that is none. */
-export function parseSeal(bytes: Uint8Array): ParsedRecord | null {
+export function parseSeal(bytes: Uint8Array): ParsedRecord<'seal'> | null {
   try {
     const record = parseRecord(bytes);
     return record.kind === 'seal' ? record : null;
@@ -41,17 +41,10 @@ export function parseSeal(bytes: Uint8Array): ParsedRecord | null {
   }
 }
 
-export function toSeal({ fields }: Pick<ParsedRecord, 'fields'>): Seal {
-  const { seq, tree_size, root, previous } = fields as unknown as SealFields;
+export function toSeal({ fields }: Pick<ParsedRecord<'seal'>, 'fields'>): Seal {
+  const { seq, tree_size, root, previous } = fields;
   const before = previous ? { treeSize: previous.tree_size, root: previous.root, proof: previous.proof } : null;
   return { seq, claim: { treeSize: tree_size, root, previous: before } };
-}
-
-interface SealFields {
-  seq: number;
-  tree_size: number;
-  root: string;
-  previous?: { tree_size: number; root: string; proof: string[] };
 }
 
 /**

@@ -90,49 +90,63 @@ export function addSession(history: History, folder: string, records: readonly P
 function addRecent(recent: RecordSummary[], placed: PlacedRecord): void {
   const oldest = recent[NEWEST_RECORDS - 1];
   const { id, fields } = placed.record;
-  if (oldest && byNewest({ clock: fields.clock as number, delta_id: id }, oldest) >= 0) return;
+  if (oldest && byNewest({ clock: fields.clock, delta_id: id }, oldest) >= 0) return;
   insertNewest(recent, toRecordSummary(placed), NEWEST_RECORDS);
 }
 
+/** Each kind answers here: a history keeps something of it, or only shows it while it is among the newest. */
 function addRecord(history: History, placed: PlacedRecord): void {
-  const { record } = placed;
-  if (record.kind === 'decision') insertNewest(history.decisions, toDecision(placed), NEWEST_DECISIONS);
-  if (record.kind === 'wip') addWip(history.wip, placed);
-  if (record.kind === 'signal') addSignal(history.signals, placed);
+  const { path, record } = placed;
   addTaskRecord(history.tasks, placed);
-  if (record.kind !== 'pickup') return;
-  addDrain(history.signals, record);
-  // a pickup where nobody had been before continues nothing
-  if (record.fields.predecessor_session_id !== null) insertNewest(history.pickups, toPickup(record), NEWEST_PICKUPS);
+  switch (record.kind) {
+    case 'decision':
+      insertNewest(history.decisions, toDecision({ path, record }), NEWEST_DECISIONS);
+      return;
+    case 'wip':
+      addWip(history.wip, toWip({ path, record }));
+      return;
+    case 'signal':
+      addSignal(history.signals, { path, record });
+      return;
+    case 'pickup':
+      addPickup(history, record);
+      return;
+    case 'start':
+    case 'note':
+    case 'checkpoint':
+    case 'thought':
+    case 'task':
+    case 'baton':
+    case 'review':
+    case 'waiver':
+    case 'audit':
+    case 'seal':
+    case 'release':
+      return;
+    default:
+      record satisfies never;
+  }
 }
 
-function addWip(list: History['wip'], placed: PlacedRecord): void {
-  const wip = toWip(placed);
+function addPickup({ signals, pickups }: History, record: VerifiedRecord<'pickup'>): void {
+  addDrain(signals, record);
+  const { session_id, identity, predecessor_session_id, baton, clock } = record.fields;
+  if (predecessor_session_id === null) return; // where nobody had been before, it continues nothing
+  const pickup = { clock, delta_id: record.id, session_id, identity, predecessor_session_id, baton };
+  insertNewest(pickups, pickup, NEWEST_PICKUPS);
+}
+
+function addWip(list: History['wip'], wip: Wip | ClosedWip): void {
   const known = list.findIndex(({ key }) => key === wip.key);
   if (known >= 0 && byNewest(list[known]!, wip) <= 0) return;
   if (known >= 0) list.splice(known, 1);
   insertNewest(list, wip, NEWEST_WIP);
 }
 
-function toWip({ path, record: { id, fields } }: PlacedRecord): Wip | ClosedWip {
-  const { key, state, text, session_id, identity, at } = fields as Record<string, string>;
-  const moment = { clock: fields.clock as number, delta_id: id };
-  if (state === 'closed') return { key: key!, closed: true, ...moment };
-  return {
-    key: key!,
-    ...excerptOf(text ?? ''),
-    path,
-    session_id: session_id!,
-    identity: identity!,
-    at: at!,
-    ...moment,
-  };
-}
-
-function toPickup({ id, fields }: VerifiedRecord): Pickup {
-  const { session_id, identity, predecessor_session_id } = fields as Record<string, string>;
-  const named = { session_id: session_id!, identity: identity!, predecessor_session_id: predecessor_session_id! };
-  return { clock: fields.clock as number, delta_id: id, ...named, baton: fields.baton as string | null };
+function toWip({ path, record: { id, fields } }: PlacedRecord<'wip'>): Wip | ClosedWip {
+  const { key, state, text = '', session_id, identity, at, clock } = fields;
+  if (state === 'closed') return { key, closed: true, clock, delta_id: id };
+  return { key, ...excerptOf(text), path, session_id, identity, at, clock, delta_id: id };
 }
 
 export function isOpen(wip: Wip | ClosedWip): wip is Wip {

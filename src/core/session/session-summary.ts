@@ -1,5 +1,5 @@
+import { isOfKind, type RecordKind, type SharedFields } from '../record/kinds.ts';
 import { type Baton, type PlacedRecord, toBaton } from '../record/record-summary.ts';
-import type { VerifiedRecord } from '../record/verify.ts';
 import { byNewest, type Moment } from './newest.ts';
 
 /** One session as its records tell it; whether anybody is still at work in it they cannot tell. */
@@ -31,38 +31,55 @@ interface Progress {
 export function summariseSession(folder: string, records: readonly PlacedRecord[]): SessionSummary {
   const opening = records[0]!.record;
   const last = records.at(-1)!.record;
-  const baton = records.find(({ record }) => record.kind === 'baton');
+  const baton = records.find(isOfKind('baton'));
   return {
-    ...summariseOpening(opening),
+    ...summariseOpening(opening.kind, opening.fields),
     folder,
     last_id: last.id,
-    last_seq: last.fields.seq as number,
-    last_at: last.fields.at as string,
-    clock: last.fields.clock as number,
+    last_seq: last.fields.seq,
+    last_at: last.fields.at,
+    clock: last.fields.clock,
     baton: baton ? toBaton(baton) : null,
     since_thought: countSinceThought(records),
   };
 }
 
-function summariseOpening({ kind, fields }: VerifiedRecord): Omit<SessionSummary, keyof Progress | 'folder'> {
-  const { task, branch, head, inherited_from } = fields as Record<string, string | null | undefined>;
+function summariseOpening(kind: RecordKind, opening: SharedFields): Omit<SessionSummary, keyof Progress | 'folder'> {
+  const { session_id, identity, at, inherited_from = null, task = null, branch = null, head = null } = opening;
   return {
-    session_id: fields.session_id as string,
-    identity: fields.identity as string,
+    session_id,
+    identity,
     opened: kind === 'pickup' || inherited_from ? 'pickup' : 'start',
-    started_at: fields.at as string,
-    predecessor_session_id: inherited_from ?? null,
-    task: task ?? null,
-    branch: branch ?? null,
-    head: head ?? null,
+    started_at: at,
+    predecessor_session_id: inherited_from,
+    task,
+    branch,
+    head,
   };
 }
 
-const WORK: ReadonlySet<string> = new Set(['note', 'checkpoint', 'decision', 'wip', 'task']);
+/** What a thought is owed for. */
+const IS_WORK: Readonly<Record<RecordKind, boolean>> = {
+  start: false,
+  pickup: false,
+  note: true,
+  checkpoint: true,
+  decision: true,
+  wip: true,
+  signal: false,
+  thought: false,
+  task: true,
+  baton: false,
+  review: false,
+  waiver: false,
+  audit: false,
+  seal: false,
+  release: false,
+};
 
 function countSinceThought(records: readonly PlacedRecord[]): number {
   const kinds = records.map(({ record }) => record.kind);
-  return kinds.slice(kinds.lastIndexOf('thought') + 1).filter((kind) => WORK.has(kind)).length;
+  return kinds.slice(kinds.lastIndexOf('thought') + 1).filter((kind) => IS_WORK[kind]).length;
 }
 
 /** The session pickup looks for first is among the ended ones; `sessions` shows those that did something last. */

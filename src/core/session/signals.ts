@@ -32,27 +32,17 @@ const NEWEST_SIGNALS = 512;
 /** Of each identity, so that nobody can push out what another has received. More than one record can list. */
 const NEWEST_DRAINED = 4096;
 
-export function addSignal({ sent }: Signals, placed: PlacedRecord): void {
+export function addSignal({ sent }: Signals, placed: PlacedRecord<'signal'>): void {
   insertNewest(sent, toSignal(placed), NEWEST_SIGNALS);
 }
 
-function toSignal({ path, record: { id, fields } }: PlacedRecord): Signal {
-  const { identity, to, type, text, at, session_id } = fields as Record<string, string>;
-  return {
-    delta_id: id,
-    from: identity!,
-    to: to!,
-    type: type ?? null,
-    ...excerptOf(text!),
-    at: at!,
-    clock: fields.clock as number,
-    session_id: session_id!,
-    path,
-  };
+function toSignal({ path, record: { id, fields } }: PlacedRecord<'signal'>): Signal {
+  const { identity, to, type = null, text, at, clock, session_id } = fields;
+  return { delta_id: id, from: identity, to, type, ...excerptOf(text), at, clock, session_id, path };
 }
 
-export function addDrain({ drained }: Signals, { fields }: VerifiedRecord): void {
-  const { identity, clock, signals = [] } = fields as { identity: string; clock: number; signals?: string[] };
+export function addDrain({ drained }: Signals, { fields }: VerifiedRecord<'pickup'>): void {
+  const { identity, clock, signals = [] } = fields;
   if (signals.length === 0) return;
   const known = drainedBy(drained, identity);
   known.signals = mergeNewest(

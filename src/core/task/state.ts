@@ -1,7 +1,8 @@
-import type { VerifiedRecord } from '../record/verify.ts';
+import type { RecordHead, TaskRecord } from '../generated/types.ts';
+import { type FieldsOf, isOfKind, type RecordKind } from '../record/kinds.ts';
 import { byNewest, insertNewest, type Moment } from '../session/newest.ts';
 
-export type TaskStatus = 'todo' | 'in_progress' | 'blocked' | 'done' | 'cancelled';
+export type TaskStatus = TaskRecord['status'];
 
 export interface TaskState extends Moment {
   status: TaskStatus;
@@ -49,68 +50,78 @@ const NEWEST_STEPS = 16;
  */
 const NEWEST_TASKS = 32_768;
 
-/** What is needed of a record that was verified. */
-export interface TaskRecord {
+/** The keys of records that verdicts are made of. */
+export const TRACED_KEYS = [
+  'session_id',
+  'identity',
+  'clock',
+  'task_id',
+  'status',
+  'progress',
+  'commit_sha',
+  'thought',
+  'verdict',
+  'lock',
+] as const;
+
+type TracedKey = (typeof TRACED_KEYS)[number];
+
+/** What verdicts need of a record that was verified; a whole one will do as well. */
+export interface TracedRecord<K extends RecordKind = RecordKind> {
   path: string;
-  record: Pick<VerifiedRecord, 'kind' | 'id' | 'fields'>;
+  record: { [Each in K]: { kind: Each; id: string; fields: TracedFields<Each> } }[K];
 }
 
+type TracedFields<K extends RecordKind> = Pick<FieldsOf<K>, TracedKey & keyof FieldsOf<K>>;
+
 /** Only what concerns tasks: changes, thoughts, and the tokens of their locks. */
-export function addTaskRecord(tasks: TaskTrails, placed: TaskRecord): void {
-  const { kind, fields } = placed.record;
-  if (kind === 'thought')
-    insertNewest(trailOf(tasks, fields.task_id as string).thoughts, toThought(placed), NEWEST_STEPS);
-  if (kind === 'task') addChange(trailOf(tasks, fields.task_id as string), placed);
-  const lock = lockOf(placed);
-  if (lock) addToken(trailOf(tasks, lock.task), toToken(placed, lock));
+export function addTaskRecord(tasks: TaskTrails, { path, record }: TracedRecord): void {
+  if (record.kind === 'thought')
+    insertNewest(trailOf(tasks, record.fields.task_id).thoughts, toThought({ path, record }), NEWEST_STEPS);
+  if (record.kind === 'task') addChange(trailOf(tasks, record.fields.task_id), { path, record });
+  const { lock } = record.fields;
+  if (lock) addToken(trailOf(tasks, lock.task), toToken(record.fields, lock));
 }
 
 /**
  * The trail of one task, of which nothing is left out: for verdicts. `records` may be about other tasks too, in any order, and
  * some of them twice.
  */
-export function wholeTrail(task: string, records: Iterable<TaskRecord>): TaskTrail {
+export function wholeTrail(task: string, records: Iterable<TracedRecord>): TaskTrail {
   const each = [...new Map([...records].map((placed) => [placed.record.id, placed])).values()];
-  const about = (kind: string): TaskRecord[] =>
-    each.filter(({ record }) => record.kind === kind && record.fields.task_id === task);
-  const changed = about('task').sort((a, b) => byNewest(momentOf(a), momentOf(b)));
-  const tokens = each.flatMap((placed) => {
-    const lock = lockOf(placed);
-    return lock?.task === task ? [toToken(placed, lock)] : [];
-  });
+  const isAbout = ({ record }: TracedRecord<'task' | 'thought'>): boolean => record.fields.task_id === task;
+  const changed = each.filter(isOfKind('task')).filter(isAbout);
+  changed.sort((a, b) => byNewest(momentOf(a), momentOf(b)));
+  const tokens = each.flatMap(({ record: { fields } }) =>
+    fields.lock?.task === task ? [toToken(fields, fields.lock)] : [],
+  );
   return {
     by: changed[0] ? changedBy(changed[0]) : null,
     changes: changed.map(toChange),
-    thoughts: about('thought').map(toThought).sort(byNewest),
+    thoughts: each.filter(isOfKind('thought')).filter(isAbout).map(toThought).sort(byNewest),
     tokens: [...new Map(tokens.map((held) => [`${held.token} ${holderOf(held)}`, held])).values()].sort(byNumber),
   };
 }
 
-/** The number of a task's lock that a record was written under. */
-export function lockOf({ record }: TaskRecord): { task: string; token: number } | undefined {
-  return record.fields.lock as unknown as { task: string; token: number } | undefined;
+function momentOf({ record: { id, fields } }: TracedRecord): Moment {
+  return { clock: fields.clock, delta_id: id };
 }
 
-function momentOf({ record: { id, fields } }: TaskRecord): Moment {
-  return { clock: fields.clock as number, delta_id: id };
-}
-
-function toThought(placed: TaskRecord): TaskThought {
-  const { identity, commit_sha } = placed.record.fields as Record<'identity' | 'commit_sha', string>;
+function toThought(placed: TracedRecord<'thought'>): TaskThought {
+  const { identity, commit_sha } = placed.record.fields;
   return { ...momentOf(placed), identity, commit: commit_sha, path: placed.path };
 }
 
-function toChange(placed: TaskRecord): TaskChange {
-  return { ...momentOf(placed), status: placed.record.fields.status as TaskStatus };
+function toChange(placed: TracedRecord<'task'>): TaskChange {
+  return { ...momentOf(placed), status: placed.record.fields.status };
 }
 
-function changedBy({ record }: TaskRecord): NonNullable<TaskTrail['by']> {
-  const { session_id, identity, progress } = record.fields as unknown as ChangeFields;
-  return { session_id, identity, progress: progress ?? null };
+function changedBy({ record }: TracedRecord<'task'>): NonNullable<TaskTrail['by']> {
+  const { session_id, identity, progress = null } = record.fields;
+  return { session_id, identity, progress };
 }
 
-function toToken({ record }: TaskRecord, { token }: { token: number }): TaskToken {
-  const { session_id, identity } = record.fields as Record<'session_id' | 'identity', string>;
+function toToken({ session_id, identity }: SessionKey, { token }: NonNullable<RecordHead['lock']>): TaskToken {
   return { token, session_id, identity };
 }
 
@@ -142,9 +153,7 @@ function byNumber(a: TaskToken, b: TaskToken): number {
   return b.token - a.token || (holderOf(a) < holderOf(b) ? -1 : 1);
 }
 
-type ChangeFields = { progress?: number; session_id: string; identity: string };
-
-function addChange(trail: TaskTrail, placed: TaskRecord): void {
+function addChange(trail: TaskTrail, placed: TracedRecord<'task'>): void {
   insertNewest(trail.changes, toChange(placed), NEWEST_STEPS);
   if (trail.changes[0]!.delta_id === placed.record.id) trail.by = changedBy(placed);
 }

@@ -1,5 +1,6 @@
 import type { YamlMap, YamlValue } from '../bytes/yaml.ts';
 import type { PlacedRecord } from '../record/record-summary.ts';
+import type { VerifiedRecord } from '../record/verify.ts';
 import { beginningOf, detached, EXCERPT } from './excerpt.ts';
 
 /** Of a record that is no longer than this, all may be kept. */
@@ -14,7 +15,8 @@ export function shortened(placed: PlacedRecord): PlacedRecord {
   if (record.signedBytes.length <= SMALL) return placed;
   const body = record.body === null ? null : beginningOf(record.body);
   const short = detached({ fields: shortFields(record.fields), body });
-  return { path, record: { ...record, ...short, signedBytes: NOTHING, signature: null } };
+  const kept = { ...record, ...short, signedBytes: NOTHING, signature: null };
+  return { path, record: kept as VerifiedRecord }; // texts and lists are shorter, and are still texts and lists
 }
 
 const NOTHING = new Uint8Array();

@@ -1,8 +1,9 @@
+import type { IdentityDocument } from '../generated/types.ts';
 import type { PublicKey } from '../record/verify.ts';
 
 // SPEC §5.5: what the signature of a key is worth. Nothing else compares the states of keys.
 
-export type KeyState = 'active' | 'retired' | 'revoked';
+export type KeyState = IdentityDocument['keys'][number]['state'];
 
 export interface IdentityKey extends PublicKey {
   state: KeyState;

@@ -1,18 +1,21 @@
 import { HandoffError } from '../error.ts';
+import type { IdentityDocument, PolicyDocument } from '../generated/types.ts';
+import type { DocumentKind } from '../record/kinds.ts';
 import type { ParsedRecord } from '../record/record.ts';
 import { type PublicKey, recordId, type Suite, signedMessage } from '../record/verify.ts';
-import { type IdentityKey, isRevoked, type KeyState, stands } from './key-standing.ts';
+import { type IdentityKey, isRevoked, stands } from './key-standing.ts';
 import { fingerprint, parsePublicKey } from './sshsig.ts';
 import { isStrictKey } from './strict.ts';
 
-export type Role = 'agent' | 'maintainer' | 'bot';
+export type Role = IdentityDocument['role'];
+
 export interface Identity {
   name: string;
   version: number;
   id: string;
   role: Role;
   keys: IdentityKey[];
-  document: ParsedRecord;
+  document: ParsedRecord<'identity'>;
 }
 
 /** Who signs policies and, by threshold, maintainers. */
@@ -22,21 +25,14 @@ export interface RootKeys {
 }
 
 /** What a policy asks for besides its signers, as its schema has it. */
-interface PolicyRules {
-  protected: string[];
-  writeback: { required: boolean; review: boolean; open_sessions: 'warning' | 'error' };
-  exempt: string[];
-  stale_after: number;
-  limits: { record_bytes: number; records_per_push: number };
-  sections: string[];
-}
+type PolicyRules = Pick<PolicyDocument, 'protected' | 'writeback' | 'exempt' | 'stale_after' | 'limits' | 'sections'>;
 
 export interface Policy {
   version: number;
   id: string;
   root: RootKeys;
   rules: PolicyRules;
-  document: ParsedRecord;
+  document: ParsedRecord<'policy'>;
 }
 
 /** What a tree says about who is trusted, after all of it was checked. */
@@ -51,8 +47,8 @@ export interface Trust {
 }
 
 /** SPEC §5.1: threshold within the number of keys; no principal and no key named twice. */
-export function readPolicy(document: ParsedRecord, suite: Suite): Policy {
-  const { root, version } = document.fields as { root: { threshold: number; keys: string[] }; version: number };
+export function readPolicy(document: ParsedRecord<'policy'>, suite: Suite): Policy {
+  const { root, version } = document.fields;
   const principals = new Map<string, PublicKey>();
   const fingerprints = new Set<string>();
   for (const line of root.keys) {
@@ -70,7 +66,7 @@ export function readPolicy(document: ParsedRecord, suite: Suite): Policy {
     version,
     id: recordId(document.signedBytes, suite),
     root: { threshold: root.threshold, principals },
-    rules: document.fields as unknown as PolicyRules, // parsing has held the document to its schema
+    rules: document.fields,
     document,
   };
 }
@@ -130,21 +126,21 @@ export async function assertSigned(
 }
 
 /** SPEC §5.5: a key is listed once; with two states it would have the one that is found first. */
-export function readIdentity(document: ParsedRecord, suite: Suite): Identity {
-  const { name, version, prev, role, keys } = document.fields as unknown as {
-    name: string;
-    version: number;
-    prev: string | null;
-    role: Role;
-    keys: { key: string; state: KeyState; cutoff?: number }[];
-  };
+export function readIdentity(document: ParsedRecord<'identity'>, suite: Suite): Identity {
+  const { name, version, role, keys } = document.fields;
   const listed = keys.map(({ key, ...rest }) => ({ ...readPublicKey(key, suite), ...rest }));
   const prints = listed.map(({ fingerprint }) => fingerprint);
   const seen = new Set<string>();
   const again = prints.find((print) => seen.size === seen.add(print).size);
   if (again) throw listedTwice(name, again);
-  if ((version === 1) !== (prev === null)) throw noPredecessor(version, prev);
+  assertBeginning(document);
   return { name, version, id: recordId(document.signedBytes, suite), role, keys: listed, document };
+}
+
+/** SPEC §5.3: version 1 has no predecessor, and every other version has one. Which one that was a gate can tell, and no tree. */
+export function assertBeginning({ fields }: ParsedRecord<DocumentKind>): void {
+  const { version, prev } = fields;
+  if ((version === 1) !== (prev === null)) throw noPredecessor(version, prev);
 }
 
 /** SPEC §5.4: maintainers are signed in by the threshold of root principals; one lays its keys down by itself. */

@@ -1,3 +1,4 @@
+import type { ThoughtRecord } from '../generated/types.ts';
 import type { PlacedRecord } from '../record/record-summary.ts';
 
 /** What a thought record accounts for. SPEC §10.4 */
@@ -17,19 +18,19 @@ export interface Account {
   failed: readonly string[];
 }
 
-export function toAccount({ path, record: { id, fields } }: PlacedRecord): Account {
-  const { patch_id, commit_patch_ids = [] } = fields as { patch_id?: string; commit_patch_ids?: string[] };
+export function toAccount({ path, record: { id, fields } }: PlacedRecord<'thought'>): Account {
+  const { task_id, identity, clock, commit_sha, patch_id, commit_patch_ids = [], files_changed, evidence } = fields;
   return {
     delta_id: id,
     path,
-    task_id: fields.task_id as string,
-    identity: fields.identity as string,
-    clock: fields.clock as number,
-    commit: fields.commit_sha as string,
+    task_id,
+    identity,
+    clock,
+    commit: commit_sha,
     wholePatchId: patch_id ?? null,
     commitPatchIds: countEach(commit_patch_ids),
-    files: fields.files_changed as unknown as string[],
-    failed: failedIn(fields.evidence as unknown as Run[] | undefined),
+    files: files_changed,
+    failed: failedIn(evidence),
   };
 }
 
@@ -40,12 +41,7 @@ export function countEach(ids: readonly string[]): Map<string, number> {
   return counts;
 }
 
-interface Run {
-  command: string[];
-  exit_code: number;
-}
-
-function failedIn(evidence: readonly Run[] = []): string[] {
+function failedIn(evidence: ThoughtRecord['evidence'] = []): string[] {
   const failed = evidence.filter(({ exit_code }) => exit_code !== 0);
   return failed.map(({ command, exit_code }) => `${command.join(' ')} ended with exit code ${exit_code}`);
 }

@@ -12,6 +12,8 @@ export interface RawChange {
   path: string;
   before: DiffSide | null;
   after: DiffSide | null;
+  /** There only for a path of an index that is in conflict: what it has there is several files, and neither side tells. */
+  isUnmerged?: true;
 }
 
 /** For `diff-tree` and `diff-index --cached`. */
@@ -22,8 +24,9 @@ export function parseRaw(out: Buffer): RawChange[] {
   const parts = decodeNames(out);
   const changes: RawChange[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
-    const [before = '', after = '', from = '', to = ''] = parts[at]!.slice(1).split(' ');
-    changes.push({ path: parts[at + 1]!, before: sideOf(before, from), after: sideOf(after, to) });
+    const [before = '', after = '', from = '', to = '', status] = parts[at]!.slice(1).split(' ');
+    const sides = { before: sideOf(before, from), after: sideOf(after, to) };
+    changes.push({ path: parts[at + 1]!, ...sides, ...(status === 'U' ? { isUnmerged: true } : {}) });
   }
   return changes;
 }

@@ -288,7 +288,8 @@ function endFailure(code: number | null, stderr: string): HandoffError {
 
 // While nothing is waiting the process must not keep Node running; it ends when its input does.
 function keepAlive(child: ChildProcessWithoutNullStreams, alive: boolean): void {
-  for (const handle of [child, ...(child.stdio as unknown as Socket[])]) {
+  const pipes = child.stdio as unknown as Socket[]; // which is what they are; Node's types say only that they are streams
+  for (const handle of [child, ...pipes]) {
     if (alive) handle.ref();
     else handle.unref();
   }

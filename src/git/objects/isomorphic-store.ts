@@ -100,6 +100,10 @@ class IsomorphicStore implements GitStore {
     return parseCommit(commit.oid, commit.bytes);
   }
 
+  async readLine(oid: Oid, end: Oid): Promise<Commit[]> {
+    return oid === end ? [] : [await this.readCommit(oid)];
+  }
+
   async isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean> {
     for (const oid of [ancestor, descendant]) await this.#assertCommit(oid);
     const shallow = await this.isShallow();

@@ -60,6 +60,9 @@ export interface ObjectWriter {
 const LARGE_TREE = 1 << 14;
 const SMALL_KEPT = 64;
 
+/** Commits that are asked for at once: most branches that are judged have no more. */
+const IN_LINE = 16;
+
 class NativeStore implements NativeGitStore {
   readonly #git: Git;
   readonly #catFile: CatFile;
@@ -146,6 +149,23 @@ class NativeStore implements NativeGitStore {
     if (commit) return parseCommit(commit.oid, commit.bytes);
     await this.#assertAbsent(rev, 'commit');
     throw noSuchRevision(rev);
+  }
+
+  /** To ask for one after the other takes a while each, since which it is only its successor tells. */
+  async readLine(oid: Oid, end: Oid): Promise<Commit[]> {
+    for (const each of [oid, end]) assertOid(each);
+    const objects: (GitObject | null | HandoffError)[] = [];
+    const revs = Array.from({ length: oid === end ? 0 : IN_LINE }, (_, before) => `${oid}~${before}^{commit}`);
+    await this.#catFile.contentsOfAll(revs, undefined, (at, object) => {
+      objects[at] = object;
+    });
+    const line: Commit[] = [];
+    for (const [next, object] of objects.entries()) {
+      if (object === null || object instanceof HandoffError || line.at(-1)?.parents[0] === end) break;
+      if (next > 0 && line[next - 1]!.parents[0] !== object.oid) break; // somebody has grafted another one there
+      line.push(parseCommit(object.oid, object.bytes));
+    }
+    return line.length > 0 || oid === end ? line : [await this.readCommit(oid)]; // which says what is wrong
   }
 
   async isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean> {

@@ -58,6 +58,8 @@ export interface GitStore {
   /** For each blob what `readBlob` would give, or throw. */
   readBlobs(oids: readonly Oid[], limit?: number): Promise<(Uint8Array | HandoffError)[]>;
   readCommit(rev: string): Promise<Commit>;
+  /** A commit and those before it along first parents, up to `end` and without it. Perhaps not all of them: some are asked for at once. */
+  readLine(oid: Oid, end: Oid): Promise<Commit[]>;
   /** A commit is its own ancestor. Refuses to say no in a shallow repository. */
   isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean>;
   /** All of them; none when the histories are unrelated. Refuses in a shallow repository. */

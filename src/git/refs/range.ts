@@ -46,8 +46,9 @@ const NEAR = 128;
  */
 export async function readNearRange(store: GitStore, head: Oid, base: Oid): Promise<Range | null> {
   const commits = new Map<Oid, RangeCommit>();
+  const line = new Map((await store.readLine(head, base)).map((commit) => [commit.oid, commit]));
   for (let open = [head].filter((oid) => oid !== base); open.length > 0; ) {
-    const read = await Promise.all(open.map((oid) => store.readCommit(oid)));
+    const read = await Promise.all(open.map((oid) => line.get(oid) ?? store.readCommit(oid)));
     for (const { oid, parents } of read) commits.set(oid, { oid, parents });
     if (commits.size > NEAR || read.some(({ parents }) => parents.length === 0)) return null;
     const before = new Set(read.flatMap(({ parents }) => parents));

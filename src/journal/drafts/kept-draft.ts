@@ -29,7 +29,8 @@ export function withDraft(
   const { drafts } = dirsOf(repository);
   const name = `${session.session_id.slice(0, 8)}-${draft.kind}`;
   if (draft.kept) return withRecord(error, draft.kept, keepYaml(drafts, name, draft.kept));
-  const text = draft.body ?? draft.fields.text ?? draft.fields.notes;
+  const fields: YamlMap = draft.fields;
+  const text = draft.body ?? fields.text ?? fields.notes;
   if (typeof text !== 'string' || text === '') return error;
   const path = tryKeep(() => keepDraft(drafts, name, 'md', text));
   return path === null ? error : retold(error, `Your text is kept in ${path}.`, { draft: path });

@@ -1,13 +1,25 @@
 import type { YamlMap } from '../../core/bytes/yaml.ts';
-import type { RecordKind } from '../../core/record/kinds.ts';
+import type { OwnFields, RecordKind } from '../../core/record/kinds.ts';
 
-/** What a verb wants to record; everything else follows from the session. */
-export interface RecordDraft extends SecretOptions {
-  kind: RecordKind;
-  fields: YamlMap;
+/** What a verb wants to record; everything else follows from the session. A union by kind, as records are. */
+export type RecordDraft<K extends RecordKind = RecordKind> = AnyDraft & { kind: K };
+
+type AnyDraft = { [K in Exclude<RecordKind, 'seal'>]: PlainDraft<K> }[Exclude<RecordKind, 'seal'>] | SealDraft;
+
+interface PlainDraft<K extends RecordKind> extends DraftOptions {
+  kind: K;
+  fields: OwnFields<K>;
+}
+
+/** What a seal says depends on which number it gets. */
+interface SealDraft extends DraftOptions {
+  kind: 'seal';
+  fields: Record<string, never>;
+  fieldsAt(seq: number): OwnFields<'seal'>;
+}
+
+interface DraftOptions extends SecretOptions {
   body?: string;
-  /** Keys that depend on which number the record gets. */
-  fieldsAt?(seq: number): YamlMap;
   /** What is kept, as YAML, when it cannot be written; else the text is. */
   kept?: YamlMap;
 }

@@ -1,9 +1,16 @@
+import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
 import { findSecrets } from '../../core/text/secrets.ts';
-import type { RecordDraft } from './record-draft.ts';
+import type { SecretOptions } from './record-draft.ts';
+
+/** A draft, or as much of it as there is. */
+interface Texts extends SecretOptions {
+  fields: YamlMap;
+  body?: string;
+}
 
 /** Before anything is signed: what is committed is published, and a signature makes it harder to take back. */
-export function refuseSecrets({ fields, body, allowSecret }: RecordDraft): void {
+export function refuseSecrets({ fields, body, allowSecret }: Texts): void {
   const found = findSecrets([...(body ? [body] : []), ...textsIn(fields)].join('\n'));
   if (found.length === 0 || allowSecret) return;
   const places = found.slice(0, 5).map(({ rule, line }) => `line ${line} (${rule})`);

@@ -1,32 +1,18 @@
 import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { HandoffError } from '../../core/error.ts';
+import type { ThoughtRecord } from '../../core/generated/types.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
+import type { OwnFields } from '../../core/record/kinds.ts';
 import { assertSize } from '../../core/record/record.ts';
 import { decodeText } from '../../core/text/text.ts';
 
-export type Blocker = Record<string, string>;
+export type Blocker = ThoughtRecord['blockers'][number];
+export type Evidence = NonNullable<ThoughtRecord['evidence']>[number];
 
-export interface Evidence {
-  command: string[];
-  exit_code: number;
-  duration_ms: number;
-  tree?: string;
-  output_digest: string;
-}
-
+/** They follow from the commit, and are told from it anew. */
+type Derived = 'tree' | 'patch_id' | 'commit_patch_ids';
 /** What a thought may say about itself in a file: the fields of the record, and where the work began. */
-export interface ThoughtFields {
-  task_id?: string;
-  branch?: string;
-  commit_sha?: string;
-  base?: string;
-  tests_run?: string[];
-  evidence?: Evidence[];
-  summary?: string;
-  blockers?: Blocker[];
-  files_changed?: string[];
-  related_thought_records?: string[];
-}
+export type ThoughtFields = Partial<Omit<OwnFields<'thought'>, Derived>> & { base?: string };
 
 /** JSON or YAML that somebody wrote, or a draft that was kept. Its author is trusted to write text, not to run code. */
 export function readThoughtFile(bytes: Uint8Array): ThoughtFields {
@@ -41,8 +27,7 @@ export function readThoughtFile(bytes: Uint8Array): ThoughtFields {
 
 type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
-/** They follow from the commit, and are told from it anew. */
-const DERIVED: ReadonlySet<string> = new Set(['tree', 'patch_id', 'commit_patch_ids']);
+const DERIVED: ReadonlySet<string> = new Set<Derived>(['tree', 'patch_id', 'commit_patch_ids']);
 
 const READERS: { [Key in keyof Required<ThoughtFields>]: (key: string, value: Value) => ThoughtFields[Key] } = {
   task_id: readText,

@@ -23,20 +23,23 @@ export async function endIfSuperseded(repository: Repository, holds: Holds, sess
   return null;
 }
 
-/** The same when another session asks, with what the remote shows: the end is written, and no lock is taken. */
-export async function endIfTakenElsewhere(repository: Repository, holds: Holds, session: Session): Promise<boolean> {
+/** By whom a session was ended, as far as only the remote shows it; null where it was not. Nothing is written. */
+export async function endElsewhere(holds: Holds, session: Session): Promise<End | null> {
   const held = holds.remote && (await holds.read(`session/${session.session_id}`));
-  if (!held || isSameSession(held.holder, session)) return false;
-  endBy(repository, session, held);
-  return true;
+  return held && !isSameSession(held.holder, session) ? toEnd(held.holder) : null;
+}
+
+/** What the remote shows is written into the session's own journal, so that every verb here says the same. SPEC §8.4 */
+export function recordEnd(repository: Repository, session: Session, end: End): void {
+  endSession(dirsOf(repository), session.session_id, end);
+  removeTrailers(repository, session);
 }
 
 function endBy(repository: Repository, session: Session, held: Held | null): End {
   if (!held) return { ...NOBODY, at: session.opened_at };
   const end = toEnd(held.holder);
   if (isSameSession(held.holder, session)) return end; // released, and nobody else has it
-  endSession(dirsOf(repository), session.session_id, end);
-  removeTrailers(repository, session);
+  recordEnd(repository, session, end);
   return end;
 }
 

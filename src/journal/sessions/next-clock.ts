@@ -1,4 +1,4 @@
-import { parseRecord } from '../../core/record/record.ts';
+import { parseSessionRecord } from '../../core/record/record.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { readClock, rememberClock } from './clock.ts';
 import type { Entry } from './records.ts';
@@ -6,7 +6,7 @@ import { dirsOf } from './session-state.ts';
 
 /** SPEC §6.4: one more than the highest clock seen anywhere on this machine. */
 export function nextClock(repository: Repository, tip: Entry | null): number {
-  const own = tip && 'bytes' in tip ? (parseRecord(tip.bytes).fields.clock as number) : 0;
+  const own = tip && 'bytes' in tip ? parseSessionRecord(tip.bytes).fields.clock : 0;
   return Math.max(own, readClock(dirsOf(repository))) + 1;
 }
 

@@ -33,11 +33,17 @@ function staleAfter({ policy }: Trust): number {
 
 /** Every session this machine knows outside the tree, but for openings that died or never got anywhere. */
 export function liveSessions(repository: Repository, trust: Trust): LiveSession[] {
-  const sessions = listSessions(stateDirs(repository.stateDir));
-  const live = sessions.map((session) => withLiveness(repository, trust, session));
-  for (const { session } of live.filter(({ liveness }) => liveness.dead))
+  return allSessions(repository, trust).filter(({ liveness }) => liveness.opened || liveness.state === 'active');
+}
+
+/** Removes what processes have left that were killed before they had opened their session. */
+export function tidyOpenings(repository: Repository, trust: Trust): void {
+  for (const { session } of allSessions(repository, trust).filter(({ liveness }) => liveness.dead))
     removeSession(dirsOf(repository), session.session_id);
-  return live.filter(({ liveness }) => liveness.opened || liveness.state === 'active');
+}
+
+function allSessions(repository: Repository, trust: Trust): LiveSession[] {
+  return listSessions(dirsOf(repository)).map((session) => withLiveness(repository, trust, session));
 }
 
 /** SPEC §8.4: a session that was taken over stops, and never comes back by itself. */

@@ -150,16 +150,52 @@ function branchOf({ ref }: LedgerHome): string {
   return ref.replace('refs/heads/', '');
 }
 
-/** For `verify`, which has judged the ledger by itself: whether it goes on from what was seen. */
+/** For `verify`, which has judged the ledger of HEAD by itself: whether it goes on from what was seen. */
 export async function ledgerRollback(repository: Repository, source: Source, home: LedgerHome): Promise<Finding[]> {
   const isUnknown = !existsSync(pinPath(repository)) && (await find(source, LEDGER)) === null;
   if (isUnknown) return [];
+  return asFindings(async () => checkLedgerPin(repository, await readLedger(source), home, true));
+}
+
+/**
+ * The same for the ledger of another commit, or of the index. It may be older than what was seen, and then what was seen extends
+ * it, as far as this clone can tell. Nothing is remembered.
+ */
+export async function otherLedger(repository: Repository, source: Source, home: LedgerHome): Promise<Finding[]> {
+  return asFindings(async () => {
+    const pin = readLedgerPin(repository);
+    const ledger = pin && (await readLedger(source));
+    if (!ledger || ledger.checkpoint.origin !== pin.origin) return;
+    if (ledger.checkpoint.size < pin.size) await assertPrecedes(repository, ledger, pin, home);
+    else await checkLedgerPin(repository, ledger, home, false);
+  });
+}
+
+async function asFindings(check: () => Promise<unknown>): Promise<Finding[]> {
   try {
-    await checkLedgerPin(repository, await readLedger(source), home, true); // it reads what HEAD has
+    await check();
     return [];
   } catch (error) {
     return [toFinding(error, LEDGER)];
   }
+}
+
+/** A clone keeps the head of what it saw and no tiles: HEAD has them, unless it is elsewhere. */
+async function assertPrecedes(repository: Repository, older: Ledger, pin: LedgerPin, home: LedgerHome): Promise<void> {
+  const { size, root } = older.checkpoint;
+  const seen = size > 0 ? await readSeen(repository, pin) : null;
+  if (!seen) return;
+  const proof = await consistencyFromTiles(size, pin.size, seen.read, nodeSuite.sha256);
+  if (verifyConsistency(size, pin.size, proof, root, seen.checkpoint.root, nodeSuite.sha256)) return;
+  throw forked(pin, toPin(older, home, repository.now()));
+}
+
+/** The ledger that is remembered, if HEAD has it. */
+async function readSeen({ store }: Repository, pin: LedgerPin): Promise<Ledger | null> {
+  const ledger = (await store.resolve('HEAD')) && (await readLedger(await openTree(store, 'HEAD')));
+  if (!ledger) return null;
+  const { origin, size, root } = ledger.checkpoint;
+  return origin === pin.origin && size === pin.size && toHex(root) === pin.root ? ledger : null;
 }
 
 type Head = Pick<LedgerPin, 'size' | 'root'>;

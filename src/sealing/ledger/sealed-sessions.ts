@@ -66,7 +66,7 @@ function isSeal({ name }: Entry): boolean {
 }
 
 function notThere({ index, record }: LedgerSeal): HandoffError {
-  const { session_id, seq } = record.fields as { session_id: string; seq: number };
+  const { session_id, seq } = record.fields;
   return inconsistent(
     `Entry ${index} of the ledger is seal ${seq} of session ${session_id}, which is not in the tree.`,
   );

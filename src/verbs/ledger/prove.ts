@@ -52,13 +52,13 @@ export async function prove(repository: Repository, options: ProveOptions): Prom
   const path = await findRecordPath(repository, source, options.record);
   const session = await readSessionAt(source, trust, path);
   const at = session.files.findIndex((file) => file.path === path);
-  const { seal, index } = await findSeal(session, at, ledger);
+  const { seal, root, index } = await findSeal(session, at, ledger);
   const proof = await planProof({ trust, ledger, key, session, at, seal, index });
   const bytes = formatProof(proof);
   const file = await writeProof(repository, proof, bytes, options);
   return {
     record: proof.record.id,
-    session_root: session.files[seal]!.record.fields.root as string,
+    session_root: root,
     ledger_size: ledger.checkpoint.size,
     file,
     vkey: proof.vkey,
@@ -71,12 +71,14 @@ async function findSeal(
   { session_id, files }: TreeSession,
   at: number,
   ledger: Ledger,
-): Promise<{ seal: number; index: number }> {
-  const seals = files.flatMap(({ record }, seal) => (record.kind === 'seal' && seal >= at ? [seal] : []));
-  const leaves = seals.map((seal) => leafHash(files[seal]!.bytes, nodeSuite.sha256));
+): Promise<{ seal: number; root: string; index: number }> {
+  const seals = files.flatMap(({ record }, seal) =>
+    record.kind === 'seal' && seal >= at ? [{ seal, root: record.fields.root }] : [],
+  );
+  const leaves = seals.map(({ seal }) => leafHash(files[seal]!.bytes, nodeSuite.sha256));
   const places = await findLeaves(ledger, leaves);
   const first = leaves.findIndex((leaf) => places.has(toHex(leaf)));
-  if (first >= 0) return { seal: seals[first]!, index: places.get(toHex(leaves[first]!))! };
+  if (first >= 0) return { ...seals[first]!, index: places.get(toHex(leaves[first]!))! };
   if (seals.length > 0) throw notInLedger(`The seal of session ${session_id} is not in the ledger yet.`);
   throw new HandoffError('nothing_sealed', `No seal of session ${session_id} covers record ${at + 1}.`, {
     hint: `Where it was written: git handoff seal ${session_id.slice(0, 8)}; once that is merged, git handoff ledger append on the protected branch.`,
@@ -122,7 +124,7 @@ function assertLeads({ checkpoint }: Ledger, bytes: Uint8Array, index: number, s
 }
 
 function toLeaf({ path, bytes, record }: TreeRecord, { identities }: Trust): ProofLeaf {
-  const keys = identities.get(record.fields.identity as string)!.keys;
+  const keys = identities.get(record.fields.identity)!.keys;
   const key = keys.find(({ fingerprint }) => fingerprint === record.fingerprint)!;
   return { path, id: record.id, key: keyLine(key), bytes };
 }

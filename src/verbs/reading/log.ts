@@ -1,15 +1,14 @@
-import { openIndex } from '../../audit/source/index-source.ts';
+import { labelsOf, type RecordLabels } from '../../audit/records/listed-record.ts';
 import type { Source } from '../../audit/source/source.ts';
-import { openTree } from '../../audit/source/tree-source.ts';
-import { auditTree } from '../../audit/tree/tree.ts';
+import type { SessionRecord } from '../../audit/tree/session.ts';
 import type { FindingCode } from '../../core/error.ts';
-import { ROOT } from '../../core/paths.ts';
-import type { ParsedRecord } from '../../core/record/record.ts';
 import { summarise } from '../../core/record/summary.ts';
 import { recordId, type VerifiedRecord } from '../../core/record/verify.ts';
 import { detached } from '../../core/text/excerpt.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { assertPinned, type Repository } from '../../repository/repository.ts';
+import { type Choice, findAllRecords, findRecords } from '../../repository/find-records.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { openStagedRecords } from '../../repository/staged-records.ts';
 
 export interface LogOptions {
   session?: string;
@@ -37,67 +36,55 @@ export interface LogEntry {
 
 /** The records that are committed or staged, newest first. Order is (clock, id): no clock on a wall decides. SPEC §2.4 */
 export async function log(repository: Repository, options: LogOptions = {}): Promise<{ records: LogEntry[] }> {
-  const found = await findRecords(repository, (path, record, verified) =>
-    matches(record, options) ? detached(toEntry(path, record, verified)) : null,
-  );
+  const isWanted = (labels: RecordLabels): boolean => matches(labels, options);
+  const choose: Choice<LogEntry> = (path, record, verified) =>
+    isWanted(labelsOf(record)) ? detached(toEntry(path, record, verified)) : null;
+  const { limit: most = Number.POSITIVE_INFINITY } = options;
+  const found = isEverything(options)
+    ? await findAllRecords(repository, choose)
+    : await findRecords(repository, { most, isWanted }, choose);
   const records = found.map(({ item, isValid, reason }) =>
     isValid ? item : { ...item, valid: false, summary: '', ...(reason && { reason }) },
   );
-  records.sort((a, b) => b.clock - a.clock || (a.id < b.id ? 1 : -1));
+  records.sort(byNewest);
   return { records: records.slice(0, options.limit) };
 }
 
-/** What is to be kept of a record, or null: all that is kept has to fit in memory. */
-type Choice<T> = (path: string, record: ParsedRecord, verified: VerifiedRecord | null) => T | null;
+/** Then nothing is gained by looking for some. */
+function isEverything({ session, task, identity, kind, limit }: LogOptions): boolean {
+  return [session, task, identity, kind, limit].every((option) => option === undefined);
+}
 
-/** Looks at every session record there is, valid or not. Whether one is valid is known when its chain was audited. */
-export async function findRecords<T>(
-  repository: Repository,
-  pick: Choice<T>,
-): Promise<{ item: T; isValid: boolean; reason?: FindingCode }[]> {
-  const seen: { path: string; item: T; isVerified: boolean }[] = [];
-  const { findings } = await auditTree(await openRecords(repository), {
-    suite: nodeSuite,
-    onProgress: repository.progress,
-    onTrust: (trust) => assertPinned(repository, trust.repoId),
-    onRecord(path, record, verified) {
-      const item = record && pick(path, record, verified);
-      if (item !== null) seen.push({ path, item, isVerified: verified !== null });
-    },
-  });
-  const faults = new Map(findings.map(({ path, code }) => [path, code]));
-  return seen.map(({ path, item, isVerified }) => {
-    const reason = faults.get(path);
-    return { item, isValid: isVerified && reason === undefined, ...(reason && { reason }) };
-  });
+/** Copies of a record have the same id: then the path decides. */
+function byNewest(a: LogEntry, b: LogEntry): number {
+  if (a.clock !== b.clock) return b.clock - a.clock;
+  return a.id === b.id ? (a.path < b.path ? -1 : 1) : a.id < b.id ? 1 : -1;
 }
 
 /** The index holds what is committed and what is staged; a bare repository has only the former. */
-export function openRecords(repository: Repository): Promise<Source> {
-  if (!repository.dirs.topLevel) return openTree(repository.store, 'HEAD');
-  return openIndex(repository.git, repository.store, [ROOT]);
+export async function openRecords(repository: Repository): Promise<Source> {
+  return (await openStagedRecords(repository)).source;
 }
 
-function matches({ kind, fields }: ParsedRecord, options: LogOptions): boolean {
-  const task = fields.task_id ?? fields.task ?? (fields.lock as { task?: string } | undefined)?.task;
+function matches(labels: RecordLabels, { session, task, identity, kind }: LogOptions): boolean {
   return (
-    (options.kind === undefined || kind === options.kind) &&
-    (options.identity === undefined || fields.identity === options.identity) &&
-    (options.session === undefined || (fields.session_id as string).startsWith(options.session)) &&
-    (options.task === undefined || task === options.task)
+    (kind === undefined || labels.kind === kind) &&
+    (identity === undefined || labels.identity === identity) &&
+    (session === undefined || labels.session_id.startsWith(session)) &&
+    (task === undefined || labels.task === task)
   );
 }
 
-function toEntry(path: string, record: ParsedRecord, verified: VerifiedRecord | null): LogEntry {
-  const { fields } = record;
+function toEntry(path: string, record: SessionRecord, verified: VerifiedRecord | null): LogEntry {
+  const { session_id, identity, seq, clock, at } = record.fields;
   return {
     id: recordId(record.signedBytes, nodeSuite),
     kind: record.kind,
-    session_id: fields.session_id as string,
-    identity: fields.identity as string,
-    seq: fields.seq as number,
-    clock: fields.clock as number,
-    at: fields.at as string,
+    session_id,
+    identity,
+    seq,
+    clock,
+    at,
     path,
     valid: verified !== null,
     summary: verified ? summarise(verified) : '',

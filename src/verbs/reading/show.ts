@@ -7,9 +7,9 @@ import { equalBytes } from '../../core/bytes/bytes.ts';
 import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
-import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../../core/paths.ts';
+import { identityPath, PROJECT_PATH, policyPath, ROOT, taskPath } from '../../core/paths.ts';
 import { type DocumentKind, namespaceOf } from '../../core/record/kinds.ts';
-import { type ParsedRecord, parseRecord, type Signature } from '../../core/record/record.ts';
+import { isDocument, type ParsedRecord, parseRecord, type Signature } from '../../core/record/record.ts';
 import type { PlacedRecord } from '../../core/record/record-summary.ts';
 import { type PublicKey, recordId } from '../../core/record/verify.ts';
 import { armourSshsig } from '../../core/trust/sshsig.ts';
@@ -18,11 +18,12 @@ import { nodeSuite } from '../../crypto.ts';
 import { journalled } from '../../custody/known-sessions.ts';
 import { listSessions } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
+import { findRecords } from '../../repository/find-records.ts';
 import { onlyOne, parseRecordArgument } from '../../repository/record-path.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { allowedSigner } from '../setup/identity-list.ts';
-import { findRecords, openRecords } from './log.ts';
+import { openRecords } from './log.ts';
 
 export interface ShowOptions {
   /** A path, an id, or at least six digits of one. */
@@ -44,7 +45,6 @@ export interface ShowResult {
 /** One record: its fields, its text, who signed it and whether that holds. */
 export async function show(repository: Repository, options: ShowOptions): Promise<ShowResult> {
   const found = await findRecord(repository, options.record);
-  const trust = await requireTrust(repository);
   const result: ShowResult = {
     id: recordId(found.record.signedBytes, nodeSuite),
     record: found.record.fields,
@@ -53,9 +53,8 @@ export async function show(repository: Repository, options: ShowOptions): Promis
     valid: found.fingerprint !== null,
     signer: found.fingerprint === null ? null : { identity: found.signer, fingerprint: found.fingerprint },
   };
-  return options.sshsig === undefined
-    ? result
-    : { ...result, sshsig: await exportSshsig(found, trust, options.sshsig) };
+  if (options.sshsig === undefined) return result;
+  return { ...result, sshsig: await exportSshsig(found, await requireTrust(repository), options.sshsig) };
 }
 
 interface Found {
@@ -70,11 +69,11 @@ async function findRecord(repository: Repository, name: string): Promise<Found> 
   const parsed = parseRecordArgument(name);
   const [path, prefix] = 'path' in parsed ? [parsed.path, undefined] : [null, parsed.prefix];
   if (path?.startsWith(`${ROOT}/`) && !path.startsWith(`${ROOT}/sessions/`)) return findDocument(repository, path);
-  const hits = await findRecords(repository, (at, record, verified): Found | null => {
-    const isHit = path
-      ? at === path || at === `${ROOT}/${path}`
-      : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
-    const signer = record.fields.identity as string;
+  const whole = path && (path.startsWith(`${ROOT}/`) ? path : `${ROOT}/${path}`);
+  const question = whole === null ? { digits: prefix! } : { path: whole };
+  const hits = await findRecords(repository, question, (at, record, verified): Found | null => {
+    const isHit = whole ? at === whole : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
+    const signer = record.fields.identity;
     return isHit ? { path: at, record, signer, fingerprint: verified?.fingerprint ?? null } : null;
   });
   const found = hits.map(({ item, isValid }) => (isValid ? item : { ...item, fingerprint: null }));
@@ -110,35 +109,34 @@ async function findDocument(repository: Repository, path: string): Promise<Found
   if (entry?.mode !== FILE) return onlyOne<Found>([], path);
   const record = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
   const trust = await loadTrust(source, nodeSuite, () => {});
-  const holds = trust !== null && (await isInForce(source, entry, record, trust));
+  const holds = trust !== null && isDocument(record) && (await isInForce(source, entry, record, trust));
   const line = record.signatures.find((signature) => trust && isTrusted(signature, trust));
   return { path, record, signer: line?.identity ?? '', fingerprint: (holds && line?.fingerprint) || null };
 }
 
 /** At its own path, and what `verify` would go by. A document that waits for signatures is not. */
-async function isInForce(source: Source, entry: Entry, record: ParsedRecord, trust: Trust): Promise<boolean> {
-  const { kind, fields, signedBytes } = record;
-  const signed = (document: DocumentKind) =>
-    attempt(
-      entry.path,
-      () => {},
-      () => readSignedDocument(source, entry, document, trust, nodeSuite),
-    );
-  if (kind === 'policy') {
-    return entry.path === policyPath(fields.version as number) && (fields.version as number) <= trust.policy.version;
+async function isInForce(
+  source: Source,
+  entry: Entry,
+  { kind, fields, signedBytes }: ParsedRecord<DocumentKind>,
+  trust: Trust,
+): Promise<boolean> {
+  const isSigned = async () => {
+    const read = () => readSignedDocument(source, entry, kind, trust, nodeSuite);
+    return (await attempt(entry.path, () => {}, read)) !== null;
+  };
+  switch (kind) {
+    case 'policy':
+      return entry.path === policyPath(fields.version) && fields.version <= trust.policy.version;
+    case 'identity': {
+      const known = trust.identities.get(fields.name)?.document.signedBytes;
+      return entry.path === identityPath(fields.name) && known !== undefined && equalBytes(known, signedBytes);
+    }
+    case 'project':
+      return entry.path === PROJECT_PATH && isSigned();
+    case 'task-definition':
+      return entry.path === taskPath(fields.task_id) && isSigned();
   }
-  if (kind === 'identity') {
-    const known = trust.identities.get(fields.name as string);
-    return (
-      entry.path === identityPath(fields.name as string) &&
-      !!known &&
-      equalBytes(known.document.signedBytes, signedBytes)
-    );
-  }
-  if (kind === 'project') return entry.path === PROJECT_PATH && (await signed(kind)) !== null;
-  if (kind === 'task-definition')
-    return entry.path === `${ROOT}/tasks/${fields.task_id}.yaml` && (await signed(kind)) !== null;
-  return false;
 }
 
 function isTrusted({ identity, fingerprint }: Signature, { policy, identities }: Trust): boolean {

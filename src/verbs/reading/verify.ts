@@ -43,8 +43,8 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
   if (verdict.trust) {
     findings.push(...(await checkRollbacks(repository, verdict.trust, rev, options.staged ?? false)));
     firstUse = await tryPinRoot(repository, verdict.trust.root, given);
-    if (isOfHere(options) && !hasErrors(findings))
-      findings.push(...(await rollback(repository, source, verdict.trust)));
+    if (!hasErrors(findings))
+      findings.push(...(await ledgerFindings(repository, source, verdict.trust, isOfHere(options))));
   }
   if (options.staged) findings.push(...(await stagedChanges(repository)));
   const judged = options.strict ? findings.map(strictly) : findings;
@@ -65,14 +65,20 @@ function strictly(found: Finding): Finding {
   return { ...found, severity: 'error' };
 }
 
-/** Any other commit may be older, and so may its ledger. */
 function isOfHere({ rev, staged }: VerifyOptions): boolean {
   return rev === undefined && !staged;
 }
 
-async function rollback(repository: Repository, source: Source, trust: SeenTrust): Promise<Finding[]> {
-  const { ledgerRollback } = await import('../../sealing/ledger/pin.ts');
-  return ledgerRollback(repository, source, { repoId: trust.root, ref: ledgerRef(trust.protectedRefs) });
+/** SPEC §11.5. Any other commit may be older, and so may its ledger. */
+async function ledgerFindings(
+  repository: Repository,
+  source: Source,
+  trust: SeenTrust,
+  isHere: boolean,
+): Promise<Finding[]> {
+  const { ledgerRollback, otherLedger } = await import('../../sealing/ledger/pin.ts');
+  const compare = isHere ? ledgerRollback : otherLedger;
+  return compare(repository, source, { repoId: trust.root, ref: ledgerRef(trust.protectedRefs) });
 }
 
 function bothAsked(rev: string): HandoffError {

@@ -1,7 +1,8 @@
 import { openCheckpoint } from '../../audit/ledger/ledger.ts';
 import { toHex } from '../../core/bytes/bytes.ts';
-import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { HandoffError, hinting } from '../../core/error.ts';
+import type { SealRecord } from '../../core/generated/types.ts';
+import { isOfKind } from '../../core/record/kinds.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { chosenSession, requireSession, type SessionChoice } from '../../custody/chosen-session.ts';
@@ -57,11 +58,7 @@ async function sessionRoot(repository: Repository, options: SessionChoice): Prom
   const own = await ownSession(repository, trust, choice);
   if (own) return answer(own.session_id, await journalledSeal(repository, trust, own));
   const { session_id, files } = await findTreeSession(await currentSource(repository), trust, choice.session!);
-  return answer(
-    session_id,
-    files.findLast(({ record }) => record.kind === 'seal')?.record.fields,
-    'Where it was written: ',
-  );
+  return answer(session_id, files.findLast(isOfKind('seal'))?.record.fields, 'Where it was written: ');
 }
 
 const NAME_ONE = "git handoff root SESSION; git handoff sessions lists them; --ledger for the ledger's root";
@@ -82,7 +79,7 @@ async function ownSession(
   });
 }
 
-async function journalledSeal(repository: Repository, trust: Trust, session: Session): Promise<YamlMap | undefined> {
+async function journalledSeal(repository: Repository, trust: Trust, session: Session): Promise<SealRecord | undefined> {
   const dirs = dirsOf(repository);
   const { session_id } = session;
   if (readTip(dirs, session_id) === null) throw noRecords(session_id);
@@ -90,8 +87,8 @@ async function journalledSeal(repository: Repository, trust: Trust, session: Ses
   return seal ? (await verifySeal(trust, session, seal)).fields : undefined;
 }
 
-function answer(session_id: string, seal: YamlMap | undefined, where = ''): RootResult {
-  if (seal) return { session_id, tree_size: seal.tree_size as number, root: seal.root as string };
+function answer(session_id: string, seal: SealRecord | undefined, where = ''): RootResult {
+  if (seal) return { session_id, tree_size: seal.tree_size, root: seal.root };
   throw new HandoffError('nothing_sealed', `Session ${session_id} has no seal.`, {
     hint: `${where}git handoff seal ${session_id.slice(0, 8)}`,
     data: { session_id },

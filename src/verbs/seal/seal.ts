@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
@@ -101,9 +100,9 @@ export async function appendSeal(writer: Writer): Promise<Sealed> {
   const { delta_id, path, fields } = await append(writer, {
     kind: 'seal',
     fields: {},
-    fieldsAt: (seq): YamlMap => planSeal(repository, session, seq),
+    fieldsAt: (seq) => planSeal(repository, session, seq),
   });
-  return { delta_id, path, tree_size: fields.tree_size as number, root: fields.root as string };
+  return { delta_id, path, tree_size: fields.tree_size, root: fields.root };
 }
 
 /** The first attempt was cut off, or its commit taken back; else what the work tree lost is put back. */

@@ -6,6 +6,7 @@ import type { Signal } from '../../core/session/signals.ts';
 import { assertTask } from '../../core/task/name.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { tidyHolder } from '../../custody/at-work.ts';
 import { type Bundle, readBundle, type Warning } from '../../custody/bundle.ts';
 import { distrustWarnings, refuseDistrusted } from '../../custody/distrust-warning.ts';
 import { type Entered, enterCustody } from '../../custody/enter.ts';
@@ -14,6 +15,7 @@ import { leftOutOf, leftOutWarnings, sharedPartOf } from '../../custody/left-out
 import { identityConflict, identityHolder, type Prior } from '../../custody/open-session.ts';
 import { findPredecessor, type Predecessor, predecessorActive, requireKnown } from '../../custody/predecessor.ts';
 import { type ReceivedBaton, receiveBaton } from '../../custody/received-baton.ts';
+import { tidyKnown } from '../../custody/tidy.ts';
 import { append, assertDraft, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
@@ -86,6 +88,8 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
   const draft = (released: Entered['released']) => planPickup(options, predecessor, position, signals, released);
   assertDraft(trust, identity, draft([]));
 
+  await tidyKnown(repository, trust, known);
+  tidyHolder(repository, prior);
   const entered = await enterCustody(repository, trust, known, holds, identity, prior, predecessor);
   const writer: Writer = { repository, session: entered.session, trust, signer, holds };
   pointTo(dirsOf(repository), entered.session); // first: whoever is killed after the record must find the session again

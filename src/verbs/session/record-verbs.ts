@@ -84,7 +84,7 @@ export async function signalSend(repository: Repository, options: SignalOptions)
 /** One record, journalled, in the work tree and staged. */
 async function record(repository: Repository, options: RecordOptions, draft: RecordDraft): Promise<RecordResult> {
   enterWorkTree(repository);
-  const addressee = draft.kind === 'signal' ? (draft.fields.to as string) : null;
+  const addressee = draft.kind === 'signal' ? draft.fields.to : null;
   const writer = await openWriter(repository, options, addressee);
   return writeRecord(writer, draft, `handoff: ${writer.session.identity}, ${draft.kind}`, options);
 }

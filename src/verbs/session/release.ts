@@ -35,7 +35,7 @@ export interface ReleaseOptions extends Omit<RecordOptions, 'session'> {
 export async function release(repository: Repository, options: ReleaseOptions): Promise<SessionStateResult> {
   if (options.reason.trim() === '')
     throw new HandoffError('usage', 'A release needs a reason.', { hint: '--reason TEXT' });
-  refuseSecrets({ kind: 'release', fields: { reason: options.reason } });
+  refuseSecrets({ fields: { reason: options.reason } });
   const trust = await requireTrust(repository);
   const identity = await knownIdentity(repository, trust, options.as);
   const holds = await openHolds(repository, trust, options);

@@ -4,12 +4,14 @@ import { newestBaton } from '../../core/session/history-queries.ts';
 import { assertTask } from '../../core/task/name.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { tidyHolder } from '../../custody/at-work.ts';
 import { type Bundle, type Delta, readBundle, toDelta, type Warning } from '../../custody/bundle.ts';
 import { currentSession } from '../../custody/chosen-session.ts';
 import { distrustWarnings } from '../../custody/distrust-warning.ts';
 import { type Known, readKnown } from '../../custody/known-sessions.ts';
 import { leftOutWarnings } from '../../custody/left-out.ts';
 import { identityConflict, identityHolder, openSession, takeOver } from '../../custody/open-session.ts';
+import { tidyKnown } from '../../custody/tidy.ts';
 import { append, assertDraft, beat, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
@@ -53,6 +55,7 @@ export async function start(repository: Repository, options: StartOptions = {}):
   const before = await currentSession(repository, trust, identity);
   const resumed = before && (await resume(repository, trust, holds, before)) ? before : null;
   const known = await readKnown(repository, trust);
+  if (resumed) await tidyKnown(repository, trust, known);
   if (resumed) keepTrailers(repository, resumed, options.task ?? null);
   if (resumed) return answer(repository, trust, known, resumed, firstId(repository, resumed), true);
   const position = await readPosition(repository);
@@ -95,8 +98,11 @@ async function enter(
   holds: Holds,
   identity: string,
 ): Promise<Session> {
-  const { held, live, active } = await identityHolder(repository, trust, known, holds, identity);
+  const prior = await identityHolder(repository, trust, known, holds, identity);
+  const { held, live, active } = prior;
   if (active) throw identityConflict(identity, held!.holder);
+  await tidyKnown(repository, trust, known);
+  tidyHolder(repository, prior);
   return openSession(repository, holds, { identity, inherited_from: null, prior: held }, async (session) => {
     if (live?.liveness.state !== 'stale') return;
     const { session_id } = live.session;

@@ -1,7 +1,7 @@
-import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { hinting } from '../../core/error.ts';
 import { recordName } from '../../core/paths.ts';
-import { parseRecord } from '../../core/record/record.ts';
+import { present } from '../../core/record/present.ts';
+import { parseAs } from '../../core/record/record.ts';
 import { recordId } from '../../core/record/verify.ts';
 import { missingSections } from '../../core/text/sections.ts';
 import { nodeSuite } from '../../crypto.ts';
@@ -72,7 +72,7 @@ async function writeBaton(
   const position = positionFields(await readPosition(repository));
   const { delta_id, path } = await append(writer, {
     kind: 'baton',
-    fields: withoutAbsent({ summary, reason, next_agent, focus, ...position }),
+    fields: present({ summary, reason, next_agent, focus, ...position }),
     body,
     ...allowedSecret(options),
   });
@@ -120,14 +120,10 @@ async function unfinishedBaton(
   const dirs = dirsOf(repository);
   const tip = lastButSeals(dirs, session_id);
   if (!tip || !('kind' in tip) || tip.kind !== 'baton') return null;
-  const record = parseRecord(tip.bytes);
+  const record = parseAs(tip.bytes, 'baton');
   if (record.body !== body) return null;
   if (isCommitted(dirs, session_id) && (await isHeld(repository, session))) return null;
   const path = `${folder}/${recordName(tip.number, 'baton')}`;
-  return { delta_id: recordId(record.signedBytes, nodeSuite), path, summary: record.fields.summary as string };
-}
-
-/** The keys that were given, in the order of the schema. */
-function withoutAbsent(fields: Record<string, YamlMap[string]>): YamlMap {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  const { summary = firstLine(body) } = record.fields;
+  return { delta_id: recordId(record.signedBytes, nodeSuite), path, summary };
 }

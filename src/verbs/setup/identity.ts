@@ -1,6 +1,7 @@
 import { readFile, rename } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
+import type { IdentityDocument } from '../../core/generated/types.ts';
 import { assertIdentityName } from '../../core/names.ts';
 import { identityPath } from '../../core/paths.ts';
 import type { PublicKey } from '../../core/record/verify.ts';
@@ -16,7 +17,7 @@ import { type NamedSigner, signDocument } from '../../journal/keys/sign.ts';
 import { type Actor, keyRing, maintainerSigner, requireIdentity, rootSigner } from '../../journal/keys/signers.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
-import { type IdentityFields, identityFields, nextVersion } from '../../trust/identity-document.ts';
+import { identityFields, nextVersion } from '../../trust/identity-document.ts';
 import { planRootKey } from '../../trust/policy-change.ts';
 
 export interface IdentityOptions extends PublishOptions, Actor {
@@ -120,7 +121,7 @@ export async function identityRotate(repository: Repository, options: IdentityOp
 }
 
 interface RootRotation {
-  fields: IdentityFields;
+  fields: IdentityDocument;
   key: PublicKey;
   message: string;
   options: IdentityOptions;
@@ -129,7 +130,7 @@ interface RootRotation {
 /** A root key stands in the policy too: its rotation is the next policy, signed by the old key and the new one. */
 async function rotateRootKey(repository: Repository, trust: Trust, rotation: RootRotation): Promise<IdentityResult> {
   const { fields, key, message, options } = rotation;
-  const name = fields.name as string;
+  const { name } = fields;
   const change = await planRootKey(repository, trust, name, key);
   const signed = await signDocument(fields, [change.newSigner]);
   const pending = change.pending || change.root.threshold > 1;
@@ -154,13 +155,13 @@ interface Along {
 export async function publishIdentity(
   repository: Repository,
   trust: Trust,
-  fields: IdentityFields,
+  fields: IdentityDocument,
   fingerprint: string,
   message: string,
   options: IdentityOptions,
   { others = [], removed = [], own }: Along = {},
 ): Promise<IdentityResult> {
-  const { name, role } = fields as unknown as { name: string; role: Role };
+  const { name, role } = fields;
   const { root } = trust.policy;
   const signer = own ?? (await signerOf(role, repository, trust, options));
   const { bytes, document } = await signDocument(fields, [signer]);

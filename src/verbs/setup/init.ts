@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
+import type { IdentityDocument, PolicyDocument, ProjectDocument } from '../../core/generated/types.ts';
 import { assertIdentityName } from '../../core/names.ts';
 import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../../core/paths.ts';
 import { recordId } from '../../core/record/verify.ts';
@@ -53,8 +53,7 @@ export async function init(repository: Repository, options: InitOptions = {}): P
   const at = repository.now().toISOString();
   const policy = await signDocument(genesis(maintainer.named, at, protectedRef(repository)), [maintainer.named]);
   const root = recordId(policy.document.signedBytes, nodeSuite).slice('sha256:'.length);
-  const sign = (fields: YamlMap) => signDocument(fields as Parameters<typeof signDocument>[0], [maintainer.named]);
-  const documents: [string, YamlMap][] = [
+  const documents: [string, IdentityDocument | ProjectDocument][] = [
     [identityPath(name), identityFields(root, name, 'maintainer', [maintainer.named.signer.publicKey], at)],
     [identityPath('bot'), identityFields(root, 'bot', 'bot', [bot.named.signer.publicKey], at)],
     [
@@ -71,7 +70,8 @@ export async function init(repository: Repository, options: InitOptions = {}): P
     ],
   ];
   const files = [{ path: policyPath(1), bytes: policy.bytes }];
-  for (const [path, fields] of documents) files.push({ path, bytes: (await sign(fields)).bytes });
+  for (const [path, fields] of documents)
+    files.push({ path, bytes: (await signDocument(fields, [maintainer.named])).bytes });
   const attributes = attributesFile(topLevel);
 
   for (const key of [maintainer, bot]) await key.save(root);
@@ -149,7 +149,7 @@ async function obtainKey(repository: Repository, identity: string): Promise<Obta
   };
 }
 
-function genesis({ identity, signer }: NamedSigner, at: string, branch: string): YamlMap & { kind: 'policy' } {
+function genesis({ identity, signer }: NamedSigner, at: string, branch: string): PolicyDocument {
   return {
     handoff: 1,
     kind: 'policy',

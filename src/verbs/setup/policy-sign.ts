@@ -2,7 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { isIdentityName } from '../../core/names.ts';
 import { identityPath, policyPath } from '../../core/paths.ts';
 import { attachSignatures } from '../../core/record/format.ts';
-import { type ParsedRecord, parseRecord } from '../../core/record/record.ts';
+import { type ParsedRecord, parseAs } from '../../core/record/record.ts';
 import { isActive } from '../../core/trust/key-standing.ts';
 import {
   assertMaintainer,
@@ -20,7 +20,7 @@ import { type Actor, rootSigner } from '../../journal/keys/signers.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { type PolicyChange, planPolicy } from '../../trust/policy-change.ts';
-import { readWaiting, show, type Waiting } from '../../trust/waiting.ts';
+import { isOfPolicy, readWaiting, show, type Waiting } from '../../trust/waiting.ts';
 import { type PolicyResult, publishChange } from './policy.ts';
 
 export interface PolicySignOptions extends PublishOptions, Actor {
@@ -50,7 +50,7 @@ async function planSigning(
   chosen: readonly Waiting[],
   signer: NamedSigner,
 ): Promise<PolicyChange> {
-  const policy = chosen.find(({ identity }) => identity === null);
+  const policy = chosen.find(isOfPolicy);
   const change = policy
     ? await planPolicy(trust, await addSignature(policy.document, signer), [signer])
     : unchanged(trust);
@@ -68,17 +68,17 @@ async function planSigning(
 
 async function addIdentity(
   change: PolicyChange,
-  { identity, document, shown }: Waiting,
+  { identity, document, shown }: Exclude<Waiting, { identity: null }>,
   signer: NamedSigner | null,
   judges: RootKeys,
 ): Promise<void> {
   const bytes = signer ? (await addSignature(document, signer)).bytes : bytesOf(document);
-  const signed = parseRecord(bytes);
+  const signed = parseAs(bytes, 'identity');
   const isComplete = (await rootSigners(signed, judges, nodeSuite)).size >= judges.threshold;
   if (!signer && !isComplete) return;
-  const path = identityPath(identity!, !isComplete);
+  const path = identityPath(identity, !isComplete);
   change.files = [...change.files.filter((file) => file.path !== path), { path, bytes, replaces: true }];
-  if (isComplete) change.removed.push(identityPath(identity!, true));
+  if (isComplete) change.removed.push(identityPath(identity, true));
   if (!signer) return;
   const { signed_by } = show(signed, path, null);
   change.signed = [...change.signed.filter((each) => each.path !== path), { ...shown, path, signed_by }];
@@ -112,7 +112,7 @@ function assertOne(waiting: readonly Waiting[], trust: Trust, options: PolicySig
 /** The two halves of one change: a root principal's new key, in the next policy and in its identity. */
 function isRotation(waiting: readonly Waiting[], { policy, identities }: Trust): boolean {
   const [next, identity] = waiting; // the policy comes first
-  if (waiting.length !== 2 || !next || next.identity !== null || !identity?.identity) return false;
+  if (waiting.length !== 2 || !next || !isOfPolicy(next) || !identity || isOfPolicy(identity)) return false;
   const name = identity.identity;
   const key = readPolicy(next.document, nodeSuite).root.principals.get(name)?.fingerprint;
   const current = policy.root.principals.get(name)?.fingerprint;
@@ -123,7 +123,7 @@ function isRotation(waiting: readonly Waiting[], { policy, identities }: Trust):
 
 /** Whose key is in the next root may sign as well, where a root principal has proposed that. */
 async function comingRoots(waiting: readonly Waiting[], { policy }: Trust): Promise<RootKeys[]> {
-  const next = waiting.find(({ identity }) => identity === null);
+  const next = waiting.find(isOfPolicy);
   const isProposed = next && (await rootSigners(next.document, policy.root, nodeSuite)).size > 0;
   return isProposed ? [readPolicy(next.document, nodeSuite).root] : [];
 }
@@ -143,7 +143,7 @@ function yetToSign(roots: readonly RootKeys[], chosen: readonly Waiting[], { as 
 }
 
 /** Anyone can put a file where waiting ones are; only what a root principal has proposed is signed along. */
-async function assertProposed(document: ParsedRecord, roots: readonly RootKeys[]): Promise<void> {
+async function assertProposed(document: Waiting['document'], roots: readonly RootKeys[]): Promise<void> {
   for (const root of roots) if ((await rootSigners(document, root, nodeSuite)).size > 0) return;
   const what = document.kind === 'policy' ? 'policy' : `identity ${document.fields.name}`;
   throw new HandoffError('signer_unknown', `No root principal has signed the ${what} that waits for signatures.`, {
@@ -161,7 +161,7 @@ async function assertNobodyLeftOut(
   for (const identity of trust.identities.values()) {
     if (identity.role !== 'maintainer') continue;
     const file = files.find(({ path }) => path === identityPath(identity.name));
-    const next = file ? readIdentity(parseRecord(file.bytes), nodeSuite) : identity;
+    const next = file ? readIdentity(parseAs(file.bytes, 'identity'), nodeSuite) : identity;
     await assertMaintainer(next, policy, nodeSuite).catch((error) => {
       throw error instanceof HandoffError && error.code === 'signer_unknown'
         ? leftOut(identity.name, policy, waiting, options)

@@ -11,7 +11,7 @@ import { type Actor, keyLine, requireIdentity, rootSigner } from '../../journal/
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { nextPolicy, type PolicyChange, planPolicy } from '../../trust/policy-change.ts';
-import { readWaiting, type ShownDocument, type Waiting } from '../../trust/waiting.ts';
+import { isOfPolicy, readWaiting, type ShownDocument } from '../../trust/waiting.ts';
 
 export interface PolicyResult {
   version: number;
@@ -24,10 +24,6 @@ export interface PolicyResult {
   /** Every document that was signed just now. */
   signed?: ShownDocument[];
   commit?: string | null;
-}
-
-function isOfPolicy({ identity }: Waiting): boolean {
-  return identity === null;
 }
 
 export async function policyShow(repository: Repository): Promise<PolicyResult> {
@@ -75,16 +71,17 @@ export async function publishChange(
 
 /** `root.threshold 2`, `root.keys a,b`, `stale_after 900`, `writeback.review true`, `exempt docs/**,*.md` */
 function parseChange(key: string, value: string, trust: Trust): YamlMap {
-  const { fields } = trust.policy.document;
+  const { root } = trust.policy.document.fields;
+  const fields: YamlMap = trust.policy.document.fields;
   const [section = '', leaf] = key.split('.');
-  if (key === 'root.keys') return { root: { ...(fields.root as YamlMap), keys: rootKeys(value, trust) } };
-  const target = leaf === undefined ? fields : (fields[section] as YamlMap | undefined);
+  if (key === 'root.keys') return { root: { ...root, keys: rootKeys(value, trust) } };
+  const target = leaf === undefined ? fields : fields[section];
   const name = leaf ?? section;
-  const isSettable = SETTABLE.has(section) && key.split('.').length <= 2 && target && Object.hasOwn(target, name);
-  const current = isSettable ? target[name] : undefined;
+  const isSettable = SETTABLE.has(section) && key.split('.').length <= 2;
+  const current = isSettable && isMap(target) && Object.hasOwn(target, name) ? target[name] : undefined;
   if (current === undefined || isMap(current)) throw unknownKey(key, fields);
   const parsed = parseLike(current, value);
-  return leaf === undefined ? { [section]: parsed } : { [section]: { ...(target as YamlMap), [leaf]: parsed } };
+  return leaf === undefined || !isMap(target) ? { [section]: parsed } : { [section]: { ...target, [leaf]: parsed } };
 }
 
 const SETTABLE: ReadonlySet<string> = new Set([
@@ -126,7 +123,7 @@ function splitList(value: string): string[] {
     .filter((item) => item !== '');
 }
 
-function isMap(value: YamlValue): boolean {
+function isMap(value: YamlValue | undefined): value is YamlMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -142,8 +139,8 @@ function badValue({ key, value }: PolicySetOptions): (error: unknown) => never {
 
 function unknownKey(key: string, fields: YamlMap): HandoffError {
   const keys = [...SETTABLE].flatMap((name) => {
-    const value = fields[name]!;
-    return isMap(value) ? Object.keys(value as YamlMap).map((leaf) => `${name}.${leaf}`) : [name];
+    const value = fields[name];
+    return isMap(value) ? Object.keys(value).map((leaf) => `${name}.${leaf}`) : [name];
   });
   return new HandoffError('usage', `The policy has no key ${JSON.stringify(key)} that can be set.`, {
     hint: `Keys: ${keys.join(', ')}`,

@@ -5,6 +5,7 @@ import { isOpen } from '../../core/task/order.ts';
 import { isFreeToken } from '../../core/task/rival-tokens.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import { requireSession } from '../../custody/chosen-session.ts';
+import { tidyKnown } from '../../custody/tidy.ts';
 import { append, type Writer } from '../../journal/append.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { removeTrailers, writeTrailers } from '../../journal/commits/trailers.ts';
@@ -61,6 +62,7 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
   assertClaimable(claiming);
   const earlier = isHeldBy(held, session) ? readClaim(dirsOf(repository), session.session_id, id) : null;
   const place = options.worktree ? await planWorktree(repository, task, session, earlier) : null;
+  await tidyKnown(repository, writer.trust, board.known);
   const taken = await enter(repository, claiming, earlier, place);
   const written = taken.path === null ? [] : [taken.path];
   const message = options.commit ? `handoff: ${session.identity} claims ${id}` : null;
@@ -147,7 +149,7 @@ async function enter(
     writeClaim(dirs, session.session_id, claimed);
     if (place) await addWorktree(repository, place);
     if (isBegun(claiming)) return { claim: claimed, path: null };
-    const fields = { task_id, status: 'in_progress', ...(claiming.reason ? { reason: claiming.reason } : {}) };
+    const fields = { task_id, status: 'in_progress' as const, ...(claiming.reason ? { reason: claiming.reason } : {}) };
     const { path } = await append(writer, { kind: 'task', fields });
     return { claim: claimed, path };
   } catch (error) {

@@ -1,9 +1,10 @@
 import { type Entry, find } from '../../audit/source/source.ts';
 import { openWorkTree } from '../../audit/source/work-tree-source.ts';
 import { readSignedDocument } from '../../audit/trust/trust.ts';
-import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
+import type { TaskDefinitionDocument } from '../../core/generated/types.ts';
 import { taskPath } from '../../core/paths.ts';
+import { present } from '../../core/record/present.ts';
 import type { ParsedRecord } from '../../core/record/record.ts';
 import { recordId } from '../../core/record/verify.ts';
 import { assertTask } from '../../core/task/name.ts';
@@ -52,8 +53,9 @@ export async function taskAdd(
 ): Promise<TaskDefineResult> {
   const { tasks, trust, signer } = await prepare(repository, options);
   assertNew(tasks, options.id);
-  const common = { handoff: 1, kind: KIND, repo: trust.repoId, version: 1, prev: null };
-  const fields = { ...common, at: repository.now().toISOString(), task_id: options.id, ...taskKeys(options) };
+  const at = repository.now().toISOString();
+  const common = { handoff: 1, kind: KIND, repo: trust.repoId, version: 1, prev: null, at } as const;
+  const fields = { ...common, task_id: options.id, ...taskKeys(options), title: options.title };
   return define(repository, tasks, signer, fields, `handoff: task ${options.id}`, options);
 }
 
@@ -64,11 +66,12 @@ export async function taskEdit(repository: Repository, options: TaskDefineOption
   if (Object.keys(taskKeys(options)).length === 0)
     throw new HandoffError('usage', 'There is nothing to change.', { hint: 'git handoff task edit --help' });
   const { fields: before, signedBytes } = await readNewest(repository, options.id, trust);
-  const { handoff, kind, repo, version, prev: _, at: __, task_id, ...rest } = before as YamlMap & { kind: typeof KIND };
+  const { title, depends_on, tags, priority, proof, acceptance, prompt, ...rest } = before;
+  const keys = present({ title, depends_on, tags, priority, proof, acceptance, prompt, ...taskKeys(options) });
+  const { handoff, kind, repo, version, prev: _, at: __, task_id, ...extensions } = rest;
   const prev = recordId(signedBytes, nodeSuite);
-  const common = { handoff: handoff!, kind, repo: repo!, version: (version as number) + 1, prev };
-  const keys = { task_id: task_id!, ...inOrder({ ...rest, ...taskKeys(options) }) };
-  const fields = { ...common, at: repository.now().toISOString(), ...keys };
+  const common = { handoff, kind, repo, version: version + 1, prev, at: repository.now().toISOString(), task_id };
+  const fields = { ...common, ...keys, ...extensions };
   return define(repository, tasks, signer, fields, `handoff: task ${options.id}, version ${fields.version}`, options);
 }
 
@@ -99,21 +102,19 @@ function assertPrompt(path: string): void {
   });
 }
 
-type DefinitionFields = YamlMap & { kind: typeof KIND; version: number };
-
 async function define(
   repository: Repository,
   tasks: readonly TaskDefinition[],
   signer: NamedSigner,
-  fields: DefinitionFields,
+  fields: TaskDefinitionDocument,
   message: string,
   options: TaskDefineOptions,
 ): Promise<TaskDefineResult> {
   const { id } = options;
-  const { depends_on = [], priority = 0 } = fields as Partial<TaskDefinition>;
+  const { depends_on = [], priority = 0 } = fields;
   const others = tasks.filter(({ task_id }) => task_id !== id);
   assertNoCycle(linkTasks([...others, { task_id: id, depends_on, priority }]));
-  refuseSecrets({ kind: 'task', fields: taskKeys(options), ...allowedSecret(options) });
+  refuseSecrets({ fields: taskKeys(options), ...allowedSecret(options) });
   const { bytes } = await signDocument(fields, [signer]).catch((error) => Promise.reject(asBadInput(error)));
   warnUndefined(repository, others, depends_on);
   const path = taskPath(id);
@@ -123,8 +124,8 @@ async function define(
 }
 
 /** The keys that were given, in the order of the schema. An empty list is left out: it says nothing. */
-function taskKeys({ title, depends, tags, priority, proof, accept, prompt }: TaskFields): YamlMap {
-  return inOrder({
+function taskKeys({ title, depends, tags, priority, proof, accept, prompt }: TaskFields) {
+  return present({
     title,
     depends_on: unique(depends),
     tags: unique(tags),
@@ -135,18 +136,12 @@ function taskKeys({ title, depends, tags, priority, proof, accept, prompt }: Tas
   });
 }
 
-function inOrder(fields: Record<string, YamlMap[string] | undefined>): YamlMap {
-  const keys = ['title', 'depends_on', 'tags', 'priority', 'proof', 'acceptance', 'prompt'];
-  const known = [...keys, ...Object.keys(fields).filter((key) => !keys.includes(key))];
-  return Object.fromEntries(known.filter((key) => fields[key] !== undefined).map((key) => [key, fields[key]!]));
-}
-
 function unique(list: readonly string[] | undefined): string[] | undefined {
   return list && [...new Set(list)];
 }
 
 /** The definition as it is now: here if the work tree has it, else as HEAD does. */
-async function readNewest(repository: Repository, id: string, trust: Trust): Promise<ParsedRecord> {
+async function readNewest(repository: Repository, id: string, trust: Trust): Promise<ParsedRecord<typeof KIND>> {
   for (const source of [openWorkTree(requireWorkTree(repository)), await currentSource(repository)]) {
     const entry: Entry | null = await find(source, taskPath(id));
     if (entry) return readSignedDocument(source, entry, KIND, trust, nodeSuite);

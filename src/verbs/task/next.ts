@@ -1,7 +1,8 @@
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
-import { type Board, readBoard } from '../../tasks/board.ts';
+import { type Board, localHolders, readBoard } from '../../tasks/board.ts';
 import { type NextAction, nextActions } from '../../tasks/next-actions.ts';
+import { openPlans, type Plan } from '../../tasks/next-plan.ts';
 
 export interface NextResult {
   actions: NextAction[];
@@ -13,14 +14,40 @@ const SHOWN = 10;
 
 /** What can be begun now, the most important first. SPEC §9.1 */
 export async function next(repository: Repository, { limit = SHOWN }: { limit?: number } = {}): Promise<NextResult> {
-  const board = await readBoard(repository, await requireTrust(repository));
-  return { actions: nextActions(board, limit), put_down: putDown(board) };
+  const trust = await requireTrust(repository);
+  const plans = await openPlans<NextAction>(repository, trust);
+  const known = plans?.read();
+  const short = known ? answer(known, limit, localHolders(repository, trust)) : null;
+  if (short) return short;
+  const board = await readBoard(repository, trust);
+  const plan = toPlan(board, Math.max(limit, PLANNED));
+  await plans?.save(plan, board.known);
+  return answer(plan, limit, board.holderOf) ?? { actions: nextActions(board, limit), put_down: putDown(plan, board) };
 }
 
-function putDown({ tasks, known, statusOf, holderOf }: Board): NextResult['put_down'] {
+/** More than anybody asks for, and than others may hold. */
+const PLANNED = 64;
+
+function toPlan(board: Board, most: number): Plan<NextAction> {
+  const { tasks, known, statusOf } = board;
+  const ranked = nextActions({ ...board, holderOf: () => null }, most);
   const begun = tasks.filter(
-    ({ task_id: id }) =>
-      Object.hasOwn(known.history.tasks, id) && statusOf(id) === 'in_progress' && holderOf(id) === null,
+    ({ task_id: id }) => Object.hasOwn(known.history.tasks, id) && statusOf(id) === 'in_progress',
   );
-  return begun.map(({ task_id, title }) => ({ task_id, title }));
+  return {
+    ranked,
+    isAll: ranked.length < most,
+    begun: begun.map(({ task_id, title }) => ({ task_id, title })),
+  };
+}
+
+/** Null where so many of the first are held that others have to be looked for. */
+function answer(plan: Plan<NextAction>, limit: number, holderOf: Board['holderOf']): NextResult | null {
+  const actions = plan.ranked.filter(({ task_id }) => holderOf(task_id) === null).slice(0, limit);
+  if (actions.length < limit && !plan.isAll) return null;
+  return { actions, put_down: putDown(plan, { holderOf }) };
+}
+
+function putDown({ begun }: Plan<NextAction>, { holderOf }: Pick<Board, 'holderOf'>): NextResult['put_down'] {
+  return begun.filter(({ task_id }) => holderOf(task_id) === null);
 }

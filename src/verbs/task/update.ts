@@ -3,6 +3,7 @@ import { assertTask } from '../../core/task/name.ts';
 import { stateOf, type TaskStatus, type TaskTrail, writebackOf } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import { knownTrail } from '../../custody/known-sessions.ts';
+import { tidyKnown } from '../../custody/tidy.ts';
 import { runGit } from '../../git/run.ts';
 import { taskClaimed } from '../../journal/locks/task-lock.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
@@ -43,6 +44,7 @@ export async function taskUpdate(repository: Repository, options: TaskUpdateOpti
   const progress = options.progress ?? progressOf(trail, status);
   const fields = { task_id: id, status, ...(progress === null ? {} : { progress }), ...(notes ? { notes } : {}) };
   const message = `handoff: ${writer.session.identity}, ${id} is ${status}`;
+  await tidyKnown(repository, writer.trust, board.known);
   const { delta_id, path } = await writeRecord(writer, { kind: 'task', fields }, message, options);
   return { task_id: id, status, progress, delta_id, path };
 }

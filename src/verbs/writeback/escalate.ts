@@ -1,6 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { writeYaml } from '../../core/bytes/yaml-write.ts';
 import { HandoffError } from '../../core/error.ts';
 import { quoteWord } from '../../core/text/quote.ts';
@@ -25,13 +24,16 @@ export interface EscalateResult {
   task_id: string;
   branch: string;
   commit_sha: string;
-  thought_record: YamlMap;
+  thought_record: AboutThought;
   /** The file that it was kept in; null when it was put together now. */
   draft: string | null;
   /** The record as a person pastes it, and what they run then. */
   yaml: string;
   command: string;
 }
+
+/** As much of a thought as there is, and at least where the work is. */
+type AboutThought = ThoughtFields & { branch: string; commit_sha: string };
 
 /** What a person needs who writes the record for an agent that cannot. It changes nothing. */
 export async function escalate(repository: Repository, options: EscalateOptions): Promise<EscalateResult> {
@@ -40,21 +42,22 @@ export async function escalate(repository: Repository, options: EscalateOptions)
   await readTask(repository, trust, id);
   const draft = file ?? (await newestDraft(repository, trust, id));
   const thought_record = draft === null ? await thoughtNow(repository, trust, options) : keptThought(draft, id);
-  const { branch, commit_sha } = thought_record as Record<'branch' | 'commit_sha', string>;
+  const { branch, commit_sha } = thought_record;
   const yaml = writeYaml(thought_record);
   const command = `git handoff thought ${quoteWord(id)} --file thought.yaml`;
   return { task_id: id, branch, commit_sha, thought_record, draft, yaml, command };
 }
 
 /** Its summary is left for whoever writes it. */
-async function thoughtNow(repository: Repository, trust: Trust, options: EscalateOptions): Promise<YamlMap> {
+async function thoughtNow(repository: Repository, trust: Trust, options: EscalateOptions): Promise<AboutThought> {
   const { session } = await requireSession(repository, trust, options);
   return (await planThought(repository, trust, session, options.id, {})).kept;
 }
 
-function keptThought(draft: string, id: string): YamlMap {
+function keptThought(draft: string, id: string): AboutThought {
   const fields = readThought(draft);
-  if (fields.task_id === id && fields.branch && fields.commit_sha) return fields as unknown as YamlMap;
+  const { task_id, branch, commit_sha } = fields;
+  if (task_id === id && branch && commit_sha) return { ...fields, branch, commit_sha };
   throw new HandoffError('usage', `${draft} is no draft of a thought about ${id}.`, {
     hint: `git handoff escalate ${quoteWord(id)} without --file looks for one itself.`,
     data: { path: draft },

@@ -4,6 +4,7 @@ import { openTree } from '../../audit/source/tree-source.ts';
 import { hasPolicy, loadTrust } from '../../audit/trust/trust.ts';
 import type { Budget } from '../../core/budget.ts';
 import { type Finding, hinting } from '../../core/error.ts';
+import { later } from '../../core/later.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
@@ -35,11 +36,12 @@ export interface GateOptions {
 /** May head replace base on a protected branch? SPEC §10 */
 export async function gate(repository: Repository, options: GateOptions): Promise<GateResult> {
   if (options.root !== undefined) assertRoot(options.root);
+  const resolving = later(resolveEnds(repository, options)); // git answers that while its configuration is read
   const budget = options.budget ?? (await budgetOf(repository));
   const { git, stop } = stoppable(limitMemory(repository.git, budget.memory));
   const comparer = openComparer({ ...repository, git }, (merges) => budget.spend('merges', merges));
   try {
-    const ends = await resolveEnds(repository, options);
+    const ends = await resolving;
     const judging = () => judgeEnds(hurried({ ...repository, git }, budget), options, { ends, comparer, budget });
     return await withinBudget(budget, stop, judging, (finding) => answer(ends, 0, null, [finding]));
   } finally {

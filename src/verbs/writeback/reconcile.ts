@@ -1,16 +1,17 @@
 import { posix } from 'node:path';
-import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
+import type { ThoughtRecord } from '../../core/generated/types.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import { parseRecordName } from '../../core/paths.ts';
-import { parseRecord } from '../../core/record/record.ts';
+import type { SharedFields } from '../../core/record/kinds.ts';
+import { parseAs, parseSessionRecord } from '../../core/record/record.ts';
 import { recordId } from '../../core/record/verify.ts';
 import {
   stateOf,
-  type TaskRecord,
   type TaskThought,
   type TaskTrail,
+  type TracedRecord,
   wholeTrail,
   writebackAtChange,
   writebackOf,
@@ -19,6 +20,7 @@ import { listSome } from '../../core/text/list-some.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { type Known, readKnown } from '../../custody/known-sessions.ts';
+import { tidyKnown } from '../../custody/tidy.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { append } from '../../journal/append.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
@@ -52,7 +54,9 @@ export async function reconcile(repository: Repository, options: ReconcileOption
   const found = tip ? await findReverts(repository, tip.oid, await doneChanges(repository, trust, known)) : new Map();
   const reverts = [...found].map(([{ task_id, commit_sha }, by]): Revert => ({ task_id, commit_sha, by }));
   const reinstated = reverts.map(({ task_id }) => task_id);
-  if (!options.dryRun && reverts.length > 0) await reinstate(repository, options, reverts, tip!.ref);
+  const isWriting = !options.dryRun && reverts.length > 0;
+  if (isWriting) await tidyKnown(repository, trust, known);
+  if (isWriting) await reinstate(repository, options, reverts, tip!.ref);
   return {
     branch: tip?.ref ?? null,
     reverted: reverts.map(({ task_id, commit_sha, by }) => ({ task_id, commit_sha, reverted_by: by[0]! })),
@@ -119,8 +123,8 @@ async function doneChange(
 }
 
 /** What was only written under its lock does not change a task. */
-function taskOf({ record }: TaskRecord): string {
-  return String(record.fields.task_id ?? '');
+function taskOf({ record: { fields } }: TracedRecord): string {
+  return ('task_id' in fields && fields.task_id) || '';
 }
 
 async function toChange(
@@ -131,12 +135,10 @@ async function toChange(
 ): Promise<DoneChange | null> {
   const fields = await readThoughtRecord(repository, known, thought);
   if (!fields) return null;
-  const { commit_sha, patch_id = null, commit_patch_ids = [] } = fields as unknown as ThoughtFields;
+  const { commit_sha, patch_id = null, commit_patch_ids = [] } = fields;
   const since = await beginnings(repository, thought.path, commit_sha);
   return { task_id, commit_sha, patch_id, commit_patch_ids, since, earlier: null };
 }
-
-type ThoughtFields = Pick<DoneChange, 'commit_sha' | 'patch_id' | 'commit_patch_ids'>;
 
 /** The commit itself, which a squash may have left behind, and the one at which its session began. */
 async function beginnings({ store }: Repository, path: string, commit: Oid): Promise<Oid[]> {
@@ -144,9 +146,10 @@ async function beginnings({ store }: Repository, path: string, commit: Oid): Pro
   for (const kind of ['start', 'pickup']) {
     const name = `HEAD:${posix.dirname(path)}/0001-${kind}.yaml`;
     if (!(await store.has(name))) continue;
-    const opening = parseRecord(await store.readBlob((await store.resolve(name))!, MAX_RECORD_BYTES));
-    if (opening.fields.head === null) return []; // there was nothing before
-    if (typeof opening.fields.head === 'string') found.push(opening.fields.head);
+    const bytes = await store.readBlob((await store.resolve(name))!, MAX_RECORD_BYTES);
+    const { head }: SharedFields = parseSessionRecord(bytes).fields;
+    if (head === null) return []; // there was nothing before
+    if (head !== undefined) found.push(head);
   }
   const present = await Promise.all(found.map((oid) => store.has(`${oid}^{commit}`)));
   return found.filter((_, at) => present[at]);
@@ -157,10 +160,10 @@ async function readThoughtRecord(
   repository: Repository,
   { live }: Known,
   { path, delta_id }: TaskThought,
-): Promise<YamlMap | null> {
+): Promise<ThoughtRecord | null> {
   const bytes = journalledThought(repository, live, path) ?? (await committedThought(repository, path));
   if (!bytes) return null;
-  const record = parseRecord(bytes);
+  const record = parseAs(bytes, 'thought');
   if (recordId(record.signedBytes, nodeSuite) === delta_id) return record.fields;
   throw new HandoffError('record_changed', `${path} is not the record that was verified.`, {
     hint: 'git handoff verify says more.',

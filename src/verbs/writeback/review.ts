@@ -2,6 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { type TaskThought, writebackOf } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import { knownTrail, readKnown } from '../../custody/known-sessions.ts';
+import { tidyKnown } from '../../custody/tidy.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { readTask, type TaskDefinition } from '../../repository/task-definitions.ts';
 import { openWriter, type RecordOptions, type RecordResult, writeRecord } from '../session/record-verbs.ts';
@@ -22,10 +23,12 @@ export async function review(repository: Repository, options: ReviewOptions): Pr
   const { session, trust } = writer;
   const task = await readTask(repository, trust, id);
   const checked = checkedItems(task, options.checked ?? []);
-  const thought = writebackOf(await knownTrail(await readKnown(repository, trust), id));
+  const known = await readKnown(repository, trust);
+  const thought = writebackOf(await knownTrail(known, id));
   if (!thought) throw noThought(id);
   warnings(task, verdict, checked, thought, session.identity).forEach(repository.warn);
   const about = { task_id: id, verdict, thought: thought.delta_id, commit_sha: thought.commit, checked };
+  await tidyKnown(repository, trust, known);
   const draft = { kind: 'review' as const, fields: { ...about, ...(text?.trim() ? { text } : {}) } };
   return writeRecord(writer, draft, `handoff: ${session.identity} reviews ${id}`, options);
 }

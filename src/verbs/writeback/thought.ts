@@ -1,6 +1,7 @@
-import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
+import type { ThoughtRecord } from '../../core/generated/types.ts';
 import { ROOT } from '../../core/paths.ts';
+import { present } from '../../core/record/present.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { commandLine } from '../../core/text/command-line.ts';
 import { quoteWord } from '../../core/text/quote.ts';
@@ -10,11 +11,12 @@ import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { asIo } from '../../journal/drafts/kept-draft.ts';
 import type { RecordDraft } from '../../journal/drafts/record-draft.ts';
 import type { Blocker, ThoughtFields } from '../../journal/drafts/thought-file.ts';
+import { tryRememberClock } from '../../journal/sessions/next-clock.ts';
 import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import type { CommandToRun } from '../../writeback/run-command.ts';
 import { gatherEvidence } from '../../writeback/run-evidence.ts';
-import { type PlannedThought, planThought, readThought } from '../../writeback/thought-record.ts';
+import { type KeptThought, type PlannedThought, planThought, readThought } from '../../writeback/thought-record.ts';
 import { allowedSecret, openWriter, type RecordOptions, type RecordResult } from '../session/record-verbs.ts';
 
 /** `commit` is the commit that it is about; the record itself is staged. */
@@ -35,7 +37,7 @@ export interface ThoughtOptions extends Omit<RecordOptions, 'commit'> {
 }
 
 export interface ThoughtResult extends RecordResult {
-  record: YamlMap;
+  record: ThoughtRecord;
 }
 
 /** The writeback for a task. SPEC §9.2 */
@@ -59,6 +61,7 @@ async function write(repository: Repository, options: ThoughtOptions, given: Tho
   if (!given.summary?.trim()) throw noSummary(id); // whoever named what is not there hears of that first
   await warnIfNothing(repository, planned.fields);
   const draft = toDraft(run ? await withRun(repository, writer, planned, run, options) : planned, options);
+  tryRememberClock(repository, planned.clock);
   const { delta_id, path, fields: record } = await append(writer, draft);
   await publishRecords(repository, writer.session, [path], null, recordOptions);
   return { delta_id, path, record };
@@ -89,24 +92,25 @@ async function withRun(
   options: ThoughtOptions,
 ): Promise<PlannedThought> {
   assertWritable(withLiveness(repository, trust, session));
-  const tests_run = [...new Set([...(planned.fields.tests_run as string[]), commandLine(run)])];
+  const tests_run = [...new Set([...planned.fields.tests_run, commandLine(run)])];
   assertDraft(trust, session.identity, toDraft(withFields(planned, { tests_run }), options));
   const ran = await gatherEvidence(repository, session, run);
-  const evidence = [...((planned.fields.evidence ?? []) as YamlMap[]), { ...ran }] as YamlMap[];
+  const evidence = [...(planned.fields.evidence ?? []), ran];
   return withFields(planned, { tests_run, evidence });
 }
 
 /** In the order of the schema, whatever is added. */
-function withFields({ fields, kept }: PlannedThought, { tests_run, evidence }: YamlMap): PlannedThought {
-  const ordered = (map: YamlMap): YamlMap => {
-    const { summary, blockers, files_changed, related_thought_records, base, ...before } = map;
-    const after = { summary, blockers, files_changed, related_thought_records, base } as YamlMap;
-    return { ...before, tests_run: tests_run!, ...(evidence ? { evidence } : {}), ...after };
-  };
-  return { fields: ordered(fields), kept: ordered(kept) };
+function withFields({ fields, kept, clock }: PlannedThought, added: Partial<ThoughtRecord>): PlannedThought {
+  return { fields: inOrder({ ...fields, ...added }), kept: inOrder({ ...kept, ...added }), clock };
 }
 
-function toDraft({ fields, kept }: PlannedThought, options: ThoughtOptions): RecordDraft {
+function inOrder(thought: KeptThought): KeptThought {
+  const { tests_run, evidence, summary, blockers, files_changed, related_thought_records, base, ...before } = thought;
+  const after = { tests_run, evidence, summary, blockers, files_changed, related_thought_records, base };
+  return { ...before, ...present(after) };
+}
+
+function toDraft({ fields, kept }: PlannedThought, options: ThoughtOptions): RecordDraft<'thought'> {
   return { kind: 'thought', fields, kept, ...allowedSecret(options) };
 }
 
@@ -124,9 +128,12 @@ function asWritebackFailure(thrown: unknown, id: string): unknown {
   });
 }
 
-async function warnIfNothing(repository: Repository, { commit_sha, files_changed }: YamlMap): Promise<void> {
-  if ((files_changed as string[]).length > 0) return;
-  const what = `Up to commit ${(commit_sha as string).slice(0, 12)} nothing has changed outside ${ROOT}`;
+async function warnIfNothing(
+  repository: Repository,
+  { commit_sha, files_changed }: PlannedThought['fields'],
+): Promise<void> {
+  if (files_changed.length > 0) return;
+  const what = `Up to commit ${commit_sha.slice(0, 12)} nothing has changed outside ${ROOT}`;
   // the comparison was spared, so there is a process left to look
   if (await isClean(repository.git, ROOT, true)) repository.warn(`${what}; --base names where the work began.`);
   else repository.warn(`${what}: what is in the work tree is not in the commit; commit first.`);

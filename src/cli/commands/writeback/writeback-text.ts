@@ -1,4 +1,4 @@
-import type { Evidence, ThoughtFields } from '../../../journal/drafts/thought-file.ts';
+import type { Evidence } from '../../../journal/drafts/thought-file.ts';
 import type { EscalateResult } from '../../../verbs/writeback/escalate.ts';
 import type { ReconcileResult } from '../../../verbs/writeback/reconcile.ts';
 import type { ThoughtResult } from '../../../verbs/writeback/thought.ts';
@@ -9,8 +9,7 @@ import { claimedOnly } from './gate-formats/facts.ts';
 
 /** What ran is told from what is claimed. */
 export function formatThought({ delta_id, path, record }: ThoughtResult, paint: Paint): string {
-  const thought = record as unknown as Required<ThoughtFields>; // but for evidence, every one of them has these
-  const { task_id, branch, commit_sha, tests_run, files_changed, blockers, evidence = [] } = thought;
+  const { task_id, branch, commit_sha, tests_run, files_changed, blockers, evidence = [] } = record;
   const claimed = claimedOnly({ tests_run, evidence });
   const rows: [string, string][] = [
     ['commit', `${commit_sha.slice(0, 12)} on ${branch}`],
