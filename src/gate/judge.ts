@@ -14,7 +14,9 @@ import type { Repository } from '../repository/repository.ts';
 import { evidenceIn } from '../repository/tree-evidence.ts';
 import { accountsFor, waivedAmong } from './accounts.ts';
 import { judgeClocks } from './clocks.ts';
+import { codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
+import { judgeForgeMerge } from './coverage/forge-merge.ts';
 import { judgeDefinitions, openDefinitions } from './definitions.ts';
 import { gateFacts } from './facts.ts';
 import { judgeLedger } from './ledger.ts';
@@ -58,7 +60,7 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const { writeback: rules, exempt } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
   // SPEC §10.5, §10.6: what thoughts cover decides on reviews and done tasks too, even where code needs no thought
   const isAsked = rules.required || rules.review || done.length > 0;
-  const code = { exempt, isRequired: rules.required };
+  const code = { patterns: exempt, isRequired: rules.required };
   const writeback = isAsked ? await judgeCode(repository, input, arrived, code) : NO_CODE;
   const all = [
     ...findings,
@@ -103,11 +105,12 @@ async function judgeCode(
   repository: Repository,
   { base, head, range, before, known, comparer, budget }: JudgedCase,
   { outcome, added, accounts, evidence }: Arrived,
-  { exempt, isRequired }: { exempt: readonly string[]; isRequired: boolean },
+  { patterns, isRequired }: { patterns: readonly string[]; isRequired: boolean },
 ): Promise<Writeback> {
+  const exempt = { patterns, files: await filesAmong(before, namedPaths(patterns)) };
   // compared with base itself, what differs is not there
   const isCompared = known.length === 0 && outcome.result === outcome.theirs;
-  return judgeWriteback(repository, {
+  const writeback = await judgeWriteback(repository, {
     base,
     head,
     range,
@@ -117,7 +120,7 @@ async function judgeCode(
     whole: known.length > 0 ? null : outcome.beginnings,
     accounts,
     waived: new Set(waivedIn(added)),
-    exempt: { patterns: exempt, files: await filesAmong(before, namedPaths(exempt)) },
+    exempt,
     older: async (commits, patchIds) => ({
       accounts: await accountsFor(evidence, commits, patchIds),
       waived: await waivedAmong(evidence, commits),
@@ -125,6 +128,11 @@ async function judgeCode(
     dropped: outcome.dropped,
     isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
   });
+  if (outcome.mergeBases === null || !isRequired) return writeback;
+  const { mergeBases } = outcome;
+  const codeOf = codeBy(exempt.patterns, exempt.files);
+  const merged = await judgeForgeMerge(comparer, codeOf, { base, head, mergeBases });
+  return { ...writeback, findings: [...writeback.findings, ...merged] };
 }
 
 async function filesAmong(source: Source, paths: readonly string[]): Promise<Set<string>> {

@@ -30,6 +30,8 @@ export interface Outcome {
   beginnings: Comparison[];
   /** What base has and is not in head's past, where head takes its place all the same. */
   dropped: Range;
+  /** Where head is to be merged: what it and base have in common. Null where it is what will be there. */
+  mergeBases: readonly Oid[] | null;
 }
 
 const NOTHING: Range = { commits: [], boundary: new Set() };
@@ -44,11 +46,12 @@ export async function openOutcome({ git, store }: Repository, input: Case, repor
   const isAhead = base === head || range.boundary.has(base);
   if (isAhead || replaces) {
     const dropped = isAhead ? NOTHING : await readRange(git, base, [head]);
-    return { theirs, result: theirs, beginnings: comparisons([before], theirs), dropped };
+    return { theirs, result: theirs, beginnings: comparisons([before], theirs), dropped, mergeBases: null };
   }
-  const bases = await Promise.all((await store.mergeBases(base, head)).map((oid) => openTree(store, oid)));
+  const mergeBases = await store.mergeBases(base, head);
+  const bases = await Promise.all(mergeBases.map((oid) => openTree(store, oid)));
   const result = metered(await openMerged({ ours: before, theirs, bases }, ROOT, report), budget);
-  return { theirs, result, beginnings: comparisons(bases, theirs), dropped: NOTHING };
+  return { theirs, result, beginnings: comparisons(bases, theirs), dropped: NOTHING, mergeBases };
 }
 
 /** Where there is nothing to begin from, all of it is new. */

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { exemption } from '../../src/core/writeback/exemption.ts';
+import { exemptFolders, exemption } from '../../src/core/writeback/exemption.ts';
 
 test.each([
   ['package-lock.json', ['package-lock.json'], ['a/package-lock.json', 'package-lock.jsonx', 'xpackage-lock.json']],
@@ -17,4 +18,21 @@ test.each([
 
 test('nothing is exempt where nothing is said', () => {
   expect(exemption([])('a')).toBe(false);
+});
+
+test('a folder in which something is exempt is one that is looked into', () => {
+  const name = fc.constantFrom('a', 'b', 'ab', 'a.b', '.');
+  const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'));
+  const part = fc.constantFrom('a', 'b', 'ab', '*', '**', 'a*', '*.b');
+  const pattern = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
+  fc.assert(
+    fc.property(path, pattern, fc.boolean(), (file, each, isFolder) => {
+      const patterns = [isFolder ? `${each}/` : each];
+      const folders = [...file.matchAll(/\//g)].map(({ index }) => file.slice(0, index + 1));
+      return !exemption(patterns)(file) || folders.every(exemptFolders(patterns));
+    }),
+    { numRuns: 2000 },
+  );
+  expect(exemptFolders(['docs/**'])('src/')).toBe(false);
+  expect(exemptFolders([])('src/')).toBe(false);
 });

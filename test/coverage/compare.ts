@@ -45,7 +45,8 @@ export async function compareHistories({ lab, open }: Workplace, seeds: Iterable
       const slow = await judgeByReference(lab.courts[court], step);
       assertSame(`seed ${seed}, step ${at}, ${court}: ${[...step.kinds].join(', ')}`, fast, slow);
       assertNotRogue(`seed ${seed}, step ${at}`, step, fast);
-      for (const kind of [...step.kinds, court, passes(fast) ? 'passes' : 'is refused']) count(tally, kind);
+      const verdict = fast.isMergedUnlike ? 'would be merged unlike' : passes(fast) ? 'passes' : 'is refused';
+      for (const kind of [...step.kinds, court, verdict]) count(tally, kind);
     }
   }
   return tally;
@@ -78,5 +79,6 @@ export const KINDS = [
   ...['the same patch elsewhere', 'amended pick', 'main has moved', 'merge of main', 'merge of main with a conflict'],
   ...['conflict', 'evil merge', 'rogue commit', 'waiver', 'thought of the base', 'forgotten thought'],
   ...['lines', 'rename', 'add', 'delete', 'mode', 'exempt', 'folder', 'link', 'docs/link.md', 'image.bin', 'library'],
-  ...['plain', 'hostile', 'pruned', 'passes', 'is refused'],
+  ...['copy', 'edited copy', 'removed copy', 'moved aside', 'moved back', 'criss-cross'],
+  ...['plain', 'hostile', 'pruned', 'passes', 'is refused', 'would be merged unlike'],
 ] as const;

@@ -1,3 +1,4 @@
+import { editBeside, moveAside } from './beside.ts';
 import type { Entry } from './objects.ts';
 import type { Random } from './random.ts';
 
@@ -25,7 +26,7 @@ export interface Edited {
   kind: string;
 }
 
-const FILE = '100644';
+export const FILE = '100644';
 const WORDS = ['open', 'shut', 'read', 'send', 'wait', 'done'];
 
 /** Some blocks of lines, which repeat themselves in some files: there a patch fits at several places. */
@@ -70,7 +71,10 @@ export function edit(random: Random, files: Texts, mark?: string): Edited {
   if (textPaths(files).length === 0) return addFile(random, files, mark);
   const lines = editLines(random, files, mark);
   if (random.chance(mark === undefined ? 0.6 : 0.9)) return lines;
-  const other = random.one(OTHERS)(random, mark === undefined && random.chance(0.5) ? files : lines.files);
+  const other = random.one(mark === undefined ? [...OTHERS, ...ASIDE] : OTHERS)(
+    random,
+    mark === undefined && random.chance(0.5) ? files : lines.files,
+  );
   return { ...other, edit: null };
 }
 
@@ -87,7 +91,7 @@ function editLines(random: Random, files: Texts, mark?: string): Edited {
   return { files: applyEdit(files, made)!, edit: made, kind: 'lines' };
 }
 
-function textPaths(files: Texts): string[] {
+export function textPaths(files: Texts): string[] {
   return [...files].filter(([path, { mode }]) => path.endsWith('.txt') && mode === FILE).map(([path]) => path);
 }
 
@@ -116,6 +120,9 @@ const OTHERS: readonly Editor[] = [
   changeGuide,
   replaceByFolder,
 ];
+
+/** Git may follow these from code, or into it: what it merges then wants an account, also where it is honest. */
+const ASIDE: readonly Editor[] = [editBeside, editBeside, moveAside];
 
 function rename(random: Random, files: Texts): Edited {
   const path = random.one(textPaths(files));

@@ -17,11 +17,11 @@ export function exemptPaths({ objects, base, exempt }: Asked): IsCode {
     [before, after].some((files) => isUnlikeFile(files, path)) || !patterns.some((pattern) => pattern.test(path));
 }
 
-/** A link, a submodule, or a folder in the place of a file. */
+/** A link, a submodule, or a folder in the place of a file, or a file in the place of a folder. */
 function isUnlikeFile(files: Files, path: string): boolean {
   const mode = files.get(path)?.mode;
   if (mode !== undefined) return mode === '120000' || mode === '160000';
-  return [...files.keys()].some((other) => other.startsWith(`${path}/`));
+  return [...files.keys()].some((other) => other.startsWith(`${path}/`) || path.startsWith(`${other}/`));
 }
 
 /** A path or a folder; for files only if its last name has a `*`, or if it names a file at B. */

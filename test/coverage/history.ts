@@ -1,4 +1,5 @@
 import type { Account } from '../../src/core/writeback/account.ts';
+import { editBeside } from './beside.ts';
 import { applyEdit, edit, firstFiles, type LineEdit } from './edits.ts';
 import type { Change } from './judge.ts';
 import { land } from './landing.ts';
@@ -184,6 +185,7 @@ async function develop(making: Making): Promise<Branch> {
   const head = (): Oid => branch.commits.at(-1) ?? fork;
   for (let n = 1 + random.below(4); n > 0; n--) {
     if (branch.commits.length > 0 && random.chance(0.15)) mergeMain(making, branch.commits, fork);
+    if (random.chance(0.15)) weave(making, branch.commits, head());
     const edited = edit(random, writer.read(head()));
     kinds.add(edited.kind);
     const oid = writer.commit(edited.files, [head()]);
@@ -208,6 +210,23 @@ function mergeMain({ random, writer, main, kinds }: Making, commits: Oid[], fork
   if (!made) return;
   kinds.add(made.conflicts.length > 0 ? 'merge of main with a conflict' : 'merge of main');
   commits.push(writer.commit(resolved(random, writer, made, ours, theirs), [ours, theirs]));
+}
+
+/** Two sides that have met twice: of what they have in common neither is the newer. */
+function weave({ random, writer, kinds }: Making, commits: Oid[], from: Oid): void {
+  const oneMore = (onto: Oid): Oid => {
+    const edited = (random.chance(0.7) ? editBeside : edit)(random, writer.read(onto));
+    kinds.add(edited.kind);
+    return writer.commit(edited.files, [onto]);
+  };
+  const join = (ours: Oid, theirs: Oid): Oid => {
+    const made = writer.merge(ours, theirs);
+    return made ? writer.commit(resolved(random, writer, made, ours, theirs), [ours, theirs]) : oneMore(ours);
+  };
+  const [one, two] = [oneMore(from), oneMore(oneMore(from))];
+  const [left, right] = [oneMore(join(one, two)), oneMore(join(two, one))];
+  commits.push(join(left, right));
+  kinds.add('criss-cross');
 }
 
 /** The same change of lines where the file looks the same: another change. Null where it does not. */

@@ -1,6 +1,8 @@
 import { DEFAULT_LIMITS, openBudget } from '../../src/core/budget.ts';
 import type { Account } from '../../src/core/writeback/account.ts';
 import { namedPaths } from '../../src/core/writeback/exemption.ts';
+import { codeBy } from '../../src/gate/coverage/code.ts';
+import { judgeForgeMerge } from '../../src/gate/coverage/forge-merge.ts';
 import { judgeWriteback } from '../../src/gate/writeback.ts';
 import type { Range, RangeCommit } from '../../src/git/refs/range.ts';
 import type { Court } from './lab.ts';
@@ -28,6 +30,7 @@ export interface Verdict {
   unclaimed: string[];
   covers: Record<string, string[]>;
   anchored: string[];
+  isMergedUnlike: boolean;
 }
 
 const NOTHING: Range = { commits: [], boundary: new Set() };
@@ -39,6 +42,7 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
   const treeOf = (oid: Oid): Oid => objects.commit(oid)!.tree;
   const beginnings = isAhead || !isMerged ? [base] : mergeBases(objects, base, head);
   const [before, after] = [base, head].map((oid) => objects.files(treeOf(oid))) as [Files, Files];
+  const named = { patterns: exempt, files: new Set(namedPaths(exempt).filter((path) => before.has(path))) };
   const { findings, covers, isAnchored } = await judgeWriteback(repository, {
     base,
     head,
@@ -50,7 +54,7 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
     dropped: isAhead || isMerged ? NOTHING : rangeOf(objects, base, head),
     accounts,
     waived,
-    exempt: { patterns: exempt, files: new Set(namedPaths(exempt).filter((path) => before.has(path))) },
+    exempt: named,
     older: async (commits, patchIds) => ({
       accounts: baseAccounts.filter((account) => isAbout(account, commits, patchIds)),
       waived: [...baseWaived].filter((oid) => commits.includes(oid)),
@@ -60,6 +64,9 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
       return a?.mode === b?.mode && a?.oid === b?.oid;
     },
   });
+  const codeOf = codeBy(named.patterns, named.files);
+  const merge = { base, head, mergeBases: beginnings };
+  const merged = isAhead || !isMerged ? [] : await judgeForgeMerge(comparer, codeOf, merge);
   const anchored = new Set<Account>();
   for (const account of accounts) if (await isAnchored(account)) anchored.add(account);
   const arriving = new Set(range.commits.map(({ oid }) => oid));
@@ -70,6 +77,7 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
     unclaimed: findings.flatMap(({ code, path }) => (code === 'files_uncovered' ? path! : [])).sort(),
     covers: toLists(covers),
     anchored: namesOf(anchored, accounts, ancestorsOf(objects, base)),
+    isMergedUnlike: merged.length > 0,
   };
 }
 
@@ -105,6 +113,7 @@ export async function judgeByReference(court: Court, change: Change): Promise<Ve
     unclaimed: answer.unclaimed.toSorted(),
     covers: toLists(answer.covers),
     anchored: namesOf(answer.anchored, change.accounts, ancestorsOf(objects, change.base)),
+    isMergedUnlike: answer.isMergedUnlike,
   };
 }
 
@@ -119,6 +128,6 @@ function namesOf(anchored: ReadonlySet<Account>, accounts: readonly Account[], b
   return asked.map(({ delta_id }) => delta_id);
 }
 
-export function passes({ open, undone, unclaimed }: Verdict): boolean {
-  return open.length + undone.length + unclaimed.length === 0;
+export function passes({ open, undone, unclaimed, isMergedUnlike }: Verdict): boolean {
+  return open.length + undone.length + unclaimed.length === 0 && !isMergedUnlike;
 }

@@ -18,8 +18,6 @@ export interface Merging {
   objects: Objects;
   /** Null where git makes no such merge. */
   merge(commits: readonly Oid[]): Merge | null;
-  /** To merge a commit with a tree, the commit's parent being what they have in common. */
-  pick(commit: Oid, onto: Oid): Merge | null;
   /** To merge two trees, a third being what they have in common. */
   mergeTrees(common: Oid, ours: Oid, theirs: Oid): Merge | null;
   close(): void;
@@ -35,7 +33,6 @@ export function openMerging(objectsFolder: string, scratch: string): Merging {
       known.set(name, mergeTrivially(objects, ours, theirs) ?? mergeTwo(bare, objects, ours, theirs));
     return known.get(name)!;
   };
-  const treeOf = (commit: Oid): Oid => objects.commit(commit)!.tree;
   const mergeTrees = (...[common, ...sides]: [Oid, Oid, Oid]): Merge | null => {
     const before = writeCommit(objects, { tree: common, parents: [] });
     const [ours, theirs] = sides.map((tree) => writeCommit(objects, { tree, parents: [before] }));
@@ -45,10 +42,6 @@ export function openMerging(objectsFolder: string, scratch: string): Merging {
     dir: bare,
     objects,
     merge: (commits) => mergeAll(objects, two, commits),
-    pick(commit, onto) {
-      const { tree, parents } = objects.commit(commit)!;
-      return mergeTrees(parents.length === 0 ? objects.write('tree', '') : treeOf(parents[0]!), onto, tree);
-    },
     mergeTrees,
     close: () => rmSync(bare, { recursive: true, force: true }),
   };

@@ -19,6 +19,7 @@ export interface Commit {
   tree: Oid;
   parents: readonly Oid[];
   author: string;
+  committer: string;
 }
 
 /** The loose objects of some folders, read and written without a process: a small history costs nothing. */
@@ -76,7 +77,8 @@ function parseCommit(oid: Oid, text: string): Commit {
   const lines = text.slice(0, text.indexOf('\n\n')).split('\n');
   const all = (name: string) =>
     lines.filter((line) => line.startsWith(`${name} `)).map((l) => l.slice(name.length + 1));
-  return { oid, tree: all('tree')[0]!, parents: all('parent'), author: all('author')[0]! };
+  const [author, committer] = [all('author')[0]!, all('committer')[0]!];
+  return { oid, tree: all('tree')[0]!, parents: all('parent'), author, committer };
 }
 
 function* entriesOf(read: Objects['read'], tree: Oid, folder: string): Generator<[string, Entry]> {

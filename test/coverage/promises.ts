@@ -1,4 +1,5 @@
 import type { Account } from '../../src/core/writeback/account.ts';
+import { assertCodeAlone } from './code-alone-promise.ts';
 import type { Workplace } from './compare.ts';
 import { edit, firstFiles } from './edits.ts';
 import { type Change, judgeFast, passes, type Verdict } from './judge.ts';
@@ -140,6 +141,7 @@ export const PROMISES: readonly [string, Promised][] = [
       }
     },
   ],
+  ['what is no code does not change what becomes of code, whatever is merged with what', assertCodeAlone],
 ];
 
 const COURTS: readonly CourtName[] = ['plain', 'hostile', 'pruned'];

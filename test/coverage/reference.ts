@@ -1,9 +1,9 @@
 import { byNewest } from '../../src/core/session/newest.ts';
 import type { Account } from '../../src/core/writeback/account.ts';
 import type { Changes } from '../../src/git/changes/changes.ts';
+import { type CodeMerge, type CodeMerging, openCodeMerging } from './code-alone.ts';
 import { exemptPaths, type IsCode } from './exempt.ts';
 import { standsAtOnePlace } from './hunks.ts';
-import { withoutLures } from './lures.ts';
 import type { Merge, Merging } from './merging.ts';
 import { ancestorsOf, type Commit, type Files, mergeBases, type Objects, type Oid } from './objects.ts';
 
@@ -37,6 +37,8 @@ export interface Answer {
   unclaimed: string[];
   /** M72: what B has and H drops. */
   undone: Oid[];
+  /** H is to be merged, and that would give other code than merging code alone. */
+  isMergedUnlike: boolean;
 }
 
 /** Slow and obvious: SPEC §10.4, step by step. */
@@ -49,7 +51,7 @@ export async function judgeSlowly(question: Question): Promise<Answer> {
   const isCode = exemptPaths(question);
   const here: Here = {
     ...question,
-    merging: withoutLures(question.merging, objects, isCode),
+    code: openCodeMerging(question.merging, objects, isCode),
     known: new Map(),
     patchIdOf,
     behindBase,
@@ -98,10 +100,11 @@ export async function judgeSlowly(question: Question): Promise<Answer> {
   const unclaimed = unclaimedPaths(here, { accounts: claiming, waived, byGit });
   const isFound = (account: Account) => found.has(account) || findByGit(here, candidates, account) !== null;
   const anchored = anchoredAmong(here, elsewhere.filter(isFound));
-  return { changes, covers, open, anchored, unclaimed, undone: undoneBy(here) };
+  return { changes, covers, open, anchored, unclaimed, undone: undoneBy(here), isMergedUnlike: isMergedUnlike(here) };
 }
 
 interface Here extends Question {
+  code: CodeMerging;
   /** What commits change, as far as it was asked. */
   known: Map<Oid, Changed>;
   patchIdOf(commit: Oid): string | null;
@@ -161,11 +164,11 @@ function readChanged(here: Here, oid: Oid): Changed {
   const treeOf = (commit: Oid) => objects.commit(commit)!.tree;
   if (parents.length === 0) return differing(here, new Map(), objects.files(tree));
   if (parents.length === 1) return differing(here, objects.files(treeOf(parents[0]!)), objects.files(tree));
-  const again = merging.merge(parents);
+  const again = here.code.merge(parents, tree);
   if (!again)
     return new Map(parents.flatMap((each) => [...differing(here, objects.files(treeOf(each)), objects.files(tree))]));
   const files = merging.objects.files(again.tree);
-  return new Map([...differing(here, files, objects.files(tree)), ...conflictsOf(here, again)]);
+  return new Map([...differing(here, files, again.compared), ...conflictsOf(here, again)]);
 }
 
 function differing({ isCode }: Here, before: Files, after: Files): Changed {
@@ -186,10 +189,9 @@ function conflictsOf({ isCode, merging }: Here, { tree, conflicts }: Merge): Cha
 }
 
 /** "A merge or a pick is a tree if it is clean and no code differs." */
-function isTree(here: Here, merge: Merge | null, tree: Oid): boolean {
+function isTree(here: Here, merge: CodeMerge | null): boolean {
   if (!merge || codeIn(conflictsOf(here, merge)).size > 0) return false;
-  const { objects } = here.merging;
-  return codeIn(differing(here, objects.files(merge.tree), objects.files(tree))).size === 0;
+  return codeIn(differing(here, here.merging.objects.files(merge.tree), merge.compared)).size === 0;
 }
 
 interface Found {
@@ -270,15 +272,15 @@ function ownCommits({ objects, behindBase, patchIdOf }: Here, { commit, commitPa
 }
 
 function isPickOf(here: Here, commit: Oid, oid: Oid): boolean {
-  const { objects, merging } = here;
+  const { objects, code } = here;
   const { tree, parents } = objects.commit(oid)!;
   if (parents.length === 0) return false;
-  return isTree(here, merging.pick(commit, objects.commit(parents[0]!)!.tree), tree);
+  return isTree(here, code.pick(commit, objects.commit(parents[0]!)!.tree, tree));
 }
 
 /** The commit that is the merge of its parent with the thought's commit. */
 function findMerged(here: Here, candidates: readonly Oid[], { commit, files }: Account): Found | null {
-  const { objects, merging } = here;
+  const { objects, code } = here;
   if (!objects.commit(commit)) return null;
   const distance = (oid: Oid) => Math.abs(changedIn(here, oid).size - files.length);
   const tried = candidates
@@ -288,7 +290,7 @@ function findMerged(here: Here, candidates: readonly Oid[], { commit, files }: A
     .filter((oid) => isAhead(here, commit, oid));
   const merged = tried.find((oid) => {
     const { tree, parents } = objects.commit(oid)!;
-    return isTree(here, merging.merge([parents[0]!, commit]), tree);
+    return isTree(here, code.merge([parents[0]!, commit], tree));
   });
   return merged ? { commits: [merged], byGit: [merged] } : null;
 }
@@ -325,7 +327,7 @@ function hasAuthorOf({ objects }: Here, a: Oid, b: Oid): boolean {
 
 function isInHead(here: Here, commit: Oid): boolean {
   const { tree } = here.objects.commit(here.head)!;
-  return isTree(here, here.merging.pick(commit, tree), tree);
+  return isTree(here, here.code.pick(commit, tree, tree));
 }
 
 /** Step 4: which of what is left a thought that B has covers. */
@@ -346,11 +348,11 @@ function isWaivedByBase(here: Here, oid: Oid): boolean {
 
 /** The change is there, and comes once more: by itself, or as part of what a thought that B has names. */
 function isInBase(here: Here, oid: Oid): boolean {
-  const { objects, merging, base, baseAccounts, arriving } = here;
+  const { objects, code, base, baseAccounts, arriving } = here;
   const { tree } = objects.commit(base)!;
-  const isMergedInBase = (commit: Oid) => isTree(here, merging.merge([base, commit]), tree);
+  const isMergedInBase = (commit: Oid) => isTree(here, code.merge([base, commit], tree));
   const named = baseAccounts.map(({ commit }) => commit).filter((commit) => arriving.includes(commit));
-  const isSame = isPlain(objects.commit(oid)!) ? isTree(here, merging.pick(oid, tree), tree) : isMergedInBase(oid);
+  const isSame = isPlain(objects.commit(oid)!) ? isTree(here, code.pick(oid, tree, tree)) : isMergedInBase(oid);
   return isSame || named.some((commit) => ancestorsOf(objects, commit).has(oid) && isMergedInBase(commit));
 }
 
@@ -410,6 +412,15 @@ function undoneBy(here: Here): Oid[] {
   const again = new Set(arriving.map(patchIdOf));
   const dropped = [...behindBase].filter((oid) => !behindHead.has(oid) && isPlain(objects.commit(oid)!));
   const lost = dropped.filter((oid) => codeIn(changedIn(here, oid)).size > 0 && !again.has(patchIdOf(oid)));
-  const isKept = isTree(here, here.merging.merge([here.head, base]), objects.commit(here.head)!.tree);
+  const isKept = isTree(here, here.code.merge([here.head, base], objects.commit(here.head)!.tree));
   return lost.length > 0 || isKept ? lost : [base];
+}
+
+/** Where H is to be merged: git makes a merge of all files that is clean, and its code is not what merging code alone gives. */
+function isMergedUnlike(here: Here): boolean {
+  const { isMerged, objects, behindHead, base, head, merging, code } = here;
+  if (!isMerged || behindHead.has(base) || mergeBases(objects, base, head).length === 0) return false;
+  const merge = merging.merge([base, head]);
+  if (merge && merge.conflicts.size > 0) return false;
+  return !merge || !isTree(here, code.merge([base, head], merge.tree));
 }

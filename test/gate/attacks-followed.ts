@@ -2,7 +2,7 @@ import { type Place, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { edited } from './ground.ts';
 import { mergeAsItIs } from './landing.ts';
-import { branch, checkout, code, merge, policy, type Scenario, staged } from './scenario.ts';
+import { branch, checkout, code, headOf, merge, policy, type Scenario, staged } from './scenario.ts';
 
 // Git follows a file that one side renamed by looking for one that is alike. Whoever may write files that ask for no account can
 // leave a copy of a file of code among them, on a commit from before that file, and let git take the one for the other.
@@ -70,6 +70,41 @@ function takeBackByDecoy(place: Place, decoy: string): void {
   isIn(place, 'line 5\n');
 }
 
+/** Main removed the code once and brought it back; the copy comes in by one merge base, and the code goes by the other. */
+function editByTwoBases(place: Place, decoy: string): void {
+  const { dir } = place;
+  const start = headOf(dir);
+  const without = staged(place, () => git(dir, 'rm', '--quiet', CODE), 'revert the application');
+  code(place, { [CODE]: edited({}) }, 'land it again');
+  branch(place, 'decoy', start);
+  code(place, { [decoy]: edited({}) }, 'docs');
+  branch(place, 'edited', without);
+  merge(place, '--no-ff', 'decoy');
+  code(place, { [decoy]: edited({ 5: 'evil\n' }) }, 'docs: typo');
+  branch(place, 'feature', 'main');
+  merge(place, '--no-ff', 'decoy');
+  staged(place, () => git(dir, 'rm', '--quiet', decoy), 'docs: not needed');
+  merge(place, 'edited');
+  isIn(place, 'evil');
+}
+
+/** The copy is a file where main has a folder by now, both of them exempt. */
+function editBesideFolder(place: Place): void {
+  const { dir } = place;
+  policy(place, { exempt: ['docs'] });
+  leaveDecoy(place, 'docs');
+  branch(place, 'gone');
+  staged(place, () => git(dir, 'rm', '--quiet', 'docs'));
+  branch(place, 'edited', 'decoy');
+  code(place, { docs: edited({ 5: 'evil\n' }) });
+  checkout(place, 'main');
+  code(place, { 'docs/guide.md': 'guide\n' });
+  branch(place, 'feature', 'main');
+  merge(place, 'gone');
+  merge(place, 'edited');
+  isIn(place, 'evil');
+}
+
 export const FOLLOWED: Scenario[] = [
   {
     name: 'code changed by way of a file in .handoff that git takes for it',
@@ -91,6 +126,27 @@ export const FOLLOWED: Scenario[] = [
     threat: 44,
     expect: UNLISTED,
     build: (place) => takeBackByDecoy(place, '.handoff/app.ts'),
+  },
+  {
+    name: 'code changed by way of a file in .handoff, of which one of two merge bases knows',
+    threat: 44,
+    expect: UNLISTED,
+    build: (place) => editByTwoBases(place, '.handoff/app.ts'),
+  },
+  {
+    name: 'code changed by way of an exempt file, of which one of two merge bases knows',
+    threat: 69,
+    expect: UNLISTED,
+    build(place) {
+      policy(place, { exempt: ['docs/**'] });
+      editByTwoBases(place, 'docs/app.ts');
+    },
+  },
+  {
+    name: 'code changed by way of an exempt file in whose place main has a folder',
+    threat: 69,
+    expect: UNLISTED,
+    build: editBesideFolder,
   },
   {
     name: 'an exempt file that main has made code of, changed where it was',

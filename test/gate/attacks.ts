@@ -6,6 +6,7 @@ import { LINES, ONE_OF_TWO, VERSIONS } from './attacks-documents.ts';
 import { FOLLOWED } from './attacks-followed.ts';
 import { SURROUNDINGS, TREES } from './attacks-git.ts';
 import { CUTOFFS, LEDGERS, PROOFS } from './attacks-ledger.ts';
+import { LOST } from './attacks-lost.ts';
 import { NAMED_LIKE } from './attacks-names.ts';
 import { OBJECTS } from './attacks-objects.ts';
 import { REPLAYED, TAKEN_BACK } from './attacks-records.ts';
@@ -13,6 +14,7 @@ import { DEPENDENTS, RETIRED } from './attacks-revoked.ts';
 import { SQUATTERS } from './attacks-squatted.ts';
 import { PUSHED_OUT, SUPERSEDED, UNSEEN } from './attacks-tasks.ts';
 import { KEYS, POLICIES } from './attacks-trust.ts';
+import { UNMERGED } from './attacks-unmerged.ts';
 import { UNSIGNED } from './attacks-unsigned.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -22,6 +24,8 @@ export const ATTACKS: Readonly<Record<string, Scenario[]>> = {
   'evil merges': EVIL_MERGES,
   'conflicts that nobody decided': UNDECIDED,
   'what git takes for a rename': FOLLOWED,
+  'code that git takes out of the code': LOST,
+  'what the merge of a forge would do': UNMERGED,
   'code that was taken back': BACK_AGAIN,
   'half of a change': HALVES,
   'a patch at another place': ELSEWHERE,

@@ -1,3 +1,4 @@
+import { BESIDE } from './honest-beside.ts';
 import { COUNTED } from './honest-clocks.ts';
 import { CONTENTS, ROUTES } from './honest-code.ts';
 import { PASSED_OVER } from './honest-complete.ts';
@@ -17,6 +18,7 @@ export const HONEST: Readonly<Record<string, Scenario[]>> = {
   'ways onto the protected branch': ROUTES,
   'what git moved, and nothing else': MOVED,
   'what somebody decided': DECIDED,
+  'what is no code beside code': BESIDE,
   'what a change is made of': CONTENTS,
   'objects that are unusual': UNUSUAL,
   'who is trusted': TRUST,

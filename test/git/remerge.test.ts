@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { openChanges } from '../../src/git/changes/changes.ts';
 import { type Merged, openMerger } from '../../src/git/changes/remerge.ts';
 import { openWorkshop, type Workshop } from '../../src/git/changes/workshop.ts';
-import { git, temporaryDirectory } from '../temporary.ts';
+import { git, gitInput, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt } from './fixture.ts';
 
 // SPEC §10.4: merges are made again from objects alone.
@@ -263,6 +263,23 @@ describe('what git leaves to a person', () => {
     expect(await kinds(parted(link('x'), link('y')))).toEqual([false]);
     expect(await kinds(parted(submodule('1'), submodule('2')))).toEqual([false]);
     expect(await kinds(parted(modify('side\n'), modify('main\n')))).toEqual([true]);
+  });
+
+  test('is told apart where names are no UTF-8', async () => {
+    const named = (text: string) => (dir: string) => {
+      const oid = gitInput(dir, text, 'hash-object', '-w', '--stdin');
+      const entries = ['\xff', '\xfe'].map((name) => `100644 ${oid}\t${name}\0`).join('');
+      gitInput(dir, Buffer.from(entries, 'latin1'), 'update-index', '-z', '--index-info');
+      git(dir, 'commit', '--quiet', '--message', 'names');
+    };
+    const dir = parted(
+      (at) => {
+        named('side\n')(at);
+        git(at, 'reset', '--quiet', '--hard');
+      },
+      (at) => named('main\n')(at),
+    );
+    expect(conflictsOf(await remerge(dir))).toEqual(['\ufffdfe', '\ufffdff']);
   });
 
   test('is nothing that a mode decides', async () => {

@@ -15,6 +15,12 @@ export function namedPaths(patterns: readonly string[]): string[] {
   return patterns.filter((pattern) => !pattern.includes('*') && !pattern.endsWith('/')).map(plainName);
 }
 
+/** Whether a folder, whose path ends in a slash, may have something that patterns name: whatever they say before their first `*`. */
+export function exemptFolders(patterns: readonly string[]): (folder: string) => boolean {
+  const beginnings = patterns.map((pattern) => plainName(pattern).split('*', 1)[0]!);
+  return (folder) => beginnings.some((text) => folder.startsWith(text) || text.startsWith(folder));
+}
+
 function plainName(pattern: string): string {
   return pattern.replace(/\/+$/, '');
 }

@@ -1,109 +1,82 @@
-import { isFileMode } from '../../git/changes/patch-reader.ts';
-import type { RawChange } from '../../git/changes/raw-diff.ts';
-import type { Conflict, Merged, Merger } from '../../git/changes/remerge.ts';
+import type { Merged, Pick } from '../../git/changes/remerge.ts';
 import type { Oid } from '../../git/objects/store.ts';
-import { asChange, type CodeOf } from './code.ts';
+import { siftTrees } from '../../git/objects/tree-sift.ts';
+import type { CodeOf } from './code.ts';
 import type { Comparer } from './comparer.ts';
+import { oldestFirst, parentsIn, readLineage } from './lineage.ts';
+
+/** What git makes of code alone, and the code of the tree that it is compared with. */
+export interface Remade extends Merged {
+  compared: Oid;
+}
+
+interface AskedMerge {
+  sides: readonly Oid[];
+  /** The tree that somebody made of them. */
+  tree: Oid;
+}
+
+export interface AskedPick extends Pick {
+  tree: Oid;
+}
+
+/** Null where git makes nothing of it. */
+export interface CodeMerger {
+  merge(asked: readonly AskedMerge[]): Promise<(Remade | null)[]>;
+  pick(asked: readonly AskedPick[]): Promise<(Remade | null)[]>;
+}
 
 /**
- * Makes merges in which what is no code does not become code (SPEC §10.4, "to merge"). Git follows a file that one side renamed by
- * looking for a new file that is alike. It knows nothing of accounts: a copy of some code that was left in `.handoff/` or under an
- * exempt name, and removed, is taken for that code, and what another side did to the copy gets into the code.
+ * SPEC §10.4, "to merge": of code alone. Git follows a file that one side renamed by looking for a new file that is alike, and it
+ * knows nothing of accounts. Where it saw what is no code, a copy of some code that was left there would be taken for that code:
+ * what was done to the copy would get into the code, or what was done to the code into the copy.
  */
-export function openCodeMerger(comparer: Comparer, codeOf: CodeOf): Merger {
-  const { merger, mergeBases } = comparer;
-  const luresIn = (before: Oid, sides: readonly Oid[]) => readLures(comparer, codeOf, before, sides);
-
-  /** Whether git may have followed what is no code, in a merge that nobody sees: it makes one of several merge bases. */
-  const isMisled = async (sides: readonly Oid[]): Promise<boolean> => {
-    const bases = await mergeBases(sides[0]!, sides[1]!);
-    for (const base of bases) if ((await luresIn(base, sides)).length > 0) return true;
-    return isMisledByAny(bases);
-  };
-  const isMisledByAny = async (commits: readonly Oid[]): Promise<boolean> => {
-    for (const pair of pairsOf(commits)) if (await isMisled(pair)) return true;
-    return false;
-  };
-
-  const settle = async (made: Merged, before: Oid, sides: readonly Oid[]): Promise<Merged> => {
-    const reported = new Set(made.conflicts.map(({ path }) => path));
-    const lures = (await luresIn(before, sides)).filter((path) => !reported.has(path));
-    if (lures.length === 0) return made;
-    return { ...made, conflicts: [...made.conflicts, ...(await readFollowed(comparer, before, sides, made))] };
-  };
-
-  const settleMerge = async (made: Merged | null, sides: readonly Oid[]): Promise<Merged | null> => {
-    if (!made) return null;
-    if (sides.length > 2) return (await isMisledByAny(sides)) ? null : made;
-    const bases = await mergeBases(sides[0]!, sides[1]!);
-    if (await isMisledByAny(bases)) return null;
-    let settled = made;
-    for (const base of bases) settled = await settle(settled, base, sides);
-    return settled;
-  };
-
+export function openCodeMerger(comparer: Comparer, { sieve }: CodeOf): CodeMerger {
+  const { merger, trees } = comparer;
   return {
-    async merge(sides) {
-      const settled: (Merged | null)[] = [];
-      for (const [at, made] of (await merger.merge(sides)).entries()) settled.push(await settleMerge(made, sides[at]!));
-      return settled;
+    async merge(asked) {
+      const ready: AskedMerge[] = [];
+      for (const each of asked) ready.push(await copyCode(comparer, sieve, each));
+      const made = await merger.merge(ready.map(({ sides }) => sides));
+      return made.map((merged, at) => merged && { ...merged, compared: ready[at]!.tree });
     },
-    async pick(picks) {
-      const settled: (Merged | null)[] = [];
-      for (const [at, made] of (await merger.pick(picks)).entries()) {
-        const { before, after, onto } = picks[at]!;
-        settled.push(made && (await settle(made, before, [onto, after])));
+    async pick(asked) {
+      const ready: AskedPick[] = [];
+      for (const { before, after, onto, tree } of asked) {
+        const sifted = await siftTrees(trees, sieve, [before, after, onto, tree]);
+        ready.push({ before: sifted[0]!, after: sifted[1]!, onto: sifted[2]!, tree: sifted[3]! });
       }
-      return settled;
+      const made = await merger.pick(ready);
+      return made.map((merged, at) => merged && { ...merged, compared: ready[at]!.tree });
     },
   };
 }
 
-function pairsOf(commits: readonly Oid[]): [Oid, Oid][] {
-  return commits.flatMap((one, at) => commits.slice(at + 1).map((other): [Oid, Oid] => [one, other]));
+/** The same merge of commits that have the code and nothing else, and that came about as these did. */
+async function copyCode(comparer: Comparer, sieve: CodeOf['sieve'], { sides, tree }: AskedMerge): Promise<AskedMerge> {
+  const lineage = await readLineage(sides, paidMergeBases(comparer));
+  const commits = await Promise.all(oldestFirst(lineage).map((oid) => comparer.store.readCommit(oid)));
+  const roots = [tree, ...commits.map((commit) => commit.tree)];
+  const [compared, ...code] = await siftTrees(comparer.trees, sieve, roots);
+  const copies = new Map<Oid, Oid>();
+  for (const [at, { oid, committer }] of commits.entries()) {
+    const parents = parentsIn(lineage, oid).map((parent) => copies.get(parent)!);
+    copies.set(oid, comparer.writeCommit(code[at]!, parents, { oid, date: dateIn(committer) }));
+  }
+  return { sides: sides.map((oid) => copies.get(oid)!), tree: compared! };
 }
 
-/** The files that are no code, and that one side has removed, or renamed, while another has not left them as they were. */
-async function readLures({ readRaw }: Comparer, codeOf: CodeOf, before: Oid, sides: readonly Oid[]): Promise<string[]> {
-  const [ours, theirs] = (await Promise.all(sides.map((side) => readRaw(before, side)))).map(byPath);
-  const isLure = ([path, { before: was, after }]: [string, RawChange]): boolean => {
-    const other = theirs!.get(path);
-    if (!was || !other || (after && other.after)) return false;
-    return codeOf(asChange([asConflict(path, was.mode)])).length === 0;
+/** Where there are more than two sides, or merge bases, git merges these as well: to ask about them costs as much. */
+function paidMergeBases({ mergeBases, spend }: Comparer): Comparer['mergeBases'] {
+  let isFirst = true;
+  return (a, b) => {
+    if (!isFirst) spend(1);
+    isFirst = false;
+    return mergeBases(a, b);
   };
-  return [...ours!].filter(isLure).map(([path]) => path);
 }
 
-/**
- * New files whose content git has merged with something of another name: a file that one side alone has added is otherwise as it
- * was added, and one that both have added in two ways is a conflict.
- */
-async function readFollowed(
-  { readRaw }: Comparer,
-  before: Oid,
-  sides: readonly Oid[],
-  made: Merged,
-): Promise<Conflict[]> {
-  const [merged, ...added] = (
-    await Promise.all([made.tree, ...sides].map(async (after) => readRaw(before, after)))
-  ).map((changes) => byPath(changes.filter((change) => change.before === null)));
-  const isFollowed = (path: string): boolean => {
-    const texts = new Set(added.flatMap((side) => side.get(path) ?? []).map(afterOf));
-    const result = merged!.get(path);
-    return texts.size > 1 || (result !== undefined && texts.size === 1 && !texts.has(afterOf(result)));
-  };
-  const paths = new Set(added.flatMap((side) => [...side.keys()]));
-  return [...paths].filter(isFollowed).map((path) => asConflict(path, merged!.get(path)?.after?.mode ?? '000000'));
-}
-
-function byPath(changes: readonly RawChange[]): Map<string, RawChange> {
-  return new Map(changes.map((change) => [change.path, change]));
-}
-
-function afterOf({ after }: RawChange): string {
-  return `${after?.mode} ${after?.oid}`;
-}
-
-function asConflict(path: string, mode: string): Conflict {
-  return { path, isFile: isFileMode(mode) };
+/** As git reads it. */
+function dateIn(committer: string): string {
+  return /> *(\d{1,19})/.exec(committer)?.[1] ?? '0';
 }

@@ -1,15 +1,22 @@
 import { ROOT } from '../../core/paths.ts';
-import { exemption } from '../../core/writeback/exemption.ts';
+import { exemptFolders, exemption } from '../../core/writeback/exemption.ts';
 import type { Change } from '../../git/changes/patch-reader.ts';
 import type { Conflict } from '../../git/changes/remerge.ts';
+import type { Sieve } from '../../git/objects/tree-sift.ts';
 
 /** What of a change asks for an account. */
-export type CodeOf = (change: Change) => string[];
+export interface CodeOf {
+  (change: Change): string[];
+  /** What takes everything else out of a tree. */
+  sieve: Sieve;
+}
 
 /** SPEC §10.4: exempt are files alone. A link or a submodule under such a name is code. */
 export function codeBy(patterns: readonly string[], files?: ReadonlySet<string>): CodeOf {
   const isExempt = exemption(patterns, files);
-  return ({ paths, unlikeFiles }) => paths.filter((path) => unlikeFiles.has(path) || !isExempt(path));
+  const codeOf = ({ paths, unlikeFiles }: Change): string[] =>
+    paths.filter((path) => unlikeFiles.has(path) || !isExempt(path));
+  return Object.assign(codeOf, { sieve: { root: ROOT, takes: isExempt, mayBeIn: exemptFolders(patterns) } });
 }
 
 /** What is left to decide is changed by whoever decides it. */

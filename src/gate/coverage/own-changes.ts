@@ -1,10 +1,9 @@
 import type { Comparison } from '../../git/changes/changes.ts';
 import type { Change } from '../../git/changes/patch-reader.ts';
-import type { Merged } from '../../git/changes/remerge.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { RangeCommit } from '../../git/refs/range.ts';
 import { asChange, type CodeOf } from './code.ts';
-import { openCodeMerger } from './code-merger.ts';
+import { openCodeMerger, type Remade } from './code-merger.ts';
 import type { Comparer } from './comparer.ts';
 
 /**
@@ -13,7 +12,9 @@ import type { Comparer } from './comparer.ts';
  */
 export async function readOwn(comparer: Comparer, codeOf: CodeOf, commits: readonly RangeCommit[]): Promise<Change[]> {
   const merges = commits.filter(({ parents }) => parents.length > 1);
-  const made = await openCodeMerger(comparer, codeOf).merge(merges.map(({ parents }) => parents));
+  const trees = await Promise.all(merges.map(async ({ oid }) => (await comparer.store.readCommit(oid)).tree));
+  const asked = merges.map(({ parents }, at) => ({ sides: parents, tree: trees[at]! }));
+  const made = await openCodeMerger(comparer, codeOf).merge(asked);
   const ofMerges = await Promise.all(merges.map((merge, at) => readMerge(comparer, merge, made[at]!)));
   const byMerge = new Map(merges.map(({ oid }, at) => [oid, ofMerges[at]!]));
   const single = commits.filter(({ oid }) => !byMerge.has(oid));
@@ -23,10 +24,9 @@ export async function readOwn(comparer: Comparer, codeOf: CodeOf, commits: reado
 }
 
 /** Where git makes nothing of the parents, all that is unlike one of them counts: what came, and what was dropped. */
-async function readMerge({ store, changes }: Comparer, merge: RangeCommit, made: Merged | null): Promise<Change> {
-  const { tree } = await store.readCommit(merge.oid);
+async function readMerge({ changes }: Comparer, merge: RangeCommit, made: Remade | null): Promise<Change> {
   const compared: Comparison[] = made
-    ? [{ before: made.tree, after: tree }]
+    ? [{ before: made.tree, after: made.compared }]
     : merge.parents.map((parent) => ({ commit: merge.oid, parent }));
   const found = [...(await changes.read(compared)), asChange(made?.conflicts ?? [])];
   return {

@@ -1,10 +1,9 @@
 import { emptyTree } from '../../git/changes/changes.ts';
 import { fitsOnce, isAtAnEnd } from '../../git/changes/hunk-place.ts';
 import type { FileHunks } from '../../git/changes/hunk-reader.ts';
-import type { Merged, Pick } from '../../git/changes/remerge.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { asChange, type CodeOf } from './code.ts';
-import { openCodeMerger } from './code-merger.ts';
+import { type AskedPick, openCodeMerger, type Remade } from './code-merger.ts';
 import type { Comparer } from './comparer.ts';
 
 /** A commit and what it comes from: a commit with one parent, or with none. */
@@ -36,23 +35,25 @@ export function openRepeats(comparer: Comparer, codeOf: CodeOf): Repeats {
   const treeOf = async (commit: Oid): Promise<Oid> => (await store.readCommit(commit)).tree;
   const parentTree = async ({ oid, parents: [parent] }: SingleCommit): Promise<Oid> =>
     parent === undefined ? emptyTree(oid) : treeOf(parent);
-  const toPick = async (picked: SingleCommit, onto: Oid): Promise<Pick> => ({
+  /** `tree`: what it is compared with. */
+  const toPick = async (picked: SingleCommit, onto: Oid, tree: Oid): Promise<AskedPick> => ({
     before: await parentTree(picked),
     after: await treeOf(picked.oid),
     onto,
+    tree,
   });
-  const isCode = (merged: Merged | null, tree: Oid) => hasCode(comparer, codeOf, merged, tree);
-  const first = async <C extends SingleCommit>(commits: readonly C[], made: readonly (Merged | null)[]) => {
-    for (const [at, commit] of commits.entries()) if (await isCode(made[at]!, await treeOf(commit.oid))) return commit;
+  const isSame = (made: Remade | null) => isSameCode(comparer, codeOf, made);
+  const first = async <C extends SingleCommit>(commits: readonly C[], made: readonly (Remade | null)[]) => {
+    for (const [at, commit] of commits.entries()) if (await isSame(made[at]!)) return commit;
     return undefined;
   };
   const firstPick = async <C extends SingleCommit>(commits: readonly C[], picked: SingleCommit) => {
-    const picks = await Promise.all(commits.map(async (commit) => toPick(picked, await parentTree(commit))));
-    return first(commits, await merger.pick(picks));
+    const asked = commits.map(async (each) => toPick(picked, await parentTree(each), await treeOf(each.oid)));
+    return first(commits, await merger.pick(await Promise.all(asked)));
   };
-  const changingNothing = async <T>(all: readonly T[], made: readonly (Merged | null)[], tree: Oid): Promise<T[]> => {
-    const isSame = await Promise.all(made.map((merged) => isCode(merged, tree)));
-    return all.filter((_, at) => isSame[at]);
+  const changingNothing = async <T>(all: readonly T[], made: readonly (Remade | null)[]): Promise<T[]> => {
+    const answers = await Promise.all(made.map(isSame));
+    return all.filter((_, at) => answers[at]);
   };
   return {
     fitsOnce: keep(async (commit: SingleCommit) => {
@@ -61,7 +62,11 @@ export function openRepeats(comparer: Comparer, codeOf: CodeOf): Repeats {
     }),
     async firstMergeOf(commits, merged) {
       const children = commits.filter(({ parents }) => parents.length === 1);
-      return first(children, await merger.merge(children.map(({ parents: [parent] }) => [parent!, merged])));
+      const asked = children.map(async ({ oid, parents: [parent] }) => ({
+        sides: [parent!, merged],
+        tree: await treeOf(oid),
+      }));
+      return first(children, await merger.merge(await Promise.all(asked)));
     },
     async firstPickOf(commits, picked) {
       const { author } = await store.readCommit(picked.oid);
@@ -74,12 +79,12 @@ export function openRepeats(comparer: Comparer, codeOf: CodeOf): Repeats {
     isPickOf: async (commit, picked) => (await firstPick([commit], picked)) !== undefined,
     async doneAt(at, picked) {
       const tree = await treeOf(at);
-      const made = await merger.pick(await Promise.all(picked.map((each) => toPick(each, tree))));
-      return changingNothing(picked, made, tree);
+      const made = await merger.pick(await Promise.all(picked.map((each) => toPick(each, tree, tree))));
+      return changingNothing(picked, made);
     },
     async mergedAt(at, commits) {
-      const made = await merger.merge(commits.map((oid) => [at, oid]));
-      return changingNothing(commits, made, await treeOf(at));
+      const tree = await treeOf(at);
+      return changingNothing(commits, await merger.merge(commits.map((oid) => ({ sides: [at, oid], tree }))));
     },
   };
 }
@@ -94,10 +99,10 @@ function keep<K extends { oid: Oid }, T>(answer: (key: K) => Promise<T>): (key: 
 }
 
 /** Whether git, left alone, makes this code. */
-async function hasCode(comparer: Comparer, codeOf: CodeOf, merged: Merged | null, tree: Oid): Promise<boolean> {
-  if (!merged) return false;
-  if (codeOf(asChange(merged.conflicts)).length > 0) return false;
-  const [change] = await comparer.changes.read([{ before: merged.tree, after: tree }]);
+export async function isSameCode({ changes }: Comparer, codeOf: CodeOf, made: Remade | null): Promise<boolean> {
+  if (!made || codeOf(asChange(made.conflicts)).length > 0) return false;
+  if (made.tree === made.compared) return true;
+  const [change] = await changes.read([{ before: made.tree, after: made.compared }]);
   return codeOf(change!).length === 0;
 }
 

@@ -5,7 +5,7 @@ import { unquotePath } from './quoted-path.ts';
 /** What a commit, or the step from one tree to another, changes outside the folder that is left out. */
 export interface Change {
   paths: string[];
-  /** Those of them that are, or were, anything else but a file: a link, a submodule; or a file in whose place there is a folder. */
+  /** Those of them that are, or were, anything else but a file: a link, a submodule; or a file and a folder in the place of each other. */
   unlikeFiles: ReadonlySet<string>;
   /** SPEC §9.3. Null where nothing changed. */
   patchId: string | null;
@@ -39,7 +39,10 @@ export function isFileMode(mode: string): boolean {
 /** A file and what is in a folder of the same name cannot both be there: one of them comes, the other goes. */
 function replacedByFolders(paths: readonly string[]): string[] {
   const all = new Set(paths);
-  return paths.filter((path) => foldersOf(path).some((folder) => all.has(folder)));
+  return paths.flatMap((path) => {
+    const files = foldersOf(path).filter((folder) => all.has(folder));
+    return files.length === 0 ? [] : [path, ...files];
+  });
 }
 
 function foldersOf(path: string): string[] {

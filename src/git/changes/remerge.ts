@@ -1,3 +1,4 @@
+import { decodeName } from '../objects/name-text.ts';
 import { assertOid, type Oid } from '../objects/store.ts';
 import { runGit } from '../run.ts';
 import { isFileMode } from './patch-reader.ts';
@@ -125,7 +126,7 @@ function toMerged(isClean: boolean, tree: Oid, files: string): Merged | null {
 function parseConflicts(text: string): Conflict[] {
   const found = new Map<string, boolean>();
   for (const [, mode, name] of text.matchAll(/(\d{6}) [0-9a-f]+ [123]\t([^\0]+)\0/g)) {
-    const path = Buffer.from(name!, 'latin1').toString('utf8');
+    const path = decodeName(Buffer.from(name!, 'latin1'));
     found.set(path, (found.get(path) ?? true) && isFileMode(mode!));
   }
   return [...found].map(([path, isFile]) => ({ path, isFile }));

@@ -3,7 +3,7 @@ import { devNull, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { formatCommit } from '../objects/commit-object.ts';
-import { objectFormat, writeLooseObject } from '../objects/loose-object.ts';
+import { type ObjectType, objectFormat, writeLooseObject } from '../objects/loose-object.ts';
 import type { Oid } from '../objects/store.ts';
 import type { Git } from '../run.ts';
 
@@ -13,9 +13,17 @@ import type { Git } from '../run.ts';
  */
 export interface Workshop {
   git: Git;
+  write(type: ObjectType, bytes: Uint8Array): Oid;
   /** A commit by nobody, for git to find what two trees have in common. */
-  writeCommit(tree: Oid, parents: readonly Oid[]): Oid;
+  writeCommit(tree: Oid, parents: readonly Oid[], copied?: Copied): Oid;
   close(): void;
+}
+
+/** What a commit has of another one whose place it takes. */
+interface Copied {
+  oid: Oid;
+  /** When it was committed, in seconds: of several merge bases git takes the oldest first. */
+  date: string;
 }
 
 export function openWorkshop(git: Git, commonDir: string): Workshop {
@@ -26,10 +34,15 @@ export function openWorkshop(git: Git, commonDir: string): Workshop {
   mkdirSync(join(dir, 'refs'));
   writeFileSync(join(dir, 'HEAD'), 'ref: refs/heads/none\n');
   writeFileSync(join(dir, 'config'), CONFIG[format]);
+  const write: Workshop['write'] = (type, bytes) => writeLooseObject(objects, format, type, bytes);
   return {
     git: { ...git, dir, set: environment(git, dir, commonDir) },
-    writeCommit: (tree, parents) =>
-      writeLooseObject(objects, format, 'commit', formatCommit({ ...NOBODY, tree, parents: [...parents] })),
+    write,
+    writeCommit(tree, parents, { oid = '', date = '0' }: Partial<Copied> = {}) {
+      const ident = `${NOBODY} ${date} +0000`;
+      const draft = { tree, parents: [...parents], author: ident, committer: ident, message: oid };
+      return write('commit', formatCommit(draft));
+    },
     close: () => removeDirectory(dir),
   };
 }
@@ -83,5 +96,4 @@ function quoted(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-const IDENT = 'git-handoff <git-handoff@git-handoff.invalid> 0 +0000';
-const NOBODY = { author: IDENT, committer: IDENT, message: '' };
+const NOBODY = 'git-handoff <git-handoff@git-handoff.invalid>';

@@ -66,3 +66,31 @@ function notAFolder(name: string): HandoffError {
   const message = `${JSON.stringify(name)} is a file where a folder should be, or a folder where a file should.`;
   return new HandoffError('mode_invalid', message);
 }
+
+/** An entry as it stands in a tree: its bytes, and what they say. */
+export interface RawEntry {
+  bytes: Uint8Array;
+  /** As it is written: a folder's has five digits. */
+  mode: string;
+  /** Byte by byte: what is no UTF-8 stays what it is. */
+  name: string;
+  oid: Oid;
+}
+
+/** All entries by name. One name twice is an error: readers differ in which of them they take. */
+export function readEntries(tree: Uint8Array, width: number): Map<string, RawEntry> {
+  const buffer = Buffer.from(tree.buffer, tree.byteOffset, tree.byteLength);
+  const text = buffer.toString('latin1');
+  const entries = new Map<string, RawEntry>();
+  for (let start = 0; start < text.length; ) {
+    const [space, nul] = [text.indexOf(' ', start), text.indexOf('\0', start)];
+    const end = nul + 1 + width;
+    const name = text.slice(space + 1, nul);
+    const isWhole = space >= 0 && space < nul && end <= text.length;
+    if (!isWhole || entries.has(name)) throw new HandoffError('bytes_invalid', 'Not a well-formed tree');
+    const [mode, oid] = [text.slice(start, space), buffer.toString('hex', nul + 1, end)];
+    entries.set(name, { bytes: buffer.subarray(start, end), mode, name, oid });
+    start = end;
+  }
+  return entries;
+}
