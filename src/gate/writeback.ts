@@ -12,9 +12,10 @@ import { isAlong, openAnchoring, patchIdsOf } from './coverage/anchors.ts';
 import { type BaseRecords, coverByBase } from './coverage/base-accounts.ts';
 import { type CodeOf, codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
+import { notBehind } from './coverage/history.ts';
 import { type OwnChanges, readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
-import { notBehind, openSteps } from './coverage/step.ts';
+import { openSteps } from './coverage/step.ts';
 
 export interface WritebackCase {
   base: Oid;
@@ -80,8 +81,8 @@ interface Coverage extends Omit<Writeback, 'findings'> {
   waived: ReadonlySet<Oid>;
   /** The thoughts that list paths. */
   claiming: Account[];
-  /** Commits that git has put elsewhere: their paths are git's choice. */
-  moved: ReadonlySet<Oid>;
+  /** Commits that git has put elsewhere, and the paths that were changed before: others are git's choice. */
+  moved: ReadonlyMap<Oid, ReadonlySet<string>>;
 }
 
 /** Steps 2 to 5. */
@@ -92,7 +93,7 @@ async function cover(repository: Repository, input: CoverCase): Promise<Coverage
   const free = new Map([...own].filter(([oid]) => !behind.has(oid)));
   const changing = [...free.keys()].filter((oid) => codeOf(own.get(oid)!).length > 0);
   const waived = new Set(input.waived);
-  const stepOf = openSteps(repository, comparer, [base]);
+  const stepOf = openSteps(repository, { comparer, codeOf, known: [base], accounts });
   const anchoring = openAnchoring({ range, head, own: free, repeats, stepOf });
   const { found } = anchoring;
   const older: Covers<Account> = new Map();
@@ -121,7 +122,14 @@ async function cover(repository: Repository, input: CoverCase): Promise<Coverage
   };
   const ids = idsHere();
   const along = accounts.filter((account) => isAlong(account, ids));
-  return { covers, isAnchored, open: open(), waived, claiming: [...covers.keys(), ...along], moved: found.moved };
+  return {
+    covers,
+    isAnchored,
+    open: open(),
+    waived,
+    claiming: [...covers.keys(), ...along, ...found.beside],
+    moved: found.moved,
+  };
 }
 
 /** The thoughts whose commit is neither in the change nor behind it: where it is, it covers what it names, and nothing that is alike. */
@@ -161,10 +169,9 @@ async function unclaimedPaths(
   const { whole, isThere, comparer, range, dropped } = input;
   const wanted =
     whole === null ? pathsOf([...own.values()], codeOf) : inAll(await comparer.changes.read(whole), codeOf);
-  const excused = pathsOf(
-    [...waived, ...moved].flatMap((oid) => own.get(oid) ?? []),
-    codeOf,
-  );
+  const pathsOfCommit = (oid: Oid): string[] => codeOf(own.get(oid) ?? NOTHING);
+  const excused = new Set([...waived].flatMap(pathsOfCommit));
+  for (const [oid, before] of moved) for (const path of pathsOfCommit(oid)) if (!before.has(path)) excused.add(path);
   const claimed = new Set(claiming.flatMap(({ files }) => files));
   const unclaimed: string[] = [];
   for (const path of wanted) {
@@ -175,6 +182,8 @@ async function unclaimedPaths(
   const changed = pathsOf(await readOwn(comparer, codeOf, range.commits), codeOf);
   return unclaimed.filter((path) => changed.has(path));
 }
+
+const NOTHING: Change = { paths: [], unlikeFiles: new Set(), patchId: null };
 
 function pathsOf(changes: readonly Change[], codeOf: CodeOf): Set<string> {
   return new Set(changes.flatMap(codeOf));

@@ -1,9 +1,9 @@
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Range } from '../../git/refs/range.ts';
-import { readGit } from '../../git/run.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { type CommitSet, type Covers, coverByAncestry, union } from './ancestry.ts';
+import { isUntouched } from './history.ts';
 import type { OwnChanges } from './own-changes.ts';
 import type { Repeats } from './repeats.ts';
 
@@ -46,7 +46,7 @@ export async function coverByBase(
   for (const account of accounts) {
     const behind = byAncestry.get(account) ?? NONE;
     const named = about.filter((oid) => behind.has(oid) || isOf(account, own.get(oid)?.patchId ?? null));
-    const isNew = async () => isUntouched(repository, base, account.commit, pathsOf(own, named, account.files));
+    const isNew = async () => isUntouched(repository, [base], account.commit, pathsOf(own, named, account.files));
     const mayBeNew = named.some((oid) => behind.has(oid) && !there.has(oid)) && (await isNew());
     const covered = named.filter((oid) => there.has(oid) || (mayBeNew && behind.has(oid)));
     if (covered.length > 0) covers.set(account, new Set(covered));
@@ -54,7 +54,7 @@ export async function coverByBase(
   const covered = union(covers.values());
   const allowed: Oid[] = [];
   for (const oid of about.filter((each) => excepted.has(each) && !covered.has(each))) {
-    if (there.has(oid) || (await isUntouched(repository, base, oid, pathsOf(own, [oid])))) allowed.push(oid);
+    if (there.has(oid) || (await isUntouched(repository, [base], oid, pathsOf(own, [oid])))) allowed.push(oid);
   }
   return { covers, waived: allowed };
 }
@@ -80,13 +80,4 @@ function isOf({ wholePatchId, commitPatchIds }: Account, patchId: string | null)
 
 function pathsOf(own: OwnChanges, commits: readonly Oid[], more: readonly string[] = []): string[] {
   return [...new Set([...commits.flatMap((oid) => own.get(oid)?.paths ?? []), ...more])];
-}
-
-/** Whether base has done nothing to these paths since it and the commit parted. A merge that hides a side is looked behind. */
-async function isUntouched({ git }: Repository, base: Oid, commit: Oid, paths: readonly string[]): Promise<boolean> {
-  if (paths.length === 0) return false;
-  const input = [base, `^${commit}`, '--', ...paths].map((line) => `${line}\n`).join('');
-  if (paths.some((path) => /[\n\r\ufffd]/.test(path))) return false; // git reads a path a line, and bytes are no text
-  const out = await readGit(git, ['rev-list', '--full-history', '--max-count=1', '--stdin'], { input });
-  return out.length === 0;
 }
