@@ -26,6 +26,7 @@ import {
   judgeReviews,
   judgeTasks,
   openTrails,
+  reviewedAmong,
   type Trails,
   verdictsOn,
 } from './tasks.ts';
@@ -53,8 +54,8 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const trails = openTrails(evidence, delta.sessions);
   const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
   const done = await doneTasks(added, trails);
-  const { writeback: rules, exempt } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
-  const writeback = rules.required ? await judgeCode(repository, input, arrived, exempt) : NO_CODE;
+  const { writeback: rules } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
+  const writeback = rules.required ? await judgeCode(repository, input, arrived) : NO_CODE;
   const all = [
     ...findings,
     ...delta.findings,
@@ -96,10 +97,10 @@ const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async 
 
 async function judgeCode(
   repository: Repository,
-  { base, head, range, before, known, comparer }: JudgedCase,
-  { outcome, added, accounts, evidence }: Arrived,
-  exempt: readonly string[],
+  { base, head, range, before, known, comparer, trust }: JudgedCase,
+  { outcome, added, accounts, evidence, delta }: Arrived,
 ): Promise<Writeback> {
+  const { exempt, writeback } = trust.policy.rules;
   // compared with base itself, what differs is not there
   const isCompared = known.length === 0 && outcome.result === outcome.theirs;
   return judgeWriteback(repository, {
@@ -115,6 +116,11 @@ async function judgeCode(
       accounts: await accountsFor(evidence, commits, patchIds),
       waived: await waivedAmong(evidence, commits),
     }),
+    // SPEC §10.6: what somebody refused, or nobody has looked at, accounts for no file
+    claimsOf: async (claiming, covers) =>
+      writeback.review
+        ? reviewedAmong(claiming, covers, await verdictsOn(idsOf(claiming), { evidence, ...delta }))
+        : claiming,
     dropped: outcome.dropped,
     isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
   });
@@ -151,9 +157,12 @@ async function judgeVerdicts(
   { covers }: Writeback,
   done: readonly DoneTask[],
 ): Promise<Finding[]> {
-  const covering = [...covers.keys()].map(({ delta_id }) => delta_id);
-  const thoughts = new Set([...covering, ...done.flatMap(({ thought }) => thought?.delta_id ?? [])]);
+  const thoughts = idsOf([...covers.keys(), ...done.flatMap(({ thought }) => thought ?? [])]);
   return judgeReviews(covers, done, await verdictsOn(thoughts, { evidence, ...delta }));
+}
+
+function idsOf(thoughts: readonly { delta_id: string }[]): Set<string> {
+  return new Set(thoughts.map(({ delta_id }) => delta_id));
 }
 
 /** What a hint calls BASE is known here. */

@@ -135,14 +135,29 @@ export function judgeReviews(
   done: readonly DoneTask[],
   reviews: readonly Verdict[],
 ): Finding[] {
-  const seen = new Map([...covers].filter(([account]) => isApproved(account, reviews)));
-  const approved = union(seen.values());
-  const others = [...covers].filter(([account]) => !seen.has(account));
-  const open = others.filter(([, commits]) => !isWithin(commits, approved)).map(([account]) => account);
+  const open = unreviewed(covers, reviews);
   const unseen = done
     .flatMap(({ id, thought }) => (thought ? [{ ...thought, task_id: id }] : []))
     .filter((thought) => !isApproved(thought, reviews));
   return [...new Map([...open, ...unseen].map((thought) => [thought.delta_id, thought])).values()].map(notReviewed);
+}
+
+/** The thoughts that cover a commit which none that somebody approved covers. */
+function unreviewed(covers: ReadonlyMap<Account, CommitSet>, reviews: readonly Verdict[]): Account[] {
+  const seen = new Map([...covers].filter(([account]) => isApproved(account, reviews)));
+  const approved = union(seen.values());
+  const others = [...covers].filter(([account]) => !seen.has(account));
+  return others.filter(([, commits]) => !isWithin(commits, approved)).map(([account]) => account);
+}
+
+/** Those whose files count: somebody approved them, or a finding asks for it already. */
+export function reviewedAmong(
+  accounts: readonly Account[],
+  covers: ReadonlyMap<Account, CommitSet>,
+  reviews: readonly Verdict[],
+): Account[] {
+  const named = new Set(unreviewed(covers, reviews));
+  return accounts.filter((account) => named.has(account) || isApproved(account, reviews));
 }
 
 function isWithin(commits: CommitSet, all: ReadonlySet<Oid>): boolean {

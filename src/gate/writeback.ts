@@ -34,6 +34,8 @@ export interface WritebackCase {
   exempt: { patterns: readonly string[]; files: ReadonlySet<string> };
   /** What was there before: asked for only where that which arrives does not do. */
   older(commits: readonly Oid[], patchIds: readonly string[]): Promise<BaseRecords>;
+  /** Of the thoughts that list files, those whose lists count. */
+  claimsOf(claiming: readonly Account[], covers: Covers<Account>): Promise<readonly Account[]>;
   /** Whether a path is the same on the protected branch: then it does not change, whoever changed it too. */
   isThere(path: string): Promise<boolean>;
 }
@@ -55,7 +57,8 @@ export async function judgeWriteback(repository: Repository, input: WritebackCas
   const missing = await Promise.all(coverage.open.map((oid) => missingFor(repository, oid, codeOf(own.get(oid)!))));
   // what a commit that nobody accounts for changes is said once
   const unclaimed = missing.length > 0 ? [] : await unclaimedPaths(input, own, codeOf, coverage);
-  const findings = [...missing, ...uncovered(unclaimed), ...(await undone(input, own, codeOf))];
+  const listed = new Set(coverage.claiming.flatMap(({ files }) => files));
+  const findings = [...missing, ...uncovered(unclaimed, listed), ...(await undone(input, own, codeOf))];
   return { findings, covers: coverage.covers, isAnchored: coverage.isAnchored };
 }
 
@@ -164,7 +167,7 @@ async function unclaimedPaths(
   input: WritebackCase,
   own: OwnChanges,
   codeOf: CodeOf,
-  { claiming, waived, moved }: Coverage,
+  { claiming, covers, waived, moved }: Coverage,
 ): Promise<string[]> {
   const { whole, isThere, comparer, range, dropped } = input;
   const wanted =
@@ -172,7 +175,7 @@ async function unclaimedPaths(
   const pathsOfCommit = (oid: Oid): string[] => codeOf(own.get(oid) ?? NOTHING);
   const excused = new Set([...waived].flatMap(pathsOfCommit));
   for (const [oid, before] of moved) for (const path of pathsOfCommit(oid)) if (!before.has(path)) excused.add(path);
-  const claimed = new Set(claiming.flatMap(({ files }) => files));
+  const claimed = new Set((await input.claimsOf(claiming, covers)).flatMap(({ files }) => files));
   const unclaimed: string[] = [];
   for (const path of wanted) {
     if (!claimed.has(path) && !excused.has(path) && !(await isThere(path))) unclaimed.push(path);
@@ -195,17 +198,17 @@ function inAll([first, ...rest]: readonly Change[], codeOf: CodeOf): Set<string>
   return new Set(first ? codeOf(first).filter((path) => sets.every((set) => set.has(path))) : []);
 }
 
-function uncovered(missing: readonly string[]): Finding[] {
+/** `listed`: by thoughts that would count if somebody approved them. */
+function uncovered(missing: readonly string[], listed: ReadonlySet<string>): Finding[] {
+  const left = missing.length > MOST_PATHS ? ` (and ${missing.length - MOST_PATHS} more such files)` : '';
   return missing.slice(0, MOST_PATHS).map((path, at) => ({
     code: 'files_uncovered',
     severity: 'error',
     path,
-    message: `${path} is changed, and no thought record lists it in files_changed${
-      at === MOST_PATHS - 1 && missing.length > MOST_PATHS
-        ? ` (and ${missing.length - MOST_PATHS} more such files)`
-        : ''
-    }.`,
-    hint: 'Record a thought for the commit that changes it: files_changed is filled in from git.',
+    message: `${path} is changed, and no thought record ${listed.has(path) ? 'that somebody else has approved ' : ''}lists it in files_changed${at === MOST_PATHS - 1 ? left : ''}.`,
+    hint: listed.has(path)
+      ? 'Somebody else looks at the thought record that lists it: git handoff review TASK --verdict approve; or a new thought lists all that comes, and is reviewed.'
+      : 'Record a thought for the commit that changes it: files_changed is filled in from git.',
   }));
 }
 
