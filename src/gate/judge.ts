@@ -12,7 +12,9 @@ import type { Repository } from '../repository/repository.ts';
 import { evidenceIn } from '../repository/tree-evidence.ts';
 import { accountsFor, waivedAmong } from './accounts.ts';
 import { judgeClocks } from './clocks.ts';
+import { codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
+import { hasLanded } from './coverage/landed.ts';
 import { judgeDefinitions } from './definitions.ts';
 import { gateFacts } from './facts.ts';
 import { judgeLedger } from './ledger.ts';
@@ -97,10 +99,11 @@ const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async 
 
 async function judgeCode(
   repository: Repository,
-  { base, head, range, before, known, comparer, trust }: JudgedCase,
+  input: JudgedCase,
   { outcome, added, accounts, evidence, delta }: Arrived,
 ): Promise<Writeback> {
-  const { exempt, writeback } = trust.policy.rules;
+  const { base, head, range, before, known, comparer, trust } = input;
+  const { review } = trust.policy.rules.writeback;
   // compared with base itself, what differs is not there
   const isCompared = known.length === 0 && outcome.result === outcome.theirs;
   return judgeWriteback(repository, {
@@ -111,16 +114,14 @@ async function judgeCode(
     whole: known.length > 0 ? null : outcome.beginnings,
     accounts,
     waived: new Set(waivedIn(added)),
-    exempt: { patterns: exempt, files: await filesAmong(before, namedPaths(exempt)) },
+    exempt: await exemptAt(input),
     older: async (commits, patchIds) => ({
       accounts: await accountsFor(evidence, commits, patchIds),
       waived: await waivedAmong(evidence, commits),
     }),
     // SPEC §10.6: what somebody refused, or nobody has looked at, accounts for no file
     claimsOf: async (claiming, covers) =>
-      writeback.review
-        ? reviewedAmong(claiming, covers, await verdictsOn(idsOf(claiming), { evidence, ...delta }))
-        : claiming,
+      review ? reviewedAmong(claiming, covers, await verdictsOn(idsOf(claiming), { evidence, ...delta })) : claiming,
     dropped: outcome.dropped,
     isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
   });
@@ -133,12 +134,13 @@ async function filesAmong(source: Source, paths: readonly string[]): Promise<Set
 
 async function judgeRecords(
   repository: Repository,
-  input: Case,
-  { outcome, delta, added, accounts, trails }: Arrived,
+  input: JudgedCase,
+  arrived: Arrived,
   writeback: Writeback,
   done: readonly DoneTask[],
 ): Promise<Finding[]> {
-  const isAnchored = anchoring(repository, input, accounts, writeback);
+  const { outcome, delta, added, trails } = arrived;
+  const isAnchored = anchoring(repository, input, arrived, writeback);
   const tasks = await judgeTasks({ source: outcome.result, trust: delta.trust, done, isAnchored });
   const definitions = await judgeDefinitions(outcome.result, delta.trust, added);
   return [...tasks, ...definitions, ...(await judgeTokens(added, trails))];
@@ -176,20 +178,28 @@ async function isSameAt(path: string, before: Source, now: Source): Promise<bool
   return old?.oid === entry?.oid && old?.mode === entry?.mode;
 }
 
-/**
- * A thought about no code has nothing to be anchored to. One that was there before was judged when it came: after a squash its
- * commit may be nowhere.
- */
-function anchoring(
-  { store }: Repository,
-  { base, range }: Case,
-  accounts: readonly Account[],
-  { isAnchored }: Writeback,
-) {
-  const commits = new Set(range.commits.map(({ oid }) => oid));
+/** A thought about no code has nothing to be anchored to. One that was there before may have come without its code. */
+function anchoring(repository: Repository, input: JudgedCase, arrived: Arrived, { isAnchored }: Writeback) {
+  const { store } = repository;
+  const commits = new Set(input.range.commits.map(({ oid }) => oid));
   return async ({ delta_id, commit }: { delta_id: string; commit: string }): Promise<boolean> => {
-    const account = accounts.find((each) => each.delta_id === delta_id);
-    if (!account || account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
-    return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, base);
+    const isIt = (each: Account) => each.delta_id === delta_id;
+    const account = arrived.accounts.find(isIt);
+    if (!account) {
+      const older = (await accountsFor(arrived.evidence, [commit])).find(isIt);
+      return older !== undefined && (older.files.length === 0 || (await wasLanded(repository, input, older)));
+    }
+    if (account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
+    return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, input.base);
   };
+}
+
+async function wasLanded(repository: Repository, input: JudgedCase, account: Account): Promise<boolean> {
+  const { patterns, files } = await exemptAt(input);
+  return hasLanded(repository, { ...input, codeOf: codeBy(patterns, files) }, account);
+}
+
+async function exemptAt({ trust, before }: JudgedCase): Promise<{ patterns: readonly string[]; files: Set<string> }> {
+  const { exempt } = trust.policy.rules;
+  return { patterns: exempt, files: await filesAmong(before, namedPaths(exempt)) };
 }

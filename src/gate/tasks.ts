@@ -82,7 +82,8 @@ export interface TaskCase {
 export async function judgeTasks(input: TaskCase): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { id, change, thought, isDone } of input.done) {
-    if (!isDone || !thought || !(await input.isAnchored(thought))) findings.push(notDone(change, id));
+    if (!isDone || !thought) findings.push(notDone(change, id));
+    else if (!(await input.isAnchored(thought))) findings.push(notLanded(change, id, thought));
     else if ((await proofOf(input, id)) === 'seal' && !(await isSealed(input.source, folderOf(thought.path))))
       findings.push(notSealed(change, id));
   }
@@ -112,6 +113,18 @@ function notDone({ path, record }: PlacedRecord, id: string): Finding {
     record: record.id,
     message: `${id} is said to be done, and no thought record that counts says what was done.`,
     hint: `git handoff thought ${quoteWord(id)} on the commit that did it, then git handoff task update ${quoteWord(id)} --status done`,
+  };
+}
+
+function notLanded({ path, record }: PlacedRecord, id: string, { commit }: TaskThought): Finding {
+  const command = `git handoff thought ${quoteWord(id)} --commit COMMIT --base COMMIT^`;
+  return {
+    code: 'done_without_thought',
+    severity: 'error',
+    path,
+    record: record.id,
+    message: `${id} is said to be done, and what its thought record is about, commit ${commit.slice(0, 12)}, is not found here, whole.`,
+    hint: `Bring that commit's branch. If it has landed as another COMMIT: ${command}, then git handoff task update ${quoteWord(id)} --status done`,
   };
 }
 
