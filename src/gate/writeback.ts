@@ -9,7 +9,7 @@ import type { Range } from '../git/refs/range.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type Covers, coverByAncestry, union } from './coverage/ancestry.ts';
 import { isAlong, openAnchoring, patchIdsOf } from './coverage/anchors.ts';
-import { type BaseRecords, coverByBase } from './coverage/base-accounts.ts';
+import { type BaseRecords, coverByBase, isStillToCome } from './coverage/base-accounts.ts';
 import { type CodeOf, codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
 import { notBehind } from './coverage/history.ts';
@@ -114,9 +114,13 @@ async function cover(repository: Repository, input: CoverCase): Promise<Coverage
     const still = await coverByBase(repository, { range, base, own, repeats, open: open() }, known);
     for (const oid of still.waived) waived.add(oid);
     for (const [account, covered] of still.covers) older.set(account, covered);
+    const isLate = (account: Account) =>
+      isStillToCome(repository, { range, base, own: free, repeats, open: open() }, account);
+    for (const account of known.accounts) if (await isLate(account)) await anchoring.byPatch([account]);
   }
-  const covers: Covers<Account> = new Map([...byAncestry, ...found.covers, ...older]);
-  const idsHere = (): Set<string> => patchIdsOf([...byAncestry.keys(), ...found.anchored]);
+  const covers: Covers<Account> = joined(byAncestry, found.covers, older);
+  const idsHere = (): Set<string> =>
+    patchIdsOf(accounts.filter((account) => byAncestry.has(account) || found.anchored.has(account)));
   const isAnchored = async (account: Account): Promise<boolean> => {
     if (elsewhere.includes(account)) await anchoring.byTree(account);
     if (byAncestry.has(account) || found.anchored.has(account)) return true;
@@ -133,6 +137,16 @@ async function cover(repository: Repository, input: CoverCase): Promise<Coverage
     claiming: [...covers.keys(), ...along, ...found.beside],
     moved: found.moved,
   };
+}
+
+/** A thought may cover some commits in one way and others in another. */
+function joined(...all: readonly Covers<Account>[]): Covers<Account> {
+  const covers: Covers<Account> = new Map();
+  for (const [account, commits] of all.flatMap((each) => [...each])) {
+    const known = covers.get(account);
+    covers.set(account, known ? union([known, commits]) : commits);
+  }
+  return covers;
 }
 
 /** The thoughts whose commit is neither in the change nor behind it: where it is, it covers what it names, and nothing that is alike. */

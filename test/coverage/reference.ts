@@ -90,6 +90,12 @@ export async function judgeSlowly(question: Question): Promise<Answer> {
     const covered = coveredByBase(here, left, account);
     if (covered.length > 0) covers.set(account, new Set(covered));
   }
+  for (const account of question.baseAccounts) {
+    const done = union(covers.values());
+    const open = left.filter((oid) => !done.has(oid) && !waived.has(oid));
+    const moved = isStillToCome(here, open, account) ? findByPatch(here, candidates, account) : null;
+    if (moved) covers.set(account, new Set([...(covers.get(account) ?? []), ...moved.commits]));
+  }
   // 5. Every change is covered.
   const covered = union(covers.values());
   const open = [...changes.keys()].filter((oid) => !covered.has(oid) && !waived.has(oid));
@@ -417,6 +423,16 @@ function coveredByBase(here: Here, left: readonly Oid[], account: Account): Oid[
   const paths = new Set([...account.files, ...counts.flatMap((oid) => [...changedIn(here, oid).keys()])]);
   const wasNeverThere = counts.some((oid) => behind.has(oid)) && !isTouched(here, account.commit, paths);
   return counts.filter((oid) => isInBase(here, oid) || (behind.has(oid) && wasNeverThere));
+}
+
+/** Its commit is to be had and is nowhere in H, and B has never had what it is about. */
+function isStillToCome(here: Here, open: readonly Oid[], account: Account): boolean {
+  const { objects, behindHead, behindBase, patchIdOf } = here;
+  const { commit, wholePatchId, commitPatchIds, files } = account;
+  if (!objects.commit(commit) || behindHead.has(commit) || behindBase.has(commit)) return false;
+  const named = open.filter((oid) => [wholePatchId, ...commitPatchIds.keys()].includes(patchIdOf(oid) ?? 'none'));
+  const paths = new Set([...files, ...named.flatMap((oid) => [...changedIn(here, oid).keys()])]);
+  return named.length > 0 && isLeftAlone(here, commit, paths);
 }
 
 function isWaivedByBase(here: Here, oid: Oid): boolean {

@@ -1,3 +1,4 @@
+import { DONE_LATER, LISTED, RECORDS_FIRST } from './honest-claimed.ts';
 import { COUNTED } from './honest-clocks.ts';
 import { CONTENTS, ROUTES } from './honest-code.ts';
 import { PASSED_OVER } from './honest-complete.ts';
@@ -17,6 +18,9 @@ export const HONEST: Readonly<Record<string, Scenario[]>> = {
   'ways onto the protected branch': ROUTES,
   'what git moved, and nothing else': MOVED,
   'what somebody decided': DECIDED,
+  'done in a second push': DONE_LATER,
+  'records before their code': RECORDS_FIRST,
+  'what comes along and is listed': LISTED,
   'what a change is made of': CONTENTS,
   'objects that are unusual': UNUSUAL,
   'who is trusted': TRUST,

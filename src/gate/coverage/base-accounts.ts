@@ -3,7 +3,7 @@ import type { Oid } from '../../git/objects/store.ts';
 import type { Range } from '../../git/refs/range.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { type CommitSet, type Covers, coverByAncestry, union } from './ancestry.ts';
-import { isUntouched } from './history.ts';
+import { isUntouched, notBehind } from './history.ts';
 import type { OwnChanges } from './own-changes.ts';
 import type { Repeats } from './repeats.ts';
 
@@ -57,6 +57,19 @@ export async function coverByBase(
     if (there.has(oid) || (await isUntouched(repository, [base], oid, pathsOf(own, [oid])))) allowed.push(oid);
   }
   return { covers, waived: allowed };
+}
+
+/**
+ * Whether a thought that the protected branch has may be looked for among what arrives, as one that arrives is: its records came
+ * first, and what it is about never was there. That can be told only while its commit is to be had.
+ */
+export async function isStillToCome(repository: Repository, input: BaseCase, account: Account): Promise<boolean> {
+  const { base, own, open, range } = input;
+  const { commit, files } = account;
+  const named = open.filter((oid) => isOf(account, own.get(oid)?.patchId ?? null));
+  if (named.length === 0 || range.commits.some(({ oid }) => oid === commit)) return false;
+  if (!(await notBehind(repository, base, [commit])).has(commit)) return false;
+  return isUntouched(repository, [base], commit, pathsOf(own, named, files));
 }
 
 /** What changes nothing where it comes once more: by itself, or as part of what a thought names. */
