@@ -44,7 +44,8 @@ export async function findTrunk(
   return { head, commit: (found ?? usual[0])?.commit ?? null, policy: found?.policy ?? null };
 }
 
-const USUAL = ['refs/heads/main', 'refs/heads/master'];
+/** The names that a trunk usually has. */
+export const USUAL = ['refs/heads/main', 'refs/heads/master'];
 
 function present(refs: Refs, names: readonly string[]): Candidate[] {
   return names.filter((ref) => refs.has(ref)).map((ref) => ({ ref, commit: refs.get(ref)! }));
