@@ -227,7 +227,7 @@ export const DONE_LATER: Scenario[] = [
     },
   },
   {
-    name: 'the same where the one who judges has the branch',
+    name: 'the same where the one who judges could tell by the branch',
     expect: NOT_DONE,
     async build(place) {
       const { records } = await usual(place);

@@ -1,6 +1,8 @@
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Range, RangeCommit } from '../../git/refs/range.ts';
+import type { CodeOf } from './code.ts';
+import type { Comparer } from './comparer.ts';
 import type { OwnChanges } from './own-changes.ts';
 import type { Repeats, SingleCommit } from './repeats.ts';
 
@@ -11,6 +13,16 @@ export interface AnchorCase {
   repeats: Repeats;
   /** What a thought is about, as far as it is to be had. */
   stepOf(account: Account): Promise<Step>;
+}
+
+/** What thoughts are read with. */
+export interface StepCase {
+  comparer: Comparer;
+  codeOf: CodeOf;
+  /** What the protected branch is at. */
+  known: readonly Oid[];
+  /** All thoughts that arrive. */
+  accounts: readonly Account[];
 }
 
 /** What was done, where it can still be read. */
@@ -65,7 +77,7 @@ export function eachPatchId({ commitPatchIds }: Account): string[] {
 }
 
 /** Whether the thought's own commits, where they are to be had, have the ids that it lists. Else it tells of another change. */
-export function hasItsIds({ isHere, commits }: Step, { commitPatchIds }: Account): boolean {
+export function hasItsIds({ isHere, commits }: Pick<Step, 'isHere' | 'commits'>, { commitPatchIds }: Account): boolean {
   return !isHere || [...commitPatchIds].every(([id, count]) => (commits.get(id)?.length ?? 0) >= count);
 }
 

@@ -1,9 +1,8 @@
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Repository } from '../../repository/repository.ts';
-import type { Carried } from './candidates.ts';
+import type { Carried, StepCase } from './candidates.ts';
 import { notBehind } from './history.ts';
-import type { StepCase } from './step.ts';
 
 /**
  * SPEC §10.4, step 3: git merges all that a commit has behind it. A thought that is about the last of it accounts for nothing that

@@ -3,10 +3,8 @@ import type { Oid } from '../../git/objects/store.ts';
 import type { RangeCommit } from '../../git/refs/range.ts';
 import { readGit } from '../../git/run.ts';
 import type { Repository } from '../../repository/repository.ts';
-import type { Step } from './candidates.ts';
+import type { Step, StepCase } from './candidates.ts';
 import { readCarried } from './carried.ts';
-import type { CodeOf } from './code.ts';
-import type { Comparer } from './comparer.ts';
 import { isUntouched, notBehind } from './history.ts';
 import type { SingleCommit } from './repeats.ts';
 import { type Work, wholeFitsOnce } from './whole-step.ts';
@@ -23,15 +21,6 @@ const NOT_HERE: Step = {
   carriedOnto: async () => ({ paths: new Set(), beside: [], isListed: false }),
   pathsOf: async () => [],
 };
-
-export interface StepCase {
-  comparer: Comparer;
-  codeOf: CodeOf;
-  /** What the protected branch is at. */
-  known: readonly Oid[];
-  /** All thoughts that arrive. */
-  accounts: readonly Account[];
-}
 
 /** Reads what thoughts are about from the commits they name, each once, as far as those are here. */
 export function openSteps(repository: Repository, input: StepCase): (account: Account) => Promise<Step> {
@@ -61,7 +50,11 @@ async function readStep(repository: Repository, input: StepCase, account: Accoun
 }
 
 /** The commits of one parent that have the ids which the thought lists, and the merges among them. */
-async function readWork({ git }: Repository, { comparer, known }: StepCase, account: Account): Promise<Work> {
+export async function readWork(
+  { git }: Repository,
+  { comparer, known }: Pick<StepCase, 'comparer' | 'known'>,
+  account: Account,
+): Promise<Work> {
   const { commit, commitPatchIds } = account;
   const count = `--max-count=${commitPatchIds.size + MORE}`;
   const args = ['rev-list', '--topo-order', '--parents', count, commit, '--not', ...known, '--'];
@@ -74,7 +67,7 @@ async function readWork({ git }: Repository, { comparer, known }: StepCase, acco
     const patchId = patches[at]!.patchId ?? '';
     if (commitPatchIds.has(patchId)) commits.set(patchId, [...(commits.get(patchId) ?? []), each]);
   }
-  return { commits, merges: all.filter(({ parents }) => parents.length > 1) };
+  return { commits, merges: all.filter(({ parents }) => parents.length > 1), all };
 }
 
 /**
