@@ -2,7 +2,7 @@ import type { YamlValue } from '../../src/core/bytes/yaml.ts';
 import type { Draft, Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { edited, folderOf } from './ground.ts';
-import { inReview, mainMoves, squash, takeRecords } from './landing.ts';
+import { inReview, mainMoves, revert, squash, takeRecords } from './landing.ts';
 import { usual } from './ready.ts';
 import {
   BATON,
@@ -273,6 +273,63 @@ export const DONE_LATER: Scenario[] = [
   },
 ];
 
+/** Records of two commits came first, without their code. */
+async function twoToCome(place: Place): Promise<string[]> {
+  const base = headOf(place.dir);
+  branch(place, 'feature');
+  const commits = [code(place, { 'src/a.ts': 'a\n' }, 'one'), code(place, { 'src/b.ts': 'b\n' }, 'two')];
+  told(place, [IN_PROGRESS, await thoughtSince(place, base)], { clock: 20 });
+  branch(place, 'one', 'main');
+  takeRecords(place, 'feature');
+  return commits;
+}
+
+/** The records came first, and something else than their code comes afterwards. */
+export const CODE_LATER: Scenario[] = [
+  {
+    name: 'records without their code, and then half of it',
+    threat: 47,
+    expect: MISSING,
+    async build(place) {
+      const [first] = await twoToCome(place);
+      branch(place, 'two', 'one');
+      git(place.dir, 'cherry-pick', first!);
+      return { base: 'one', head: 'two', ...inReview(place) };
+    },
+  },
+  {
+    name: 'records without their code, which lands and is taken back, and then comes again',
+    threat: 46,
+    expect: MISSING,
+    async build(place) {
+      await twoToCome(place);
+      const landed = squash(place, 'feature', 'one');
+      revert(place, landed);
+      branch(place, 'two', 'one');
+      git(place.dir, 'cherry-pick', landed);
+      return { base: 'one', head: 'two', ...inReview(place) };
+    },
+  },
+  {
+    name: 'records without their code, and then other code under the id that they give it',
+    expect: MISSING,
+    async build(place) {
+      const base = headOf(place.dir);
+      branch(place, 'evil');
+      code(place, EVIL, 'something else');
+      const { patch_id } = await thoughtSince(place, base);
+      branch(place, 'feature', base);
+      code(place, GOOD);
+      told(place, [IN_PROGRESS, { ...(await thoughtSince(place, base)), patch_id: patch_id! }], { clock: 20 });
+      branch(place, 'one', base);
+      takeRecords(place, 'feature');
+      branch(place, 'two', 'one');
+      git(place.dir, 'cherry-pick', 'evil');
+      return { base: 'one', head: 'two', ...inReview(place) };
+    },
+  },
+];
+
 /** Code whose thought nobody approved, under another one that somebody did. */
 export const REFUSED: Scenario[] = [
   {
@@ -329,6 +386,23 @@ export const REFUSED: Scenario[] = [
 /** What was there when a commit was picked is gone again where it is merged. */
 export const PICKED_EARLIER: Scenario[] = [
   {
+    name: 'a squash put where half of it was there, and main has taken that half back since',
+    threat: 47,
+    expect: HALF,
+    async build(place) {
+      const files = { 'src/lib.ts': 'guard\n', 'src/app.ts': edited({ 5: 'needs the guard\n' }) };
+      await honestBranch(place, 'feature', files);
+      checkout(place, 'main');
+      const guarded = code(place, { 'src/lib.ts': 'guard\n' });
+      code(place, { 'src/lib.ts': 'lib\n' });
+      branch(place, 'half', guarded);
+      squash(place, 'feature', 'half');
+      git(place.dir, 'commit', '--quiet', '--amend', '--no-edit', '--author=Forge <forge@example.org>');
+      merge(place, 'main');
+      return inReview(place);
+    },
+  },
+  {
     name: 'a commit picked where half of it was there, by a branch that left before, and main has taken that half back since',
     threat: 47,
     expect: HALF,
@@ -341,6 +415,35 @@ export const PICKED_EARLIER: Scenario[] = [
       branch(place, 'half', guarded);
       git(place.dir, 'cherry-pick', commit);
       merge(place, 'main');
+      takeRecords(place, 'feature');
+      return inReview(place);
+    },
+  },
+  {
+    name: 'what the same change takes back, brought again by somebody else, and only a thought about the first time lists it',
+    threat: 46,
+    expect: MISSING,
+    async build(place) {
+      const base = headOf(place.dir);
+      const near = { 'src/app.ts': edited({ 18: 'main\n', 20: 'feature\n' }) };
+      branch(place, 'feature');
+      const first = code(place, { 'src/app.ts': edited({ 20: 'feature\n' }) });
+      const second = code(place, { 'src/b.ts': 'b\n' });
+      told(place, [await thoughtSince(place, base, second)], { clock: 20 });
+      mainMoves(place, { 'src/app.ts': edited({ 18: 'main\n' }) });
+      const main = git(place.dir, 'rev-parse', 'main');
+      branch(place, 'side', main);
+      git(place.dir, 'cherry-pick', second);
+      told(place, [{ ...(await thoughtSince(place, main)), task_id: 'P0.2' }], { clock: 40 });
+      branch(place, 'line', main);
+      git(place.dir, 'cherry-pick', first);
+      revert(place, 'HEAD');
+      told(place, [{ ...(await thoughtSince(place, main)), task_id: 'P0.3', files_changed: ['src/app.ts'] }], {
+        clock: 60,
+      });
+      code(place, near, 'once more');
+      git(place.dir, 'commit', '--quiet', '--amend', '--no-edit', '--author=Else <else@example.org>');
+      merge(place, '--no-ff', 'side');
       takeRecords(place, 'feature');
       return inReview(place);
     },

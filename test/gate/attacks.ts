@@ -1,4 +1,4 @@
-import { CARRIED, DONE_LATER, FALSE_IDS, PICKED_EARLIER, REFUSED } from './attacks-claimed.ts';
+import { CARRIED, CODE_LATER, DONE_LATER, FALSE_IDS, PICKED_EARLIER, REFUSED } from './attacks-claimed.ts';
 import { CLOCKS } from './attacks-clocks.ts';
 import { EVIL_MERGES, FALSE_THOUGHTS, NO_REVIEW, UNACCOUNTED } from './attacks-code.ts';
 import { LEFT_OUT } from './attacks-complete.ts';
@@ -28,6 +28,7 @@ export const ATTACKS: Readonly<Record<string, Scenario[]>> = {
   'ids of other code': FALSE_IDS,
   'what a squash carries along': CARRIED,
   'done in a second push': DONE_LATER,
+  'code after its records': CODE_LATER,
   'code that was refused': REFUSED,
   'a patch at another place': ELSEWHERE,
   'what would merge otherwise': DRIVERS,
