@@ -16,6 +16,7 @@ import { notBehind } from './coverage/history.ts';
 import { type OwnChanges, readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
 import { openSteps } from './coverage/step.ts';
+import { findUndone } from './coverage/undone.ts';
 
 export interface WritebackCase {
   base: Oid;
@@ -58,7 +59,7 @@ export async function judgeWriteback(repository: Repository, input: WritebackCas
   // what a commit that nobody accounts for changes is said once
   const unclaimed = missing.length > 0 ? [] : await unclaimedPaths(input, own, codeOf, coverage);
   const listed = new Set(coverage.claiming.flatMap(({ files }) => files));
-  const findings = [...missing, ...uncovered(unclaimed, listed), ...(await undone(input, own, codeOf))];
+  const findings = [...missing, ...uncovered(unclaimed, listed), ...(await findUndone(input, own, codeOf))];
   return { findings, covers: coverage.covers, isAnchored: coverage.isAnchored };
 }
 
@@ -224,37 +225,4 @@ function uncovered(missing: readonly string[], listed: ReadonlySet<string>): Fin
       ? 'Somebody else looks at the thought record that lists it: git handoff review TASK --verdict approve; or a new thought lists all that comes, and is reviewed.'
       : 'Record a thought for the commit that changes it: files_changed is filled in from git.',
   }));
-}
-
-/** Code that is on the protected branch is taken back by a commit that says so, and not by leaving it out. */
-async function undone(input: WritebackCase, own: OwnChanges, codeOf: CodeOf): Promise<Finding[]> {
-  const { dropped, comparer, base, head } = input;
-  if (dropped.commits.length === 0) return [];
-  const single = dropped.commits.filter(({ parents }) => parents.length < 2); // what a merge brought is among them
-  const changes = await comparer.changes.read(single.map(({ oid }) => ({ commit: oid })));
-  const again = new Set([...own.values()].map(({ patchId }) => patchId));
-  const lost = single
-    .map(({ oid }, at) => ({ oid, paths: codeOf(changes[at]!), patchId: changes[at]!.patchId }))
-    .filter(({ paths, patchId }) => paths.length > 0 && !again.has(patchId));
-  // what a merge did, and how often a patch was applied and taken back, no list of patches tells: git does
-  const isKept = (await openRepeats(comparer, codeOf).mergedAt(head, [base])).length > 0;
-  if (lost.length === 0 && !isKept) return [droppedOf(base)];
-  return lost.slice(0, MOST_PATHS).map(({ oid, paths }) => ({
-    code: 'writeback_missing',
-    severity: 'error',
-    commit: oid,
-    path: paths[0]!,
-    message: `Commit ${oid.slice(0, 12)} is on the protected branch, and is dropped: nothing here does what it did.`,
-    hint: 'Bring the protected branch in (git merge or git rebase) and push without force. What should go is reverted by a commit of its own.',
-  }));
-}
-
-function droppedOf(base: Oid): Finding {
-  return {
-    code: 'writeback_missing',
-    severity: 'error',
-    commit: base,
-    message: `The protected branch is dropped at ${base.slice(0, 12)}, and merging it in would change what is here: something that it does is left out.`,
-    hint: 'Bring the protected branch in (git merge or git rebase) and push without force. What should go is reverted by a commit of its own.',
-  };
 }

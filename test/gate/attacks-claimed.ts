@@ -12,6 +12,7 @@ import {
   code,
   commitRecords,
   DONE,
+  type Honest,
   headOf,
   honestBranch,
   IN_PROGRESS,
@@ -205,8 +206,11 @@ function recordsFirst(place: Place, from: string, later: readonly string[]): voi
   branch(place, 'two', 'one');
 }
 
-function therest(place: Place, from: string): Change {
-  git(place.dir, 'checkout', '--quiet', from, '--', '.handoff');
+/** No code comes in either push. */
+function inTwoPushes(place: Place, { records }: Honest): Change {
+  const later = records.slice(3).map(({ path }) => path);
+  recordsFirst(place, 'feature', later);
+  git(place.dir, 'checkout', '--quiet', 'feature', '--', '.handoff');
   commitRecords(place);
   return { base: 'one', head: 'two' };
 }
@@ -216,28 +220,12 @@ export const DONE_LATER: Scenario[] = [
   {
     name: 'the records up to a thought without its code, and done in a second push',
     expect: NOT_DONE,
-    async build(place) {
-      const { records } = await usual(place);
-      recordsFirst(
-        place,
-        'feature',
-        records.slice(3).map(({ path }) => path),
-      );
-      return therest(place, 'feature');
-    },
+    build: async (place) => inTwoPushes(place, await usual(place)),
   },
   {
     name: 'the same where the one who judges could tell by the branch',
     expect: NOT_DONE,
-    async build(place) {
-      const { records } = await usual(place);
-      recordsFirst(
-        place,
-        'feature',
-        records.slice(3).map(({ path }) => path),
-      );
-      return { ...therest(place, 'feature'), ...inReview(place) };
-    },
+    build: async (place) => ({ ...inTwoPushes(place, await usual(place)), ...inReview(place) }),
   },
   {
     name: 'the same by somebody else, of an approved thought',
@@ -258,17 +246,12 @@ export const DONE_LATER: Scenario[] = [
     name: 'the same where half of the code has landed under an account of its own',
     expect: NOT_DONE,
     async build(place) {
-      const { records } = await honestBranch(place, 'feature', { 'src/a.ts': 'a\n', 'src/b.ts': 'b\n' });
+      const honest = await honestBranch(place, 'feature', { 'src/a.ts': 'a\n', 'src/b.ts': 'b\n' });
       checkout(place, 'main');
       const start = headOf(place.dir);
       code(place, { 'src/a.ts': 'a\n' });
       session(place, [START, { ...(await thoughtSince(place, start)), task_id: 'P0.2' }, BATON], { clock: 90 });
-      recordsFirst(
-        place,
-        'feature',
-        records.slice(3).map(({ path }) => path),
-      );
-      return { ...therest(place, 'feature'), ...inReview(place) };
+      return { ...inTwoPushes(place, honest), ...inReview(place) };
     },
   },
 ];
