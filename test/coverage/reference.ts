@@ -342,20 +342,25 @@ function findMerged(here: Here, candidates: readonly Oid[], account: Account): F
     .slice(0, 8)
     .filter((oid) => isAhead(here, commit, oid));
   const behind = ancestorsOf(objects, commit);
-  const beside = accounts.filter((other) => other !== account && behind.has(other.commit));
-  const listed = new Set([account, ...beside].flatMap((each) => each.files));
+  const others = accounts.filter((other) => other !== account && behind.has(other.commit));
+  const alsoListed = new Set([account, ...others].flatMap((each) => each.files));
   const changed = (parent: Oid) =>
     union(mergeBases(objects, commit, parent).map((from) => codeFrom(here, from, commit)));
+  const broughtOnto = (parent: Oid) => {
+    const from = [parent, ...mergeBases(objects, commit, parent)].map((each) => codeFrom(here, each, commit));
+    return [...from[0]!].filter((path) => from.every((paths) => paths.has(path)));
+  };
   const merged = tried.find((oid) => {
     const parent = parentOf(oid);
-    const from = [parent, ...mergeBases(objects, commit, parent)].map((each) => codeFrom(here, each, commit));
-    const brought = [...from[0]!].filter((path) => from.every((paths) => paths.has(path)));
-    if (!brought.every((path) => listed.has(path))) return false;
+    if (!broughtOnto(parent).every((path) => alsoListed.has(path))) return false;
     if (!isTree(here, merging.merge([parent, commit]), objects.commit(oid)!.tree)) return false;
     const { tree } = objects.commit(here.head)!;
     return isLeftAlone(here, parent, changed(parent)) || isTree(here, merging.merge([here.head, commit]), tree);
   });
-  return merged ? { commits: [merged], byGit: new Map([[merged, changed(parentOf(merged))]]), beside } : null;
+  if (!merged) return null;
+  const isListedAlone = broughtOnto(parentOf(merged)).every((path) => files.includes(path));
+  const byGit = new Map([[merged, changed(parentOf(merged))]]);
+  return { commits: [merged], byGit, beside: isListedAlone ? [] : others };
 }
 
 function codeFrom(here: Here, before: Oid, after: Oid): Set<string> {

@@ -10,11 +10,11 @@ import { notBehind } from './history.ts';
  */
 export async function readCarried(
   repository: Repository,
-  { comparer, codeOf, accounts }: StepCase,
-  account: Account,
+  { comparer, codeOf }: StepCase,
+  { commit, files }: Account,
   parent: Oid,
+  besides: () => Promise<readonly Account[]>,
 ): Promise<Carried> {
-  const { commit, files } = account;
   const shared = await comparer.mergeBases(commit, parent);
   const trees = await Promise.all(
     [parent, ...shared, commit].map(async (oid) => (await repository.store.readCommit(oid)).tree),
@@ -22,18 +22,28 @@ export async function readCarried(
   const after = trees.pop()!;
   const differing = (await comparer.changes.read(trees.map((before) => ({ before, after })))).map(codeOf);
   const [fromParent, ...fromShared] = differing;
-  const brought = fromShared.reduce((all, some) => all.filter((path) => some.includes(path)), fromParent!);
-  const beside = await accountsBehind(repository, account, accounts);
-  const listed = new Set([...files, ...beside.flatMap((other) => other.files)]);
-  return { paths: new Set(fromShared.flat()), beside, isListed: brought.every((path) => listed.has(path)) };
+  const brought = fromShared
+    .map((some) => new Set(some))
+    .reduce((all, some) => all.filter((path) => some.has(path)), fromParent!);
+  const paths = new Set(fromShared.flat());
+  const isIn = (listed: readonly string[]) => isSubset(brought, new Set(listed));
+  if (isIn(files)) return { paths, beside: [], isListed: true };
+  const beside = await besides();
+  return { paths, beside, isListed: isIn([...files, ...beside.flatMap((other) => other.files)]) };
+}
+
+function isSubset(some: readonly string[], all: ReadonlySet<string>): boolean {
+  return some.every((path) => all.has(path));
 }
 
 /** The other thoughts about what a thought's commit has behind it. */
-async function accountsBehind(repository: Repository, account: Account, all: readonly Account[]): Promise<Account[]> {
-  const { store } = repository;
-  const others: Account[] = [];
-  for (const other of all) if (other !== account && (await store.has(`${other.commit}^{commit}`))) others.push(other);
-  const named = others.map(({ commit }) => commit);
-  const ahead = await notBehind(repository, account.commit, named);
-  return others.filter(({ commit }) => !ahead.has(commit));
+export async function accountsBehind(
+  repository: Repository,
+  { commit }: Account,
+  others: readonly Account[],
+): Promise<Account[]> {
+  const named = others.filter((other) => other.commit !== commit).map((other) => other.commit);
+  const ahead = await notBehind(repository, commit, named);
+  const isHere = await Promise.all(others.map((other) => repository.store.has(`${other.commit}^{commit}`)));
+  return others.filter((other, at) => isHere[at] && !ahead.has(other.commit));
 }

@@ -4,7 +4,7 @@ import type { RangeCommit } from '../../git/refs/range.ts';
 import { readGit } from '../../git/run.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { Step, StepCase } from './candidates.ts';
-import { readCarried } from './carried.ts';
+import { accountsBehind, readCarried } from './carried.ts';
 import { isUntouched, notBehind } from './history.ts';
 import type { SingleCommit } from './repeats.ts';
 import { type Work, wholeFitsOnce } from './whole-step.ts';
@@ -38,13 +38,15 @@ async function readStep(repository: Repository, input: StepCase, account: Accoun
   if (!(await repository.store.has(`${commit}^{commit}`))) return NOT_HERE;
   const work = await readWork(repository, input, account);
   const shared = (await Promise.all(known.map((oid) => comparer.mergeBases(commit, oid)))).flat();
+  const others = input.accounts.filter((each) => each !== account);
+  const besides = once(() => accountsBehind(repository, account, others));
   return {
     isHere: true,
     commits: work.commits,
     isWhole: once(() => wholeFitsOnce(comparer, account, { ...work, shared })),
     isAhead: aheadOf(repository, shared),
     isUntouched: (since, paths) => isUntouched(repository, known, since, paths),
-    carriedOnto: oncePerOid((parent) => readCarried(repository, input, account, parent)),
+    carriedOnto: oncePerOid((parent) => readCarried(repository, input, account, parent, besides)),
     pathsOf: async ({ oid }) => (await comparer.changes.read([{ commit: oid }])).flatMap(codeOf),
   };
 }
