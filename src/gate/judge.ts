@@ -17,6 +17,7 @@ import { judgeClocks } from './clocks.ts';
 import { codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
 import { judgeForgeMerge } from './coverage/forge-merge.ts';
+import { hasLanded } from './coverage/landed.ts';
 import { judgeDefinitions, openDefinitions } from './definitions.ts';
 import { gateFacts } from './facts.ts';
 import { judgeLedger } from './ledger.ts';
@@ -30,6 +31,7 @@ import {
   judgeReviews,
   judgeTasks,
   openTrails,
+  reviewedAmong,
   type Trails,
   verdictsOn,
 } from './tasks.ts';
@@ -57,11 +59,10 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const trails = openTrails(evidence, delta.sessions, added);
   const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
   const done = await doneTasks(added, trails, budget);
-  const { writeback: rules, exempt } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
+  const { writeback: rules } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
   // SPEC §10.5, §10.6: what thoughts cover decides on reviews and done tasks too, even where code needs no thought
   const isAsked = rules.required || rules.review || done.length > 0;
-  const code = { patterns: exempt, isRequired: rules.required };
-  const writeback = isAsked ? await judgeCode(repository, input, arrived, code) : NO_CODE;
+  const writeback = isAsked ? await judgeCode(repository, input, arrived) : NO_CODE;
   const all = [
     ...findings,
     ...delta.findings,
@@ -103,11 +104,12 @@ const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async 
 
 async function judgeCode(
   repository: Repository,
-  { base, head, range, before, known, comparer, budget }: JudgedCase,
-  { outcome, added, accounts, evidence }: Arrived,
-  { patterns, isRequired }: { patterns: readonly string[]; isRequired: boolean },
+  input: JudgedCase,
+  { outcome, added, accounts, evidence, delta }: Arrived,
 ): Promise<Writeback> {
-  const exempt = { patterns, files: await filesAmong(before, namedPaths(patterns)) };
+  const { base, head, range, before, known, comparer, trust, budget } = input;
+  const { review, required: isRequired } = trust.policy.rules.writeback;
+  const exempt = await exemptAt(input);
   // compared with base itself, what differs is not there
   const isCompared = known.length === 0 && outcome.result === outcome.theirs;
   const writeback = await judgeWriteback(repository, {
@@ -125,6 +127,11 @@ async function judgeCode(
       accounts: await accountsFor(evidence, commits, patchIds),
       waived: await waivedAmong(evidence, commits),
     }),
+    // SPEC §10.6: what somebody refused, or nobody has looked at, accounts for no file
+    claimsOf: async (claiming, covers) => {
+      if (!review) return claiming;
+      return reviewedAmong(claiming, covers, await verdictsOn(idsOf(claiming), { evidence, ...delta }), budget);
+    },
     dropped: outcome.dropped,
     isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
   });
@@ -142,12 +149,13 @@ async function filesAmong(source: Source, paths: readonly string[]): Promise<Set
 
 async function judgeRecords(
   repository: Repository,
-  input: Case,
-  { outcome, delta, added, accounts, trails }: Arrived,
+  input: JudgedCase,
+  arrived: Arrived,
   writeback: Writeback,
   done: readonly DoneTask[],
 ): Promise<Finding[]> {
-  const isAnchored = anchoring(repository, input, accounts, writeback);
+  const { outcome, delta, added, trails } = arrived;
+  const isAnchored = anchoring(repository, input, arrived, writeback);
   const { budget } = input;
   const source = outcome.result;
   const definitions = openDefinitions(source, delta.trust);
@@ -170,9 +178,12 @@ async function judgeVerdicts(
   done: readonly DoneTask[],
   budget: Budget,
 ): Promise<Finding[]> {
-  const covering = [...covers.keys()].map(({ delta_id }) => delta_id);
-  const thoughts = new Set([...covering, ...done.flatMap(({ thought }) => thought?.delta_id ?? [])]);
+  const thoughts = idsOf([...covers.keys(), ...done.flatMap(({ thought }) => thought ?? [])]);
   return judgeReviews(covers, done, await verdictsOn(thoughts, { evidence, ...delta }), budget);
+}
+
+function idsOf(thoughts: readonly { delta_id: string }[]): Set<string> {
+  return new Set(thoughts.map(({ delta_id }) => delta_id));
 }
 
 /** What a hint calls BASE is known here. */
@@ -186,21 +197,28 @@ async function isSameAt(path: string, before: Source, now: Source): Promise<bool
   return old?.oid === entry?.oid && old?.mode === entry?.mode;
 }
 
-/**
- * A thought about no code has nothing to be anchored to. One that was there before was judged when it came: after a squash its
- * commit may be nowhere.
- */
-function anchoring(
-  { store }: Repository,
-  { base, range }: Case,
-  accounts: readonly Account[],
-  { isAnchored }: Writeback,
-) {
-  const commits = new Set(range.commits.map(({ oid }) => oid));
-  const byId = new Map(accounts.map((account) => [account.delta_id, account]));
+/** A thought about no code has nothing to be anchored to. One that was there before may have come without its code. */
+function anchoring(repository: Repository, input: JudgedCase, arrived: Arrived, { isAnchored }: Writeback) {
+  const { store } = repository;
+  const commits = new Set(input.range.commits.map(({ oid }) => oid));
+  const byId = new Map(arrived.accounts.map((account) => [account.delta_id, account]));
   return async ({ delta_id, commit }: { delta_id: string; commit: string }): Promise<boolean> => {
     const account = byId.get(delta_id);
-    if (!account || account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
-    return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, base);
+    if (!account) {
+      const older = (await accountsFor(arrived.evidence, [commit])).find((each) => each.delta_id === delta_id);
+      return older !== undefined && (older.files.length === 0 || (await wasLanded(repository, input, older)));
+    }
+    if (account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
+    return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, input.base);
   };
+}
+
+async function wasLanded(repository: Repository, input: JudgedCase, account: Account): Promise<boolean> {
+  const { patterns, files } = await exemptAt(input);
+  return hasLanded(repository, { ...input, codeOf: codeBy(patterns, files) }, account);
+}
+
+async function exemptAt({ trust, before }: JudgedCase): Promise<{ patterns: readonly string[]; files: Set<string> }> {
+  const { exempt } = trust.policy.rules;
+  return { patterns: exempt, files: await filesAmong(before, namedPaths(exempt)) };
 }

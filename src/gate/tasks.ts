@@ -114,7 +114,8 @@ export async function judgeTasks(input: TaskCase): Promise<Finding[]> {
   const findings: Finding[] = [];
   const isFolderSealed = memo((folder) => isSealed(input.source, folder)); // one session may do many tasks
   for (const { id, change, thought, isDone } of whileTime(input.budget, input.done)) {
-    if (!isDone || !thought || !(await input.isAnchored(thought))) findings.push(notDone(change, id));
+    if (!isDone || !thought) findings.push(notDone(change, id));
+    else if (!(await input.isAnchored(thought))) findings.push(notLanded(change, id, thought));
     else if ((await proofOf(input, id)) === 'seal' && !(await isFolderSealed(folderOf(thought.path))))
       findings.push(notSealed(change, id));
   }
@@ -142,6 +143,18 @@ function notDone({ path, record }: PlacedRecord, id: string): Finding {
   };
 }
 
+function notLanded({ path, record }: PlacedRecord, id: string, { commit }: TaskThought): Finding {
+  const command = `git handoff thought ${quoteWord(id)} --commit COMMIT --base COMMIT^`;
+  return {
+    code: 'done_without_thought',
+    severity: 'error',
+    path,
+    record: record.id,
+    message: `${id} is said to be done, and what its thought record is about, commit ${commit.slice(0, 12)}, is not found here, whole.`,
+    hint: `Bring that commit's branch. If it has landed as another COMMIT: ${command}, then git handoff task update ${quoteWord(id)} --status done`,
+  };
+}
+
 function notSealed({ path, record }: PlacedRecord, id: string): Finding {
   return {
     code: 'seal_missing',
@@ -163,18 +176,40 @@ export function judgeReviews(
   reviews: readonly Verdict[],
   budget: Budget,
 ): Finding[] {
-  const byThought = groupBy(reviews, ({ thought }) => thought);
-  const isSeen = ({ delta_id, identity }: Pick<Said, 'delta_id' | 'identity'>): boolean =>
-    isApproved(identity, byThought.get(delta_id) ?? []);
-  const seen = new Map([...covers].filter(([account]) => isSeen(account)));
-  const approved = union(seen.values());
-  const isCovered = withinAll(approved, budget);
-  const others = [...covers].filter(([account]) => !seen.has(account));
-  const open = others.filter(([, commits]) => !isCovered(commits)).map(([account]) => account);
+  const isSeen = approvedBy(reviews);
+  const open = unreviewed(covers, isSeen, budget);
   const unseen = done
     .flatMap(({ id, thought }) => (thought ? [{ ...thought, task_id: id }] : []))
     .filter((thought) => !isSeen(thought));
   return [...new Map([...open, ...unseen].map((thought) => [thought.delta_id, thought])).values()].map(notReviewed);
+}
+
+type IsSeen = (thought: Pick<Said, 'delta_id' | 'identity'>) => boolean;
+
+/** Whether somebody approved a thought. */
+function approvedBy(reviews: readonly Verdict[]): IsSeen {
+  const byThought = groupBy(reviews, ({ thought }) => thought);
+  return ({ delta_id, identity }) => isApproved(identity, byThought.get(delta_id) ?? []);
+}
+
+/** The thoughts that cover a commit which none that somebody approved covers. */
+function unreviewed(covers: ReadonlyMap<Account, CommitSet>, isSeen: IsSeen, budget: Budget): Account[] {
+  const seen = new Map([...covers].filter(([account]) => isSeen(account)));
+  const isCovered = withinAll(union(seen.values()), budget);
+  const others = [...covers].filter(([account]) => !seen.has(account));
+  return others.filter(([, commits]) => !isCovered(commits)).map(([account]) => account);
+}
+
+/** Those whose files count: somebody approved them, or a finding asks for it already. */
+export function reviewedAmong(
+  accounts: readonly Account[],
+  covers: ReadonlyMap<Account, CommitSet>,
+  reviews: readonly Verdict[],
+  budget: Budget,
+): Account[] {
+  const isSeen = approvedBy(reviews);
+  const named = new Set(unreviewed(covers, isSeen, budget));
+  return accounts.filter((account) => named.has(account) || isSeen(account));
 }
 
 /** Many thoughts may share one set of commits, which is looked through once. */

@@ -10,12 +10,14 @@ import type { Range } from '../git/refs/range.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type Covers, coverByAncestry, union } from './coverage/ancestry.ts';
 import { isAlong, openAnchoring, patchIdsOf } from './coverage/anchors.ts';
-import { type BaseRecords, coverByBase } from './coverage/base-accounts.ts';
+import { type BaseRecords, coverByBase, isStillToCome } from './coverage/base-accounts.ts';
 import { type CodeOf, codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
+import { notBehind } from './coverage/history.ts';
 import { type OwnChanges, readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
-import { notBehind, openSteps } from './coverage/step.ts';
+import { openSteps } from './coverage/step.ts';
+import { findUndone } from './coverage/undone.ts';
 
 export interface WritebackCase {
   base: Oid;
@@ -37,6 +39,8 @@ export interface WritebackCase {
   exempt: { patterns: readonly string[]; files: ReadonlySet<string> };
   /** What was there before: asked for only where that which arrives does not do. */
   older(commits: readonly Oid[], patchIds: readonly string[]): Promise<BaseRecords>;
+  /** Of the thoughts that list files, those whose lists count. */
+  claimsOf(claiming: readonly Account[], covers: Covers<Account>): Promise<readonly Account[]>;
   /** Whether a path is the same on the protected branch: then it does not change, whoever changed it too. */
   isThere(path: string): Promise<boolean>;
 }
@@ -73,7 +77,8 @@ async function faultsOf(
 ): Promise<Finding[]> {
   const missing = await Promise.all(coverage.open.map((oid) => missingFor(repository, oid, codeOf(own.get(oid)!))));
   const unclaimed = await unclaimedPaths(input, own, codeOf, coverage);
-  return [...missing, ...uncovered(unclaimed), ...(await undone(input, own, codeOf))];
+  const listed = new Set(coverage.claiming.flatMap(({ files }) => files));
+  return [...missing, ...uncovered(unclaimed, listed), ...(await findUndone(input, own, codeOf))];
 }
 
 /** What a thought covers need not be read, unless something else is dropped for it. */
@@ -98,8 +103,8 @@ interface Coverage extends Omit<Writeback, 'findings'> {
   waived: ReadonlySet<Oid>;
   /** The thoughts that list paths. */
   claiming: Account[];
-  /** Commits that git has put elsewhere: their paths are git's choice. */
-  moved: ReadonlySet<Oid>;
+  /** Commits that git has put elsewhere, and the paths that were changed before: others are git's choice. */
+  moved: ReadonlyMap<Oid, ReadonlySet<string>>;
 }
 
 /** Steps 2 to 5. */
@@ -110,7 +115,7 @@ async function cover(repository: Repository, input: CoverCase): Promise<Coverage
   const free = new Map([...own].filter(([oid]) => !behind.has(oid)));
   const changing = [...free.keys()].filter((oid) => codeOf(own.get(oid)!).length > 0);
   const waived = new Set(input.waived);
-  const stepOf = openSteps(repository, comparer, [base]);
+  const stepOf = openSteps(repository, { comparer, codeOf, known: [base], accounts });
   const anchoring = openAnchoring({ range, head, own: free, repeats, stepOf });
   const { found } = anchoring;
   const older: Covers<Account> = new Map();
@@ -133,9 +138,13 @@ async function cover(repository: Repository, input: CoverCase): Promise<Coverage
     const still = await coverByBase(repository, { range, base, own, repeats, open: open() }, known);
     for (const oid of still.waived) waived.add(oid);
     for (const [account, covered] of still.covers) older.set(account, covered);
+    const isLate = (account: Account) =>
+      isStillToCome(repository, { range, base, own: free, repeats, open: open() }, account);
+    for (const account of known.accounts) if (await isLate(account)) await anchoring.byPatch([account]);
   }
-  const covers: Covers<Account> = new Map([...byAncestry, ...found.covers, ...older]);
-  const idsHere = (): Set<string> => patchIdsOf([...byAncestry.keys(), ...found.anchored]);
+  const covers: Covers<Account> = joined(byAncestry, found.covers, older);
+  const idsHere = (): Set<string> =>
+    patchIdsOf(accounts.filter((account) => byAncestry.has(account) || found.anchored.has(account)));
   const moved = new Set(elsewhere);
   const tryAll = async (): Promise<Set<string>> => {
     for (const account of whileTime(budget, elsewhere)) await anchoring.byTree(account);
@@ -150,7 +159,24 @@ async function cover(repository: Repository, input: CoverCase): Promise<Coverage
   };
   const ids = idsHere();
   const along = accounts.filter((account) => isAlong(account, ids));
-  return { covers, isAnchored, open: open(), waived, claiming: [...covers.keys(), ...along], moved: found.moved };
+  return {
+    covers,
+    isAnchored,
+    open: open(),
+    waived,
+    claiming: [...covers.keys(), ...along, ...found.beside],
+    moved: found.moved,
+  };
+}
+
+/** A thought may cover some commits in one way and others in another. */
+function joined(...all: readonly Covers<Account>[]): Covers<Account> {
+  const covers: Covers<Account> = new Map();
+  for (const [account, commits] of all.flatMap((each) => [...each])) {
+    const known = covers.get(account);
+    covers.set(account, known ? union([known, commits]) : commits);
+  }
+  return covers;
 }
 
 /** The thoughts whose commit is neither in the change nor behind it: where it is, it covers what it names, and nothing that is alike. */
@@ -185,16 +211,15 @@ async function unclaimedPaths(
   input: WritebackCase,
   own: OwnChanges,
   codeOf: CodeOf,
-  { claiming, waived, moved }: Coverage,
+  { claiming, covers, waived, moved }: Coverage,
 ): Promise<string[]> {
   const { whole, isThere, comparer, range, dropped, budget } = input;
   const wanted =
     whole === null ? pathsOf([...own.values()], codeOf) : inAll(await comparer.changes.read(whole), codeOf);
-  const excused = pathsOf(
-    [...waived, ...moved].flatMap((oid) => own.get(oid) ?? []),
-    codeOf,
-  );
-  const claimed = new Set(claiming.flatMap(({ files }) => files));
+  const pathsOfCommit = (oid: Oid): string[] => codeOf(own.get(oid) ?? NOTHING);
+  const excused = new Set([...waived].flatMap(pathsOfCommit));
+  for (const [oid, before] of moved) for (const path of pathsOfCommit(oid)) if (!before.has(path)) excused.add(path);
+  const claimed = new Set((await input.claimsOf(claiming, covers)).flatMap(({ files }) => files));
   const unclaimed: string[] = [];
   for (const path of whileTime(budget, wanted)) {
     if (!claimed.has(path) && !excused.has(path) && !(await isThere(path))) unclaimed.push(path);
@@ -204,6 +229,8 @@ async function unclaimedPaths(
   const changed = pathsOf(await readOwn(comparer, codeOf, range.commits), codeOf);
   return unclaimed.filter((path) => changed.has(path));
 }
+
+const NOTHING: Change = { paths: [], unlikeFiles: new Set(), patchId: null };
 
 function pathsOf(changes: readonly Change[], codeOf: CodeOf): Set<string> {
   return new Set(changes.flatMap(codeOf));
@@ -215,49 +242,16 @@ function inAll([first, ...rest]: readonly Change[], codeOf: CodeOf): Set<string>
   return new Set(first ? codeOf(first).filter((path) => sets.every((set) => set.has(path))) : []);
 }
 
-function uncovered(missing: readonly string[]): Finding[] {
+/** `listed`: by thoughts that would count if somebody approved them. */
+function uncovered(missing: readonly string[], listed: ReadonlySet<string>): Finding[] {
+  const left = missing.length > MOST_PATHS ? ` (and ${missing.length - MOST_PATHS} more such files)` : '';
   return missing.slice(0, MOST_PATHS).map((path, at) => ({
     code: 'files_uncovered',
     severity: 'error',
     path,
-    message: `${path} is changed, and no thought record lists it in files_changed${
-      at === MOST_PATHS - 1 && missing.length > MOST_PATHS
-        ? ` (and ${missing.length - MOST_PATHS} more such files)`
-        : ''
-    }.`,
-    hint: 'Record a thought for the commit that changes it: files_changed is filled in from git.',
+    message: `${path} is changed, and no thought record ${listed.has(path) ? 'that somebody else has approved ' : ''}lists it in files_changed${at === MOST_PATHS - 1 ? left : ''}.`,
+    hint: listed.has(path)
+      ? 'Somebody else looks at the thought record that lists it: git handoff review TASK --verdict approve; or a new thought lists all that comes, and is reviewed.'
+      : 'Record a thought for the commit that changes it: files_changed is filled in from git.',
   }));
-}
-
-/** Code that is on the protected branch is taken back by a commit that says so, and not by leaving it out. */
-async function undone(input: WritebackCase, own: OwnChanges, codeOf: CodeOf): Promise<Finding[]> {
-  const { dropped, comparer, base, head } = input;
-  if (dropped.commits.length === 0) return [];
-  const single = dropped.commits.filter(({ parents }) => parents.length < 2); // what a merge brought is among them
-  const changes = await comparer.changes.read(single.map(({ oid }) => ({ commit: oid })));
-  const again = new Set([...own.values()].map(({ patchId }) => patchId));
-  const lost = single
-    .map(({ oid }, at) => ({ oid, paths: codeOf(changes[at]!), patchId: changes[at]!.patchId }))
-    .filter(({ paths, patchId }) => paths.length > 0 && !again.has(patchId));
-  // what a merge did, and how often a patch was applied and taken back, no list of patches tells: git does
-  const isKept = (await openRepeats(comparer, codeOf).mergedAt(head, [base])).length > 0;
-  if (lost.length === 0 && !isKept) return [droppedOf(base)];
-  return lost.slice(0, MOST_PATHS).map(({ oid, paths }) => ({
-    code: 'writeback_missing',
-    severity: 'error',
-    commit: oid,
-    path: paths[0]!,
-    message: `Commit ${oid.slice(0, 12)} is on the protected branch, and is dropped: nothing here does what it did.`,
-    hint: 'Bring the protected branch in (git merge or git rebase) and push without force. What should go is reverted by a commit of its own.',
-  }));
-}
-
-function droppedOf(base: Oid): Finding {
-  return {
-    code: 'writeback_missing',
-    severity: 'error',
-    commit: base,
-    message: `The protected branch is dropped at ${base.slice(0, 12)}, and merging it in would change what is here: something that it does is left out.`,
-    hint: 'Bring the protected branch in (git merge or git rebase) and push without force. What should go is reverted by a commit of its own.',
-  };
 }

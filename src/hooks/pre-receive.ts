@@ -9,7 +9,7 @@ import { type HookCall, type Judgement, judge, linesOf, passed, refused } from '
 import { isLockRef, type LockJudge, openLockJudge } from './lock-refs.ts';
 import { lists, openPolicies, type Policies, type PolicyAt } from './policies.ts';
 import { type Refs, readRefs } from './server-refs.ts';
-import { findTrunk, type Trunk } from './trunk.ts';
+import { findTrunk, type Trunk, USUAL } from './trunk.ts';
 
 /** What a client asks for. Git has compared none of it with the repository yet. */
 interface Update {
@@ -108,6 +108,8 @@ async function judgeUpdate(server: Server, { claimed, now, ref }: Update): Promi
     if (!isAt(claimed, old)) return refused(ref, moved(claimed, old));
     if (wanted.get(target)!.size > 1) return refused(ref, 'this push would make it two things at once');
     if (isNullOid(now)) return refused(ref, 'it is protected, and cannot be deleted');
+    if (old === null && (await isOfTrunk(server, target, now)))
+      return passed(ref, 'it begins at what the trunk has already');
     const base = await baseOf(server, old);
     // what is remembered has been accepted: of other branches than the trunk anybody may have chosen the policy
     const remembers = base !== null && base === trunk.commit && trunk.policy !== null;
@@ -154,6 +156,12 @@ async function ownPolicy({ policies, root }: Pick<Server, 'policies' | 'root'>, 
   const policy = await policies.standing(old);
   if (policy === null || policy === 'unreadable') return null;
   return root === null || policy.root === root ? policy : null;
+}
+
+/** A new branch that brings nothing. One that would be the trunk itself from then on may not take it back to an older state. */
+async function isOfTrunk({ repository, trunk }: Server, target: string, now: Oid): Promise<boolean> {
+  if (!trunk.policy || target === trunk.head || USUAL.includes(target)) return false;
+  return repository.store.isAncestor(now, trunk.commit!);
 }
 
 /** A branch that is new, or has no policy to hold a change to, is held to the trunk's. */

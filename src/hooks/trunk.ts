@@ -73,7 +73,8 @@ async function lookInTurn(
   return looked;
 }
 
-const USUAL = ['refs/heads/main', 'refs/heads/master'];
+/** The names that a trunk usually has. */
+export const USUAL = ['refs/heads/main', 'refs/heads/master'];
 
 function present(refs: Refs, names: readonly string[]): Candidate[] {
   return names.filter((ref) => refs.has(ref)).map((ref) => ({ ref, commit: refs.get(ref)! }));

@@ -44,6 +44,7 @@ export async function planThought(
   const branch = await requireBranch(repository, given.branch, commit.oid);
   const account = await accountOf(repository, trust, session, commit, base);
   if (given.files_changed) assertFiles(given.files_changed, account.files_changed);
+  assertDerived(given, account);
   const { history } = await readKnown(repository, trust);
   const related = given.related_thought_records ?? relatedThoughts(history, task);
   const fields = toFields(id, branch, commit, account, { ...given, related_thought_records: related });
@@ -108,6 +109,18 @@ function assertFiles(given: readonly string[], changed: readonly string[]): void
   throw new HandoffError('usage', `files_changed is not what git says: ${parts.join('; ')}.`, {
     hint: 'Leave it out, and it is filled in. If the work began at another commit, name that with --base.',
     data: { missing, surplus },
+  });
+}
+
+/** Whoever gives them may have another commit in mind; a record with ids of other code would account for that. */
+function assertDerived(given: ThoughtFields, account: ChangeAccount): void {
+  const asText = (value: string | readonly string[] | null) => (Array.isArray(value) ? value.toSorted().join() : value);
+  const fields = ['tree', 'patch_id', 'commit_patch_ids'] as const;
+  const wrong = fields.filter((key) => given[key] !== undefined && asText(given[key]) !== asText(account[key]));
+  if (wrong.length === 0) return;
+  throw new HandoffError('usage', `${wrong.join(', ')}: not what git says of this commit.`, {
+    hint: 'Leave them out, and they are filled in. If the thought is about another commit, name that with --commit, and where the work began with --base.',
+    data: { fields: wrong },
   });
 }
 

@@ -87,3 +87,72 @@ test('every thought of the protected branch that is about a commit covers it, no
   expect(open).toEqual([]);
   expect(Object.values(covers)).toEqual([[work], [work]]);
 });
+
+test('a patch id that none of the thought’s own commits has counts only where they are not to be had', async () => {
+  const main = write(lines(), []);
+  const good = await writer.thought(main, write(lines([10, 'good']), [main]));
+  const evil = write(lines([10, 'evil']), [main]);
+  const { wholePatchId, commitPatchIds } = await writer.thought(main, evil);
+  for (const lie of [{ wholePatchId }, { commitPatchIds }, { wholePatchId, commitPatchIds }]) {
+    expect((await judge({ base: main, head: evil, accounts: [{ ...good, ...lie }] })).open).toEqual([evil]);
+    const gone = { ...good, ...lie, commit: 'f'.repeat(40) };
+    expect(await judge({ base: main, head: evil, accounts: [gone] })).toSatisfy(passes);
+  }
+});
+
+test('a patch that a thought lists twice and has done once covers one commit', async () => {
+  const texts = [5, 6, 7].map((times) => 'log\n'.repeat(times));
+  const main = write(texts[0]!, []);
+  const thought = await writer.thought(main, write(texts[1]!, [main]));
+  const [[id]] = [...thought.commitPatchIds] as [[string, number]];
+  const first = write(texts[1]!, [main]);
+  const head = write(texts[2]!, [first]);
+  const twice = { ...thought, commitPatchIds: new Map([[id, 2]]) };
+  expect((await judge({ base: main, head, accounts: [twice] })).open).toEqual([head]);
+});
+
+/** A commit with several files. */
+function writeAll(files: Record<string, string>, parents: Oid[], author?: string): Oid {
+  const entries = Object.entries(files).map(([path, text]) => [path, { mode: '100644', text }] as const);
+  return writer.commit(new Map(entries), parents, author);
+}
+
+test('a squash brings only what is listed, by its thought or by one about what is behind it', async () => {
+  const main = writeAll({ a: lines() }, []);
+  const below = writeAll({ a: lines(), b: 'b\n' }, [main]);
+  const above = writeAll({ a: lines([20, 'mine']), b: 'b\n' }, [below]);
+  const moved = writeAll({ a: lines([18, 'main']) }, [main]);
+  const head = writeAll({ a: lines([18, 'main'], [20, 'mine']), b: 'b\n' }, [moved]);
+  const [all, first, last] = await Promise.all([
+    writer.thought(main, above),
+    writer.thought(main, below),
+    writer.thought(below, above),
+  ]);
+  expect(await judge({ base: moved, head, accounts: [all!] })).toSatisfy(passes);
+  expect(await judge({ base: moved, head, accounts: [first!, last!] })).toSatisfy(passes);
+  expect((await judge({ base: moved, head, accounts: [last!] })).open).toEqual([head]);
+});
+
+test('a pick that was put where half of it was there counts only if the other half is still there', async () => {
+  const main = writeAll({ a: lines(), guard: 'off\n' }, []);
+  const work = writeAll({ a: lines([20, 'mine']), guard: 'on\n' }, [main]);
+  const thought = await writer.thought(main, work);
+  const guarded = writeAll({ a: lines(), guard: 'on\n' }, [main]);
+  const pick = writeAll({ a: lines([20, 'mine']), guard: 'on\n' }, [guarded], writer.authorOf(work));
+  expect(await judge({ base: guarded, head: pick, accounts: [thought] })).toSatisfy(passes);
+  const base = writeAll({ a: lines(), guard: 'off\n' }, [guarded]);
+  const head = writeAll({ a: lines([20, 'mine']), guard: 'off\n' }, [base, pick]);
+  expect((await judge({ base, head, accounts: [thought] })).open).toEqual([pick]);
+});
+
+test('what a thought of the protected branch is about is let in once, as long as it is all of it', async () => {
+  const main = writeAll({ a: lines() }, []);
+  const work = writeAll({ a: lines([10, 'one']) }, [main]);
+  const baseAccounts = [await writer.thought(main, work)];
+  const base = writeAll({ a: lines(), other: 'other\n' }, [main]);
+  const squash = writeAll({ a: lines([10, 'one']), other: 'other\n' }, [base]);
+  expect(await judge({ base, head: squash, baseAccounts })).toSatisfy(passes);
+  const back = writeAll({ a: lines(), other: 'other\n' }, [squash]);
+  const again = writeAll({ a: lines([10, 'one']), other: 'other\n' }, [back]);
+  expect((await judge({ base: back, head: again, baseAccounts })).open).toEqual([again]);
+});

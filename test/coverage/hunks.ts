@@ -4,7 +4,7 @@ import type { Objects, Oid } from './objects.ts';
 
 /** SPEC §9.3: how a patch is printed. */
 const ARGS = [
-  ...['diff-tree', '-p', '--root', '-r', '--no-renames', '--full-index', '--text', '-U3', '--diff-algorithm=myers'],
+  ...['diff-tree', '-p', '-r', '--no-renames', '--full-index', '--text', '-U3', '--diff-algorithm=myers'],
   ...['--no-indent-heuristic', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none', '--submodule=short'],
   ...['--src-prefix=a/', '--dst-prefix=b/', '--no-commit-id'],
 ];
@@ -28,11 +28,16 @@ export function standsAtOnePlace(dir: string, objects: Objects, oid: Oid): boole
 const KNOWN = new Map<Oid, boolean>();
 
 function isAtOnePlace(dir: string, objects: Objects, oid: Oid): boolean {
-  const { parents } = objects.commit(oid)!;
+  const { parents, tree } = objects.commit(oid)!;
   if (parents.length === 0) return true; // all its files are new
-  const before = objects.files(objects.commit(parents[0]!)!.tree);
+  return isPatchAtOnePlace(dir, objects, objects.commit(parents[0]!)!.tree, tree);
+}
+
+/** The same of what is between two trees. */
+export function isPatchAtOnePlace(dir: string, objects: Objects, tree: Oid, after: Oid): boolean {
+  const before = objects.files(tree);
   const byOid = new Map([...before.values()].map((entry) => [entry.oid, entry]));
-  return filesIn(dir, oid).every(({ old, hunks }) => {
+  return filesIn(dir, tree, after).every(({ old, hunks }) => {
     const entry = byOid.get(old);
     if (!entry || entry.mode === '160000') return true; // a new file has one place
     const file = linesOf(objects.read(old)!.bytes.toString('latin1'));
@@ -52,8 +57,8 @@ interface FileHunks {
   hunks: Hunk[];
 }
 
-function filesIn(dir: string, oid: Oid): FileHunks[] {
-  const args = ['-C', dir, ...CONFIG, ...ARGS, oid, '--', '.', ':(exclude).handoff'];
+function filesIn(dir: string, before: Oid, after: Oid): FileHunks[] {
+  const args = ['-C', dir, ...CONFIG, ...ARGS, before, after, '--', '.', ':(exclude).handoff'];
   const patch = execFileSync('git', args, { env: isolatedEnv }).toString('latin1');
   return patch
     .split(/^(?=diff --git )/m)

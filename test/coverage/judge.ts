@@ -59,6 +59,7 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
       accounts: baseAccounts.filter((account) => isAbout(account, commits, patchIds)),
       waived: [...baseWaived].filter((oid) => commits.includes(oid)),
     }),
+    claimsOf: async (claiming) => claiming,
     isThere: async (path) => {
       const [a, b] = [before.get(path), after.get(path)];
       return a?.mode === b?.mode && a?.oid === b?.oid;

@@ -3,7 +3,7 @@ import type { Account } from '../../src/core/writeback/account.ts';
 import type { Changes } from '../../src/git/changes/changes.ts';
 import { type CodeMerge, type CodeMerging, openCodeMerging } from './code-alone.ts';
 import { exemptPaths, type IsCode } from './exempt.ts';
-import { standsAtOnePlace } from './hunks.ts';
+import { isPatchAtOnePlace, standsAtOnePlace } from './hunks.ts';
 import type { Merge, Merging } from './merging.ts';
 import { ancestorsOf, type Commit, type Files, mergeBases, type Objects, type Oid } from './objects.ts';
 
@@ -53,6 +53,7 @@ export async function judgeSlowly(question: Question): Promise<Answer> {
     ...question,
     code: openCodeMerging(question.merging, objects, isCode),
     known: new Map(),
+    wholeIds: await readWholeIds({ ...question, patchIdOf, behindBase }),
     patchIdOf,
     behindBase,
     behindHead,
@@ -91,24 +92,37 @@ export async function judgeSlowly(question: Question): Promise<Answer> {
     const covered = coveredByBase(here, left, account);
     if (covered.length > 0) covers.set(account, new Set(covered));
   }
+  for (const account of question.baseAccounts) {
+    const done = union(covers.values());
+    const open = left.filter((oid) => !done.has(oid) && !waived.has(oid));
+    const moved = isStillToCome(here, open, account) ? findByPatch(here, candidates, account) : null;
+    if (moved) covers.set(account, new Set([...(covers.get(account) ?? []), ...moved.commits]));
+  }
   // 5. Every change is covered.
   const covered = union(covers.values());
   const open = [...changes.keys()].filter((oid) => !covered.has(oid) && !waived.has(oid));
   // 6. Every path is claimed.
-  const byGit = [...found.values()].flatMap((each) => each.byGit);
-  const claiming = [...covers.keys(), ...anchoredAmong(here, [...found.keys()])];
+  const byGit = [...found.values()].flatMap((each) => [...each.byGit]);
+  const beside = [...found.values()].flatMap((each) => each.beside);
+  const claiming = [...covers.keys(), ...anchoredAmong(here, [...found.keys()]), ...beside];
   const unclaimed = unclaimedPaths(here, { accounts: claiming, waived, byGit });
   const isFound = (account: Account) => found.has(account) || findByGit(here, candidates, account) !== null;
   const anchored = anchoredAmong(here, elsewhere.filter(isFound));
   return { changes, covers, open, anchored, unclaimed, undone: undoneBy(here), isMergedUnlike: isMergedUnlike(here) };
 }
 
-interface Here extends Question {
+/** What can be told of commits without comparing them. */
+interface Known extends Question {
+  patchIdOf(commit: Oid): string | null;
+  behindBase: ReadonlySet<Oid>;
+}
+
+interface Here extends Known {
   code: CodeMerging;
   /** What commits change, as far as it was asked. */
   known: Map<Oid, Changed>;
-  patchIdOf(commit: Oid): string | null;
-  behindBase: ReadonlySet<Oid>;
+  /** The patch ids of what is between two trees, a thought's last. */
+  wholeIds: ReadonlyMap<string, string | null>;
   behindHead: ReadonlySet<Oid>;
   arriving: readonly Oid[];
   isCode: IsCode;
@@ -116,12 +130,23 @@ interface Here extends Question {
 
 /** Of every commit that anybody can ask about. */
 async function readPatchIds(question: Question): Promise<Here['patchIdOf']> {
-  const { objects, changes, base, head, accounts } = question;
-  const all = [...ancestorsOf(objects, base, head, ...accounts.map(({ commit }) => commit))];
+  const { objects, changes, base, head, accounts, baseAccounts } = question;
+  const named = [...accounts, ...baseAccounts].map(({ commit }) => commit);
+  const all = [...ancestorsOf(objects, base, head, ...named)];
   const single = all.filter((oid) => isPlain(objects.commit(oid)!));
   const read = await changes.read(single.map((commit) => ({ commit })));
   const ids = new Map(single.map((oid, at) => [oid, read[at]!.patchId]));
   return (oid) => ids.get(oid) ?? null;
+}
+
+async function readWholeIds(known: Known): Promise<Here['wholeIds']> {
+  const { objects, changes, accounts, baseAccounts } = known;
+  const here = [...accounts, ...baseAccounts].filter(({ commit }) => objects.commit(commit));
+  const pairs = here.flatMap((account) =>
+    beginningsOf(known, account).map((before) => ({ before, after: objects.commit(account.commit)!.tree })),
+  );
+  const read = await changes.read(pairs);
+  return new Map(pairs.map(({ before, after }, at) => [`${before} ${after}`, read[at]!.patchId]));
 }
 
 /** Parents before children; of commits that have nothing to do with each other, as git lists them. */
@@ -196,8 +221,10 @@ function isTree(here: Here, merge: CodeMerge | null): boolean {
 
 interface Found {
   commits: Oid[];
-  /** Those of them that were found by a merge or a pick: git has decided which paths they change. */
-  byGit: Oid[];
+  /** Those of them that were found by a merge or a pick, and what the thought's commits change: of other paths git has decided. */
+  byGit: Map<Oid, ReadonlySet<string>>;
+  /** Other thoughts, about what the thought's commit has behind it. */
+  beside: readonly Account[];
 }
 
 function note(found: Map<Account, Found>, account: Account, moved: Found | null): void {
@@ -208,7 +235,14 @@ function note(found: Map<Account, Found>, account: Account, moved: Found | null)
 function findByPatch(here: Here, candidates: readonly Oid[], account: Account): Found | null {
   if (account.files.length === 0) return null;
   const own = ownCommits(here, account);
-  return foundBy(findEach(here, candidates, account, own)) ?? foundBy([findWhole(here, candidates, account, own)]);
+  const each = hasItsIds(here, account, own) ? foundBy(findEach(here, candidates, account, own)) : null;
+  return each ?? foundBy([findWhole(here, candidates, account)]);
+}
+
+/** Where its commit is to be had: each id that it lists is that of as many of its own commits. */
+function hasItsIds({ objects, patchIdOf }: Here, { commit, commitPatchIds }: Account, own: readonly Oid[]): boolean {
+  if (!objects.commit(commit)) return true;
+  return [...commitPatchIds].every(([id, count]) => own.filter((oid) => patchIdOf(oid) === id).length >= count);
 }
 
 /** Step 3, where git has to do it again. */
@@ -227,9 +261,30 @@ function atLeastOne(found: Found | null): Found | null {
 }
 
 /** The commit that has the patch id of the thought. */
-function findWhole(here: Here, candidates: readonly Oid[], { wholePatchId }: Account, own: readonly Oid[]) {
-  const alike = candidates.filter((oid) => here.patchIdOf(oid) === wholePatchId);
-  return alike.find((oid) => areAtOnePlace(here, [oid, ...own]));
+function findWhole(here: Here, candidates: readonly Oid[], account: Account) {
+  const alike = candidates.filter((oid) => here.patchIdOf(oid) === account.wholePatchId);
+  if (alike.length === 0 || (here.objects.commit(account.commit) && !hasItsWhole(here, account))) return undefined;
+  return alike.find((oid) => areAtOnePlace(here, [oid]));
+}
+
+/** From some place where the work may have begun up to its commit, all of it is one patch of this id, each hunk of which stands at one place. */
+function hasItsWhole(here: Here, account: Account): boolean {
+  const { dir, objects, wholeIds } = here;
+  const { tree } = objects.commit(account.commit)!;
+  const same = beginningsOf(here, account).filter((began) => wholeIds.get(`${began} ${tree}`) === account.wholePatchId);
+  return same.some((began) => isPatchAtOnePlace(dir, objects, began, tree));
+}
+
+/** The trees at which it may have begun: what its commit and B have in common, parents of its own commits, and of merges. */
+function beginningsOf(here: Known, account: Account): Oid[] {
+  const { objects, base, behindBase } = here;
+  const own = ownCommits(here, account);
+  const others = [...ancestorsOf(objects, account.commit)].filter((oid) => !behindBase.has(oid));
+  const merges = others.filter((oid) => !isPlain(objects.commit(oid)!));
+  const parents = [...own, ...merges].flatMap((oid) => objects.commit(oid)!.parents);
+  const began = [...mergeBases(objects, account.commit, base), ...parents.filter((oid) => !own.includes(oid))];
+  const isFirst = own.some((oid) => objects.commit(oid)!.parents.length === 0);
+  return [...began.map((oid) => objects.commit(oid)!.tree), ...(isFirst ? [objects.write('tree', '')] : [])];
 }
 
 /** One commit for each patch id of the thought's commits. */
@@ -260,15 +315,13 @@ function areAtOnePlace({ dir, objects }: Here, commits: readonly Oid[]): boolean
 
 function foundBy(commits: (Oid | undefined)[]): Found | null {
   const known = commits.filter((oid) => oid !== undefined);
-  return known.length > 0 && known.length === commits.length ? { commits: known, byGit: [] } : null;
+  return known.length > 0 && known.length === commits.length ? { commits: known, byGit: new Map(), beside: [] } : null;
 }
 
 /** The thought's own commits, where they are to be had. */
-function ownCommits({ objects, behindBase, patchIdOf }: Here, { commit, commitPatchIds }: Account): Oid[] {
-  return [...ancestorsOf(objects, commit)].filter(
-    (oid) =>
-      !behindBase.has(oid) && objects.commit(oid)!.parents.length === 1 && commitPatchIds.has(patchIdOf(oid) ?? 'none'),
-  );
+function ownCommits({ objects, behindBase, patchIdOf }: Known, { commit, commitPatchIds }: Account): Oid[] {
+  const isOwn = (oid: Oid) => isPlain(objects.commit(oid)!) && commitPatchIds.has(patchIdOf(oid) ?? 'none');
+  return [...ancestorsOf(objects, commit)].filter((oid) => !behindBase.has(oid) && isOwn(oid));
 }
 
 function isPickOf(here: Here, commit: Oid, oid: Oid): boolean {
@@ -278,38 +331,76 @@ function isPickOf(here: Here, commit: Oid, oid: Oid): boolean {
   return isTree(here, code.pick(commit, objects.commit(parents[0]!)!.tree, tree));
 }
 
-/** The commit that is the merge of its parent with the thought's commit. */
-function findMerged(here: Here, candidates: readonly Oid[], { commit, files }: Account): Found | null {
-  const { objects, code } = here;
+/** The commit that is the merge of its parent with the thought's commit, if all that it brings is listed. */
+function findMerged(here: Here, candidates: readonly Oid[], account: Account): Found | null {
+  const { objects, code, accounts } = here;
+  const { commit, files } = account;
   if (!objects.commit(commit)) return null;
+  const parentOf = (oid: Oid) => objects.commit(oid)!.parents[0]!;
   const distance = (oid: Oid) => Math.abs(changedIn(here, oid).size - files.length);
   const tried = candidates
     .filter((oid) => objects.commit(oid)!.parents.length === 1)
     .sort((a, b) => distance(a) - distance(b))
     .slice(0, 8)
     .filter((oid) => isAhead(here, commit, oid));
+  const behind = ancestorsOf(objects, commit);
+  const others = accounts.filter((other) => other !== account && behind.has(other.commit));
+  const alsoListed = new Set([account, ...others].flatMap((each) => each.files));
+  const changed = (parent: Oid) =>
+    union(mergeBases(objects, commit, parent).map((from) => codeFrom(here, from, commit)));
+  const broughtOnto = (parent: Oid) => {
+    const from = [parent, ...mergeBases(objects, commit, parent)].map((each) => codeFrom(here, each, commit));
+    return [...from[0]!].filter((path) => from.every((paths) => paths.has(path)));
+  };
   const merged = tried.find((oid) => {
-    const { tree, parents } = objects.commit(oid)!;
-    return isTree(here, code.merge([parents[0]!, commit], tree));
+    const parent = parentOf(oid);
+    if (!broughtOnto(parent).every((path) => alsoListed.has(path))) return false;
+    if (!isTree(here, code.merge([parent, commit], objects.commit(oid)!.tree))) return false;
+    const { tree } = objects.commit(here.head)!;
+    return isLeftAlone(here, parent, changed(parent)) || isTree(here, code.merge([here.head, commit], tree));
   });
-  return merged ? { commits: [merged], byGit: [merged] } : null;
+  if (!merged) return null;
+  const isListedAlone = broughtOnto(parentOf(merged)).every((path) => files.includes(path));
+  const byGit = new Map([[merged, changed(parentOf(merged))]]);
+  return { commits: [merged], byGit, beside: isListedAlone ? [] : others };
+}
+
+function codeFrom(here: Here, before: Oid, after: Oid): Set<string> {
+  const [from, to] = [before, after].map((oid) => here.objects.files(here.objects.commit(oid)!.tree));
+  return codeIn(differing(here, from!, to!));
+}
+
+/** Whether B has done nothing to these paths since a commit. */
+function isLeftAlone(here: Here, since: Oid, paths: ReadonlySet<string>): boolean {
+  return paths.size > 0 && !isTouched(here, since, paths);
 }
 
 /** One commit for each patch id, be it that patch or the pick of it, but where H has it already. */
 function findPicked(here: Here, candidates: readonly Oid[], account: Account, own: readonly Oid[]): Found | null {
-  if (account.commitPatchIds.size === 0) return null;
-  const found: Found = { commits: [], byGit: [] };
+  if (account.commitPatchIds.size === 0 || !hasItsIds(here, account, own)) return null;
+  const found: Found = { commits: [], byGit: new Map(), beside: [] };
   for (const id of eachOf(account.commitPatchIds)) {
     const left = without(candidates, found.commits);
     const mine = own.filter((oid) => here.patchIdOf(oid) === id);
     const byId = findOne(here, left, id, own);
-    const isPick = (oid: Oid) => mine.some((each) => hasAuthorOf(here, each, oid) && isPickOf(here, each, oid));
-    const byPick = byId ? undefined : left.find((oid) => isAhead(here, account.commit, oid) && isPick(oid));
-    if (byId ?? byPick) found.commits.push((byId ?? byPick)!);
-    else if (!mine.some((each) => isInHead(here, each))) return null;
-    if (byPick) found.byGit.push(byPick);
+    const ahead = byId ? [] : left.filter((oid) => isAhead(here, account.commit, oid));
+    const [pick] = mine.flatMap((each) =>
+      ahead.filter((oid) => isLastingPick(here, each, oid)).map((oid) => ({ each, oid })),
+    );
+    if (byId) found.commits.push(byId);
+    else if (pick) {
+      found.commits.push(pick.oid);
+      found.byGit.set(pick.oid, codeIn(changedIn(here, pick.each)));
+    } else if (!mine.some((each) => isInHead(here, each))) return null;
   }
   return found;
+}
+
+/** By the same author, and not of something of which B has taken back since what was there. */
+function isLastingPick(here: Here, each: Oid, oid: Oid): boolean {
+  if (!hasAuthorOf(here, each, oid) || !isPickOf(here, each, oid)) return false;
+  const [parent] = here.objects.commit(oid)!.parents;
+  return isLeftAlone(here, parent!, codeIn(changedIn(here, each))) || isInHead(here, each);
 }
 
 /** Its parent has behind it all merge bases of the thought's commit and B. */
@@ -339,6 +430,16 @@ function coveredByBase(here: Here, left: readonly Oid[], account: Account): Oid[
   const paths = new Set([...account.files, ...counts.flatMap((oid) => [...changedIn(here, oid).keys()])]);
   const wasNeverThere = counts.some((oid) => behind.has(oid)) && !isTouched(here, account.commit, paths);
   return counts.filter((oid) => isInBase(here, oid) || (behind.has(oid) && wasNeverThere));
+}
+
+/** Its commit is to be had and is nowhere in H, and B has never had what it is about. */
+function isStillToCome(here: Here, open: readonly Oid[], account: Account): boolean {
+  const { objects, behindHead, behindBase, patchIdOf } = here;
+  const { commit, wholePatchId, commitPatchIds, files } = account;
+  if (!objects.commit(commit) || behindHead.has(commit) || behindBase.has(commit)) return false;
+  const named = open.filter((oid) => [wholePatchId, ...commitPatchIds.keys()].includes(patchIdOf(oid) ?? 'none'));
+  const paths = new Set([...files, ...named.flatMap((oid) => [...changedIn(here, oid).keys()])]);
+  return named.length > 0 && isLeftAlone(here, commit, paths);
 }
 
 function isWaivedByBase(here: Here, oid: Oid): boolean {
@@ -377,7 +478,7 @@ interface Covered {
   /** Those that cover something, or are anchored. */
   accounts: readonly Account[];
   waived: ReadonlySet<Oid>;
-  byGit: readonly Oid[];
+  byGit: readonly [Oid, ReadonlySet<string>][];
 }
 
 /** Step 6. */
@@ -390,7 +491,12 @@ function unclaimedPaths(here: Here, { accounts, waived, byGit }: Covered): strin
   const differs = [...fromBase].filter((path) => from.every((oid) => differingFrom(oid).has(path)));
   const claimed = new Set(accounts.flatMap(({ files }) => files));
   const changedBy = (oids: Iterable<Oid>) => union([...oids].map((oid) => new Set(changedIn(here, oid).keys())));
-  const excused = changedBy([...waived, ...byGit].filter((oid) => arriving.includes(oid)));
+  const moved = byGit.map(([oid]) => oid);
+  const before = new Map(
+    moved.map((oid) => [oid, union(byGit.filter(([other]) => other === oid).map(([, own]) => own))]),
+  );
+  const byMove = moved.flatMap((oid) => [...changedBy([oid])].filter((path) => !before.get(oid)!.has(path)));
+  const excused = new Set([...changedBy([...waived].filter((oid) => arriving.includes(oid))), ...byMove]);
   const byItself = changedBy(arriving);
   const byGitAlone = (path: string) => (isMerged || behindHead.has(base)) && !byItself.has(path);
   return differs.filter((path) => !claimed.has(path) && !excused.has(path) && !byGitAlone(path)).sort();

@@ -1,3 +1,4 @@
+import { CARRIED, CODE_LATER, DONE_LATER, FALSE_IDS, PICKED_EARLIER, REFUSED } from './attacks-claimed.ts';
 import { CLOCKS } from './attacks-clocks.ts';
 import { EVIL_MERGES, FALSE_THOUGHTS, NO_REVIEW, UNACCOUNTED } from './attacks-code.ts';
 import { LEFT_OUT } from './attacks-complete.ts';
@@ -27,7 +28,12 @@ export const ATTACKS: Readonly<Record<string, Scenario[]>> = {
   'code that git takes out of the code': LOST,
   'what the merge of a forge would do': UNMERGED,
   'code that was taken back': BACK_AGAIN,
-  'half of a change': HALVES,
+  'half of a change': [...HALVES, ...PICKED_EARLIER],
+  'ids of other code': FALSE_IDS,
+  'what a squash carries along': CARRIED,
+  'done in a second push': DONE_LATER,
+  'code after its records': CODE_LATER,
+  'code that was refused': REFUSED,
   'a patch at another place': ELSEWHERE,
   'what would merge otherwise': DRIVERS,
   'what is exempt and no file': EXEMPT,

@@ -1,4 +1,5 @@
 import { BESIDE } from './honest-beside.ts';
+import { DONE_LATER, LISTED, RECORDS_FIRST } from './honest-claimed.ts';
 import { COUNTED } from './honest-clocks.ts';
 import { CONTENTS, ROUTES } from './honest-code.ts';
 import { PASSED_OVER } from './honest-complete.ts';
@@ -19,6 +20,9 @@ export const HONEST: Readonly<Record<string, Scenario[]>> = {
   'what git moved, and nothing else': MOVED,
   'what somebody decided': DECIDED,
   'what is no code beside code': BESIDE,
+  'done in a second push': DONE_LATER,
+  'records before their code': RECORDS_FIRST,
+  'what comes along and is listed': LISTED,
   'what a change is made of': CONTENTS,
   'objects that are unusual': UNUSUAL,
   'who is trusted': TRUST,

@@ -304,9 +304,24 @@ describe('a file', () => {
     ['a number in JSON', '{"summary": 1}', /summary: expected text/],
     ['a blocker that is text', 'summary: s\nblockers: [x]\n', /expected an object/],
     ['neither', '{"summary": ', /neither JSON nor YAML/],
+    ['ids of other code', `summary: s\npatch_id: ${'a'.repeat(64)}\n`, /patch_id: not what git says/],
+    ['ids of other commits', `{"summary": "s", "commit_patch_ids": ["${'a'.repeat(64)}"]}`, /commit_patch_ids: not/],
+    ['another tree', `summary: s\ntree: ${'a'.repeat(40)}\n`, /tree: not what git says/],
     ['the prototype', '{"summary": "s", "__proto__": {"x": 1}, "constructor": 1}', /No key of a thought/],
   ])('with %s is refused', async (_, text, message) => {
     expect(await error(withFile(text))).toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
+  });
+
+  test('with the ids that the commit has is taken, and those of another commit give way to --commit', async () => {
+    const place = await atWork();
+    const file = join(place.dir, '..', 'thought.file');
+    const { record } = await place.handoff.thought({ id: 'P0.1', summary: 's' });
+    const { commit_sha, tree, patch_id, commit_patch_ids } = record;
+    writeFileSync(file, JSON.stringify({ summary: 'again', commit_sha, tree, patch_id, commit_patch_ids }));
+    expect((await place.handoff.thought({ id: 'P0.1', file })).record.patch_id).toBe(patch_id);
+    work(place, { 'src/b.ts': 'more\n' });
+    const { record: other } = await place.handoff.thought({ id: 'P0.1', file, commit: 'HEAD' });
+    expect(other.patch_id).not.toBe(patch_id);
   });
 
   test('that is not there is wrong usage', async () => {

@@ -1,9 +1,9 @@
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Range } from '../../git/refs/range.ts';
-import { readGit } from '../../git/run.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { type CommitSet, type Covers, coverByAncestry, union } from './ancestry.ts';
+import { isUntouched, notBehind } from './history.ts';
 import type { OwnChanges } from './own-changes.ts';
 import type { Repeats } from './repeats.ts';
 
@@ -46,7 +46,7 @@ export async function coverByBase(
   for (const account of accounts) {
     const behind = byAncestry.get(account) ?? NONE;
     const named = about.filter((oid) => behind.has(oid) || isOf(account, own.get(oid)?.patchId ?? null));
-    const isNew = async () => isUntouched(repository, base, account.commit, pathsOf(own, named, account.files));
+    const isNew = async () => isUntouched(repository, [base], account.commit, pathsOf(own, named, account.files));
     const mayBeNew = named.some((oid) => behind.has(oid) && !there.has(oid)) && (await isNew());
     const covered = named.filter((oid) => there.has(oid) || (mayBeNew && behind.has(oid)));
     if (covered.length > 0) covers.set(account, new Set(covered));
@@ -54,9 +54,22 @@ export async function coverByBase(
   const covered = union(covers.values());
   const allowed: Oid[] = [];
   for (const oid of about.filter((each) => excepted.has(each) && !covered.has(each))) {
-    if (there.has(oid) || (await isUntouched(repository, base, oid, pathsOf(own, [oid])))) allowed.push(oid);
+    if (there.has(oid) || (await isUntouched(repository, [base], oid, pathsOf(own, [oid])))) allowed.push(oid);
   }
   return { covers, waived: allowed };
+}
+
+/**
+ * Whether a thought that the protected branch has may be looked for among what arrives, as one that arrives is: its records came
+ * first, and what it is about never was there. That can be told only while its commit is to be had.
+ */
+export async function isStillToCome(repository: Repository, input: BaseCase, account: Account): Promise<boolean> {
+  const { base, own, open, range } = input;
+  const { commit, files } = account;
+  const named = open.filter((oid) => isOf(account, own.get(oid)?.patchId ?? null));
+  if (named.length === 0 || range.commits.some(({ oid }) => oid === commit)) return false;
+  if (!(await notBehind(repository, base, [commit])).has(commit)) return false;
+  return isUntouched(repository, [base], commit, pathsOf(own, named, files));
 }
 
 /** What changes nothing where it comes once more: by itself, or as part of what a thought names. */
@@ -80,13 +93,4 @@ function isOf({ wholePatchId, commitPatchIds }: Account, patchId: string | null)
 
 function pathsOf(own: OwnChanges, commits: readonly Oid[], more: readonly string[] = []): string[] {
   return [...new Set([...commits.flatMap((oid) => own.get(oid)?.paths ?? []), ...more])];
-}
-
-/** Whether base has done nothing to these paths since it and the commit parted. A merge that hides a side is looked behind. */
-async function isUntouched({ git }: Repository, base: Oid, commit: Oid, paths: readonly string[]): Promise<boolean> {
-  if (paths.length === 0) return false;
-  const input = [base, `^${commit}`, '--', ...paths].map((line) => `${line}\n`).join('');
-  if (paths.some((path) => /[\n\r\ufffd]/.test(path))) return false; // git reads a path a line, and bytes are no text
-  const out = await readGit(git, ['rev-list', '--full-history', '--max-count=1', '--stdin'], { input });
-  return out.length === 0;
 }

@@ -108,7 +108,8 @@ export async function isSameCode({ changes }: Comparer, codeOf: CodeOf, made: Re
 
 const MOST_BYTES = 1 << 23;
 
-async function allFitOnce({ store }: Comparer, files: readonly FileHunks[]): Promise<boolean> {
+/** Whether each hunk of a patch fits at one place of the file it is applied to. */
+export async function allFitOnce({ store }: Comparer, files: readonly FileHunks[]): Promise<boolean> {
   const changed = files.filter(({ hunks }) => !hunks.every(isAtAnEnd));
   const read = await store.readBlobs(
     changed.map(({ oid }) => oid),

@@ -1,68 +1,96 @@
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
+import type { RangeCommit } from '../../git/refs/range.ts';
 import { readGit } from '../../git/run.ts';
 import type { Repository } from '../../repository/repository.ts';
-import type { Step } from './anchors.ts';
-import type { Comparer } from './comparer.ts';
+import type { Step, StepCase } from './candidates.ts';
+import { accountsBehind, readCarried } from './carried.ts';
+import { isUntouched, notBehind } from './history.ts';
 import type { SingleCommit } from './repeats.ts';
+import { type Work, wholeFitsOnce } from './whole-step.ts';
 
 /** How many more commits than a thought lists are looked at: others may have been merged in between. */
 const MORE = 256;
 
-const NOT_HERE: Step = { isHere: false, commits: new Map(), isAhead: async () => false };
+const NOT_HERE: Step = {
+  isHere: false,
+  commits: new Map(),
+  isWhole: async () => true,
+  isAhead: async () => false,
+  isUntouched: async () => false,
+  carriedOnto: async () => ({ paths: new Set(), beside: [], isListed: false }),
+  pathsOf: async () => [],
+};
 
 /** Reads what thoughts are about from the commits they name, each once, as far as those are here. */
-export function openSteps(
-  repository: Repository,
-  { changes }: Comparer,
-  known: readonly Oid[],
-): (account: Account) => Promise<Step> {
-  const { git, store } = repository;
+export function openSteps(repository: Repository, input: StepCase): (account: Account) => Promise<Step> {
   const steps = new Map<Account, Promise<Step>>(); // two thoughts may name one commit, and begin at different ones
-  const read = async ({ commit, commitPatchIds }: Account): Promise<Step> => {
-    if (!(await store.has(`${commit}^{commit}`))) return NOT_HERE;
-    const count = `--max-count=${commitPatchIds.size + MORE}`;
-    const args = ['rev-list', '--topo-order', '--no-merges', '--parents', count, commit, '--not', ...known, '--'];
-    const lines = (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
-    const commits = lines.map((line) => line.split(' ')).map(([oid, ...parents]) => ({ oid: oid!, parents }));
-    const patches = await changes.read(commits.map(({ oid }) => ({ commit: oid })));
-    const byPatchId = new Map<string, SingleCommit[]>();
-    for (const [at, each] of commits.entries()) {
-      const patchId = patches[at]!.patchId ?? '';
-      if (commitPatchIds.has(patchId)) byPatchId.set(patchId, [...(byPatchId.get(patchId) ?? []), each]);
-    }
-    return { isHere: true, commits: byPatchId, isAhead: await aheadOf(repository, commit, known) };
-  };
   return (account) => {
-    const step = steps.get(account) ?? read(account);
+    const step = steps.get(account) ?? readStep(repository, input, account);
     steps.set(account, step);
     return step;
   };
 }
 
-/**
- * Whether a commit was put on something that has all that the thought's commit shares with these. Where it has not, merging brings
- * what these had then along, which they may have taken back since; and picking leaves out what was there then.
- */
-async function aheadOf(repository: Repository, commit: Oid, known: readonly Oid[]): Promise<Step['isAhead']> {
-  const shared = (await Promise.all(known.map((oid) => repository.store.mergeBases(commit, oid)))).flat();
-  const answers = new Map<Oid, Promise<boolean>>();
-  const hasAll = async (parent: Oid) => shared.length > 0 && (await notBehind(repository, parent, shared)).size === 0;
-  return async ({ parents: [parent] }) => {
-    if (parent === undefined) return false;
-    const answer = answers.get(parent) ?? hasAll(parent);
-    answers.set(parent, answer);
-    return answer;
+async function readStep(repository: Repository, input: StepCase, account: Account): Promise<Step> {
+  const { comparer, codeOf, known } = input;
+  const { commit } = account;
+  if (!(await repository.store.has(`${commit}^{commit}`))) return NOT_HERE;
+  const work = await readWork(repository, input, account);
+  const shared = (await Promise.all(known.map((oid) => comparer.mergeBases(commit, oid)))).flat();
+  const others = input.accounts.filter((each) => each !== account);
+  const besides = once(() => accountsBehind(repository, account, others));
+  return {
+    isHere: true,
+    commits: work.commits,
+    isWhole: once(() => wholeFitsOnce(comparer, account, { ...work, shared })),
+    isAhead: aheadOf(repository, shared),
+    isUntouched: (since, paths) => isUntouched(repository, known, since, paths),
+    carriedOnto: oncePerOid((parent) => readCarried(repository, input, account, parent, besides)),
+    pathsOf: async ({ oid }) => (await comparer.changes.read([{ commit: oid }])).flatMap(codeOf),
   };
 }
 
-/** Those of some commits that are here, and that another one does not have behind it. */
-export async function notBehind({ git, store }: Repository, base: Oid, commits: readonly Oid[]): Promise<Set<Oid>> {
-  const here: Oid[] = [];
-  for (const oid of new Set(commits)) if (await store.has(`${oid}^{commit}`)) here.push(oid);
-  if (here.length === 0) return new Set();
-  const input = [...here, `^${base}`].map((rev) => `${rev}\n`).join('');
-  const out = (await readGit(git, ['rev-list', '--stdin'], { input })).toString('latin1');
-  const listed = new Set(out.split('\n'));
-  return new Set(here.filter((oid) => listed.has(oid)));
+/** The commits of one parent that have the ids which the thought lists, and the merges among them. */
+export async function readWork(
+  { git }: Repository,
+  { comparer, known }: Pick<StepCase, 'comparer' | 'known'>,
+  account: Account,
+): Promise<Work> {
+  const { commit, commitPatchIds } = account;
+  const count = `--max-count=${commitPatchIds.size + MORE}`;
+  const args = ['rev-list', '--topo-order', '--parents', count, commit, '--not', ...known, '--'];
+  const lines = (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
+  const all = lines.map((line) => line.split(' ')).map(([oid, ...parents]): RangeCommit => ({ oid: oid!, parents }));
+  const single = all.filter(({ parents }) => parents.length < 2);
+  const patches = await comparer.changes.read(single.map(({ oid }) => ({ commit: oid })));
+  const commits = new Map<string, SingleCommit[]>();
+  for (const [at, each] of single.entries()) {
+    const patchId = patches[at]!.patchId ?? '';
+    if (commitPatchIds.has(patchId)) commits.set(patchId, [...(commits.get(patchId) ?? []), each]);
+  }
+  return { commits, merges: all.filter(({ parents }) => parents.length > 1), all };
+}
+
+/**
+ * Whether a commit was put on something that has all that the thought's commit shares with the protected branch. Where it has not,
+ * merging brings what that had then along, which it may have taken back since; and picking leaves out what was there then.
+ */
+function aheadOf(repository: Repository, shared: readonly Oid[]): Step['isAhead'] {
+  const hasAll = oncePerOid(async (parent) => (await notBehind(repository, parent, shared)).size === 0);
+  return async ({ parents: [parent] }) => parent !== undefined && shared.length > 0 && hasAll(parent);
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined;
+  return () => (known ??= read());
+}
+
+function oncePerOid<T>(read: (oid: Oid) => Promise<T>): (oid: Oid) => Promise<T> {
+  const known = new Map<Oid, Promise<T>>();
+  return (oid) => {
+    const answer = known.get(oid) ?? read(oid);
+    known.set(oid, answer);
+    return answer;
+  };
 }

@@ -9,25 +9,24 @@ import { decodeText } from '../../core/text/text.ts';
 export type Blocker = ThoughtRecord['blockers'][number];
 export type Evidence = NonNullable<ThoughtRecord['evidence']>[number];
 
-/** They follow from the commit, and are told from it anew. */
-type Derived = 'tree' | 'patch_id' | 'commit_patch_ids';
-/** What a thought may say about itself in a file: the fields of the record, and where the work began. */
-export type ThoughtFields = Partial<Omit<OwnFields<'thought'>, Derived>> & { base?: string };
+/**
+ * What a thought may say about itself in a file: the fields of the record, and where the work began. Its tree and patch ids follow
+ * from the commit, and are told from it anew; a draft that was kept has them.
+ */
+export type ThoughtFields = Partial<OwnFields<'thought'>> & { base?: string };
 
 /** JSON or YAML that somebody wrote, or a draft that was kept. Its author is trusted to write text, not to run code. */
 export function readThoughtFile(bytes: Uint8Array): ThoughtFields {
   assertSize(bytes.length, MAX_RECORD_BYTES, 'file');
   const value = readValue(decodeText(bytes));
   if (!isObject(value)) throw wrong('Expected keys and values.');
-  const unknown = Object.keys(value).filter((key) => !isField(key) && !DERIVED.has(key));
+  const unknown = Object.keys(value).filter((key) => !isField(key));
   if (unknown.length > 0) throw wrong(`No key of a thought: ${unknown.map((key) => JSON.stringify(key)).join(', ')}.`);
   const entries = Object.entries(value).filter(([key, item]) => isField(key) && item !== null && item !== '');
   return Object.fromEntries(entries.map(([key, item]) => [key, READERS[key as keyof ThoughtFields](key, item)]));
 }
 
 type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
-
-const DERIVED: ReadonlySet<string> = new Set<Derived>(['tree', 'patch_id', 'commit_patch_ids']);
 
 const READERS: { [Key in keyof Required<ThoughtFields>]: (key: string, value: Value) => ThoughtFields[Key] } = {
   task_id: readText,
@@ -40,6 +39,9 @@ const READERS: { [Key in keyof Required<ThoughtFields>]: (key: string, value: Va
   blockers: (key, value) => readList(key, value).map((item) => toBlocker(key, item)),
   files_changed: readTexts,
   related_thought_records: readTexts,
+  tree: readText,
+  patch_id: readText,
+  commit_patch_ids: readTexts,
 };
 
 function isField(key: string): key is keyof ThoughtFields {

@@ -1,10 +1,14 @@
 import { HandoffError } from '../../core/error.ts';
 import { type TaskThought, writebackOf } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
-import { knownTrail, readKnown } from '../../custody/known-sessions.ts';
+import type { Trust } from '../../core/trust/trust.ts';
+import { type Known, knownTrail, readKnown } from '../../custody/known-sessions.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
+import { accountsFor } from '../../gate/accounts.ts';
+import { type Claim, findUntruth } from '../../gate/coverage/truth.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { readTask, type TaskDefinition } from '../../repository/task-definitions.ts';
+import { trackedTips } from '../../repository/tracking.ts';
 import { openWriter, type RecordOptions, type RecordResult, writeRecord } from '../session/record-verbs.ts';
 
 export interface ReviewOptions extends RecordOptions {
@@ -26,11 +30,32 @@ export async function review(repository: Repository, options: ReviewOptions): Pr
   const known = await readKnown(repository, trust);
   const thought = writebackOf(await knownTrail(known, id));
   if (!thought) throw noThought(id);
+  if (verdict === 'approve') await assertTrue(repository, trust, known, id, thought);
   warnings(task, verdict, checked, thought, session.identity).forEach(repository.warn);
   const about = { task_id: id, verdict, thought: thought.delta_id, commit_sha: thought.commit, checked };
   await tidyKnown(repository, trust, known);
   const draft = { kind: 'review' as const, fields: { ...about, ...(text?.trim() ? { text } : {}) } };
   return writeRecord(writer, draft, `handoff: ${session.identity} reviews ${id}`, options);
+}
+
+/** While the commit is here: once it is gone, what was approved is only what the thought says of it. */
+async function assertTrue(
+  repository: Repository,
+  trust: Trust,
+  { evidence }: Known,
+  id: string,
+  { delta_id, commit }: TaskThought,
+): Promise<void> {
+  const account = (await accountsFor(evidence, [commit])).find((each) => each.delta_id === delta_id);
+  if (!account || !(await repository.store.has(`${commit}^{commit}`))) {
+    repository.warn(
+      `Commit ${commit.slice(0, 12)} is not here, and the thought was not compared with it: git fetch first.`,
+    );
+    return;
+  }
+  const tips = (await trackedTips(repository, trust)).map(({ oid }) => oid);
+  const claim = await findUntruth(repository, account, tips);
+  if (claim) throw untrue(id, commit, claim);
 }
 
 /** In the order of the checklist, each once. Words go before numbers: an item may be called "2". */
@@ -69,6 +94,18 @@ function unknownItem(id: string, item: string, acceptance: readonly string[]): H
     hint: '--checked takes the words of an item, or its number.',
     data: { item, acceptance: [...acceptance] },
   });
+}
+
+function untrue(id: string, commit: string, claim: Claim): HandoffError {
+  const code = claim === 'files_changed' ? 'files_uncovered' : 'writeback_missing';
+  return new HandoffError(
+    code,
+    `The thought about ${id} says in ${claim} what git does not say of ${commit.slice(0, 12)}.`,
+    {
+      hint: `Whoever did the work writes it again: git handoff thought ${quoteWord(id)}. Until then: git handoff review ${quoteWord(id)} --verdict reject`,
+      data: { task_id: id, commit_sha: commit, field: claim },
+    },
+  );
 }
 
 function noThought(id: string): HandoffError {

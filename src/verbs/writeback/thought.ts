@@ -80,7 +80,14 @@ function givenFields(options: ThoughtOptions): ThoughtFields {
     related_thought_records: related,
   };
   const entries = Object.entries(flags).filter(([, value]) => value !== undefined);
-  return { ...(file === undefined ? {} : readThought(file)), ...Object.fromEntries(entries) };
+  const told = file === undefined ? {} : readThought(file);
+  const isAnother = commit !== undefined || base !== undefined;
+  return { ...(isAnother ? withoutDerived(told) : told), ...Object.fromEntries(entries) };
+}
+
+/** What follows from the commit that a file names does not follow from another one. */
+function withoutDerived({ tree: _, patch_id: __, commit_patch_ids: ___, ...told }: ThoughtFields): ThoughtFields {
+  return told;
 }
 
 /** Everything else is judged before it runs: nobody waits for tests to hear of a typing error. */
