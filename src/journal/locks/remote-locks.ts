@@ -40,10 +40,12 @@ export async function takeRemoteHold(
   prior: RemoteHold | null,
   holder: Holder,
 ): Promise<'taken' | 'lost'> {
-  for (let number = (prior?.number ?? 0) + 1; number <= HIGHEST; number++) {
+  const before = prior?.number ?? 0;
+  for (let number = before + 1; number <= HIGHEST; ) {
     const { whose, listing } = await place(at, name, lockRef(name, number), holder);
     if (whose === 'theirs') return 'lost';
-    if (whose === 'ours') return isHighest(at, name, number, listing);
+    if (whose === 'ours') return settle(at, name, { number, holder, released: null }, before, listing);
+    number = firstPossible(listing, name, number + 1);
   }
   throw noneLeft(at, name, lockRef(name, prior?.number ?? HIGHEST));
 }
@@ -56,9 +58,31 @@ export async function releaseRemoteHold(at: LockRemote, name: string, hold: Remo
   if (whose === 'nobody') throw inTheWay(at, blocking(listing, ref)!);
 }
 
-async function isHighest(at: LockRemote, name: string, number: number, listing: Listing): Promise<'taken' | 'lost'> {
-  const above = { ...listing, numbers: listing.numbers.filter((each) => each > number) };
-  return (await highestHold(at, name, above)) === null ? 'taken' : 'lost';
+/**
+ * Nobody else may have a number after the one that was there before. Above ours it is the hold. Below ours, its holder took
+ * a number that we passed over, and may have seen nobody: we give way, so that two never have it.
+ */
+async function settle(
+  at: LockRemote,
+  name: string,
+  own: RemoteHold,
+  before: number,
+  listing: Listing,
+): Promise<'taken' | 'lost'> {
+  const numbers = listing.numbers.filter((each) => each > before && each !== own.number);
+  const other = await highestHold(at, name, { ...listing, numbers });
+  if (other === null) return 'taken';
+  if (other.number < own.number) await releaseRemoteHold(at, name, own, own.holder);
+  return 'lost';
+}
+
+/** From this number on the first that is no folder of other refs: git has no ref of that name. */
+function firstPossible({ refs }: Listing, name: string, from: number): number {
+  const { length } = lockPrefix(name);
+  const folders = new Set([...refs.keys()].map((ref) => /^(\d{8})\//.exec(ref.slice(length))?.[1]));
+  let number = from;
+  while (folders.has(String(number).padStart(8, '0'))) number++;
+  return number;
 }
 
 const ATTEMPTS = 4;
