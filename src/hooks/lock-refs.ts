@@ -7,7 +7,7 @@ import { CatFile } from '../git/objects/cat-file.ts';
 import { isNullOid, type Oid, type Ref } from '../git/objects/store.ts';
 import type { Holder } from '../journal/locks/holder.ts';
 import { readLock } from '../journal/locks/lock-objects.ts';
-import { LOCKS, lockPrefix, lockRef, parseAnyLockRef, parseLockRef } from '../journal/locks/lock-ref.ts';
+import { LOCKS, lockPrefix, lockRef, parseAnyLockRef, parseLockRef, REACH } from '../journal/locks/lock-ref.ts';
 import { isLock } from '../journal/locks/lock-signature.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type Judgement, passed, refused } from './judgement.ts';
@@ -87,9 +87,6 @@ async function outOfPlace(
   const highest = await highestBelow(refs, lockPrefix(name), number, holderAt);
   return number - highest > REACH ? `its number is far above ${highest}, the last one that is taken` : null;
 }
-
-/** A number far above the others would leave none to take after it. */
-const REACH = 64;
 
 async function highestBelow(
   refs: Refs,

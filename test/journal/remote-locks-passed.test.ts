@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { lockRef } from '../../src/journal/locks/lock-ref.ts';
+import { lockRef, releaseRef } from '../../src/journal/locks/lock-ref.ts';
 import { type LockRemote, readRemoteHold, takeRemoteHold } from '../../src/journal/locks/remote-locks.ts';
 import { git, gitInput, temporaryDirectory } from '../temporary.ts';
 import { HOLDER } from './forged-holders.ts';
 import { remotes, script } from './remote-fixture.ts';
 
-// Numbers that are passed over because nobody can have them. They may not cost a conversation each, and nobody may win at one
-// of them besides whoever passed it.
+// Numbers that are passed over: those that nobody can have, and those that whoever holds the lock does not want. Neither may
+// cost a conversation each, and nobody may win at one of them besides whoever passed it.
 
 const NAME = 'identity/ada';
 const OTHER = { ...HOLDER, host: 'another-host' };
@@ -40,6 +40,9 @@ async function conversations(remote: LockRemote, run: (remote: LockRemote) => Pr
   const started = readFileSync(trace, 'utf8').matchAll(/built-in: git (push|fetch|ls-remote)/g);
   return [...started].map(([, command]) => command!);
 }
+
+/** Whose locks the remote has in the end, by number. */
+const hosts = async (at: LockRemote, name: string = NAME) => (await readRemoteHold(at, name))?.holder.host;
 
 /** Before the server takes this number, it does something else, once. */
 function before({ bare }: Pair, ref: string, then: string): void {
@@ -84,5 +87,49 @@ describe('numbers that are folders of other refs', () => {
     before(both, lockRef(NAME, 4), `${unset}\n${swap}`);
     expect(await takeRemoteHold(a, NAME, null, HOLDER)).toBe('lost');
     expect(await readRemoteHold(b, NAME)).toMatchObject({ number: 4, released: HOLDER });
+  });
+});
+
+describe('a holder that goes on by several numbers', () => {
+  test('has the last one, and only that', async () => {
+    const { bare, a, b } = pair();
+    await takeRemoteHold(a, NAME, null, HOLDER);
+    const first = await readRemoteHold(a, NAME);
+    expect(await takeRemoteHold(a, NAME, first, HOLDER, 64)).toBe('taken');
+    expect(await readRemoteHold(b, NAME)).toMatchObject({ number: 65, released: null });
+    expect(git(bare, 'for-each-ref', '--format=%(refname)').split('\n')).toEqual([lockRef(NAME, 1), lockRef(NAME, 65)]);
+  });
+
+  test.each([2, 40, 64])('gives way to whoever took number %i by force meanwhile', async (number) => {
+    const { a, b } = pair();
+    await takeRemoteHold(a, NAME, null, HOLDER);
+    const first = await readRemoteHold(a, NAME);
+    expect(await takeRemoteHold(b, NAME, first, OTHER, number - 1)).toBe('taken');
+    expect(await takeRemoteHold(a, NAME, first, HOLDER, 64)).toBe('lost');
+    // it is nobody's: neither writes under it, and either takes the next
+    const now = await readRemoteHold(b, NAME);
+    expect(now).toMatchObject({ number: 65, released: HOLDER });
+    expect(await takeRemoteHold(b, NAME, now, OTHER)).toBe('taken');
+    expect(await hosts(a)).toBe(OTHER.host);
+  });
+
+  test('loses to whoever is further, and to whoever has the very number', async () => {
+    for (const steps of [10, 20]) {
+      const { a, b } = pair();
+      await takeRemoteHold(a, NAME, null, HOLDER);
+      const first = await readRemoteHold(a, NAME);
+      expect(await takeRemoteHold(b, NAME, first, OTHER, steps)).toBe('taken');
+      expect(await takeRemoteHold(a, NAME, first, HOLDER, 10)).toBe('lost');
+      expect(await readRemoteHold(a, NAME)).toMatchObject({ number: 1 + steps, released: null, holder: OTHER });
+    }
+  });
+
+  test('passes noise on the way, and writes over it where it goes', async () => {
+    const { bare, a } = pair();
+    await takeRemoteHold(a, NAME, null, HOLDER);
+    const junk = gitInput(bare, 'junk', 'commit-tree', git(bare, 'mktree'));
+    for (const ref of [lockRef(NAME, 5), lockRef(NAME, 11), releaseRef(NAME, 11)]) git(bare, 'update-ref', ref, junk);
+    expect(await takeRemoteHold(a, NAME, await readRemoteHold(a, NAME), HOLDER, 10)).toBe('taken');
+    expect(await readRemoteHold(a, NAME)).toMatchObject({ number: 11, released: null });
   });
 });

@@ -32,16 +32,18 @@ export async function readRemoteHold(at: LockRemote, name: string): Promise<Remo
 
 /**
  * Takes the number after `prior`, which `readRemoteHold` returned. What is no lock and has that number is noise, and is
- * written over: all who want the lock want the same number, so the remote lets one of them through.
+ * written over: all who want the lock want the same number, so the remote lets one of them through. Only whoever holds
+ * `prior` may go on by more than one.
  */
 export async function takeRemoteHold(
   at: LockRemote,
   name: string,
   prior: RemoteHold | null,
   holder: Holder,
+  steps = 1,
 ): Promise<'taken' | 'lost'> {
   const before = prior?.number ?? 0;
-  for (let number = before + 1; number <= HIGHEST; ) {
+  for (let number = before + steps; number <= HIGHEST; ) {
     const { whose, listing } = await place(at, name, lockRef(name, number), holder);
     if (whose === 'theirs') return 'lost';
     if (whose === 'ours') return settle(at, name, { number, holder, released: null }, before, listing);
