@@ -1,6 +1,7 @@
+import { openCache } from '../../audit/tree/cache.ts';
 import { isSameSession, type SessionKey } from '../../core/task/state.ts';
 import type { Trust } from '../../core/trust/trust.ts';
-import type { Repository } from '../../repository/repository.ts';
+import { cachePath, type Repository } from '../../repository/repository.ts';
 import { requireSigner } from '../keys/acting.ts';
 import { stateDirs } from '../sessions/registry.ts';
 import type { Holder } from './holder.ts';
@@ -54,8 +55,11 @@ function lockRemote(repository: Repository, trust: Trust, name: string): LockRem
     repo: trust.repoId,
     keysOf: lockKeys(repository, trust),
     signerOf: (identity) => requireSigner(repository, trust, identity),
+    ...(repository.build === null ? {} : { noise: openCache<true>(cachePath(repository, 'noise'), MOST_NOISE) }),
   };
 }
+
+const MOST_NOISE = 10_000;
 
 function createHolds(locks: string, remote: LockRemote | null): Holds {
   const takeRemote = async (name: LockName, prior: Held | null, holder: Holder, steps = 1): Promise<boolean> =>

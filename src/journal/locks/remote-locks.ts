@@ -1,14 +1,14 @@
 import { asHandoffError, HandoffError } from '../../core/error.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Oid, Ref } from '../../git/objects/store.ts';
-import { listRemote, type PushAnswer, pushRef, type Remote, remoteFailure, shownName } from '../../git/refs/remote.ts';
+import { listRemote, type PushAnswer, pushRef, remoteFailure, shownName } from '../../git/refs/remote.ts';
 import type { Holder } from './holder.ts';
-import { readLocks, writeLock } from './lock-objects.ts';
+import { type LockSource, readLocks, writeLock } from './lock-objects.ts';
 import { HIGHEST, lockPrefix, lockRef, parseLockRef, releaseRef } from './lock-ref.ts';
 import { isLock, type LockWriters } from './lock-signature.ts';
 
 /** A remote, and whose locks count there. */
-export interface LockRemote extends Remote, LockWriters {}
+export interface LockRemote extends LockSource, LockWriters {}
 
 export interface RemoteHold {
   number: number;
