@@ -20,6 +20,8 @@ export interface RunOptions {
   config?: Record<string, string>;
   /** Milliseconds, for what talks to another machine. Too late is a failure like any other: exit code 128. */
   timeout?: number;
+  /** Asked now and then, with what git has said on its standard error so far: once it is true, git is ended. */
+  isEnough?(said: string): boolean;
 }
 
 export interface GitResult {
@@ -37,8 +39,10 @@ export async function runGit(git: Git, args: readonly string[], options: RunOpti
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
   child.stdin.on('error', ignoreEarlyExit);
   const timer = options.timeout && setTimeout(() => stderr.unshift(stop(child, options.timeout!)), options.timeout);
+  const { isEnough } = options;
+  const look = isEnough && setInterval(() => isEnough(Buffer.concat(stderr).toString()) && end(child), LOOK);
   child.stdin.end(options.input ?? '');
-  const code = await exitCode(child).finally(() => clearTimeout(timer));
+  const code = await exitCode(child).finally(() => [timer, look].forEach(clearTimeout));
   return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') };
 }
 
@@ -178,10 +182,16 @@ function exitCode(child: ChildProcessWithoutNullStreams): Promise<number> {
   });
 }
 
+const LOOK = 20;
+
 // What git itself started (ssh, git-remote-https) may live on, and would keep the pipes open and us waiting.
-function stop(child: ChildProcessWithoutNullStreams, timeout: number): Buffer {
+function end(child: ChildProcessWithoutNullStreams): void {
   child.kill();
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+}
+
+function stop(child: ChildProcessWithoutNullStreams, timeout: number): Buffer {
+  end(child);
   return Buffer.from(`fatal: it did not end within ${timeout / 1000} s\n`);
 }
 

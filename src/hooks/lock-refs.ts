@@ -8,7 +8,7 @@ import { CatFile } from '../git/objects/cat-file.ts';
 import { isNullOid, type Oid, type Ref } from '../git/objects/store.ts';
 import type { Holder } from '../journal/locks/holder.ts';
 import { readLock } from '../journal/locks/lock-objects.ts';
-import { LOCKS, lockRef, parseAnyLockRef } from '../journal/locks/lock-ref.ts';
+import { LOCKS, lockRef, parseAnyLockRef, REACH } from '../journal/locks/lock-ref.ts';
 import { isLock } from '../journal/locks/lock-signature.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type Judgement, passed, refused } from './judgement.ts';
@@ -92,9 +92,6 @@ async function outOfPlace(ground: Ground, ref: string, holder: Holder): Promise<
   const highest = await highestBelow(ground, name, number);
   return number - highest > REACH ? `its number is far above ${highest}, the last one that is taken` : null;
 }
-
-/** A number far above the others would leave none to take after it. */
-const REACH = 64;
 
 async function highestBelow({ taken, holderAt }: Ground, name: string, limit: number): Promise<number> {
   for (const { number, ref, oid } of taken.get(name) ?? [])

@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { generateKey, toSigner } from '../../src/journal/keys/keys.ts';
 import { formatLockCommit, type LockDocument, lockBytes } from '../../src/journal/locks/lock-commit.ts';
 import { lockRef, releaseRef } from '../../src/journal/locks/lock-ref.ts';
-import { type Place, privateKey } from '../handoff.ts';
+import { commitAll, type Place, privateKey, writeSession } from '../handoff.ts';
 import { HOLDER } from '../journal/forged-holders.ts';
 import { git, gitInput } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
-import { done, handoff, type Machine, machine } from '../verbs/machines.ts';
+import { done, handoff, lockRefs, type Machine, machine } from '../verbs/machines.ts';
 import { open, tryGit } from './hooked.ts';
 import { NOTHING, rawPush } from './raw-push.ts';
 
@@ -153,6 +153,18 @@ describe('what honest people do is let through', () => {
     done(left, 'release', mine.session_id, '--reason', 'it hangs');
     expect(handoff(right, 'note', 'x')).toMatchObject({ json: { error: { code: 'session_released' } } });
     done(right, 'start', '--as', 'erin');
+  });
+
+  it('a claim goes past the numbers that records carry, in steps that the server takes', () => {
+    const lock = (token: number) => ({ kind: 'start' as const, lock: { task: 'P0.1', token } });
+    writeSession(place, [lock(64)], { identity: 'erin' });
+    writeSession(place, [lock(128)], { identity: 'maintainer' });
+    commitAll(place);
+    git(server, 'fetch', '--quiet', place.dir, 'main:main');
+    const left = at('left');
+    done(left, 'start', '--as', 'donna');
+    expect(done(left, 'claim', 'P0.1')).toMatchObject({ token: 129 });
+    expect(lockRefs(left, TASK)).toEqual(['00000001', '00000065', '00000129']);
   });
 
   it('somebody who is not signed in on the protected branch yet is told so', async () => {

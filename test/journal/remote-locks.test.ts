@@ -175,11 +175,11 @@ describe('transports', () => {
 });
 
 describe('processes', () => {
-  test('three to take, two to read, one more to fetch', async () => {
+  test('three to take, two to read, two more to fetch', async () => {
     const { a, b } = pair();
     expect(await count(a, (remote) => takeRemoteHold(remote, NAME, null, holder('ada')))).toBe(3);
     expect(await count(a, (remote) => readRemoteHold(remote, NAME))).toBe(2);
-    expect(await count(b, (remote) => readRemoteHold(remote, NAME))).toBe(3);
+    expect(await count(b, (remote) => readRemoteHold(remote, NAME))).toBe(4);
     expect(await count(b, (remote) => readRemoteHold(remote, NAME))).toBe(2);
   });
 

@@ -17,13 +17,21 @@ export function rivalTokens(tokens: readonly TaskToken[], own: readonly SessionK
 }
 
 /**
- * Whether a claim that has come upon `first` may keep this number. One that somebody has used is left to them, where that takes
- * no long way: whoever has used thousands in a row keeps nobody waiting.
+ * The first number, not below `from`, that a claim may keep which came upon `first` in the beginning: nobody else has used it,
+ * or passed it. A number that somebody has only used is left to them where that takes no long way: whoever has used thousands
+ * in a row keeps nobody waiting.
  */
-export function isFreeToken(token: number, first: number, tokens: readonly TaskToken[], own: SessionKey): boolean {
-  const isUsed = tokens.some((each) => each.token === token && !isSameSession(each, own));
-  if (isUsed && token < first + TOKEN_REACH) return false;
-  return rivalAt(token, rivalTokens(tokens, [own])) === null;
+export function firstFreeToken(from: number, first: number, tokens: readonly TaskToken[], own: SessionKey): number {
+  const used = new Set(tokens.filter((each) => !isSameSession(each, own)).map(({ token }) => token));
+  const pastUsed = (start: number): number => {
+    let token = start;
+    while (used.has(token) && token < first + TOKEN_REACH) token++;
+    return token;
+  };
+  const rivals = rivalTokens(tokens, [own]).sort((a, b) => a.token - b.token);
+  let free = pastUsed(from);
+  for (const rival of rivals) if (rivalAt(free, [rival])) free = pastUsed(rival.token + 1);
+  return free;
 }
 
 /** Who holds this number of the lock, or has passed it. */

@@ -1,7 +1,7 @@
 import { HandoffError } from '../../core/error.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Oid, Ref } from '../objects/store.ts';
-import { type Git, type GitResult, gitFailure, runGit } from '../run.ts';
+import { type Git, type GitResult, gitFailure, type RunOptions, runGit } from '../run.ts';
 
 export interface Remote {
   git: Git;
@@ -38,7 +38,7 @@ export async function listRemote(remote: Remote, prefix: string): Promise<Ref[]>
  */
 export async function pushRef(remote: Remote, oid: Oid, ref: string, expected: Oid | ''): Promise<PushAnswer> {
   const args = [...PUSH, `--force-with-lease=${ref}:${expected}`, '--end-of-options', remote.name, `${oid}:${ref}`];
-  const result = await converse(remote, args, { 'push.pushOption': '', 'push.negotiate': 'false' });
+  const result = await converse(remote, args, { config: { 'push.pushOption': '', 'push.negotiate': 'false' } });
   const answers = result.stdout
     .toString('utf8')
     .split('\n')
@@ -86,13 +86,6 @@ export async function fetchBranch(remote: Remote, ref: string, tracking: string)
   if (result.code !== 0) throw remoteFailure(remote, gitFailure(args, result).message);
 }
 
-/** Brings the objects of these refs here. No ref, no FETCH_HEAD and no other file of the repository changes. */
-export async function fetchObjects(remote: Remote, refs: readonly string[]): Promise<void> {
-  const args = [...FETCH, '--stdin', '--end-of-options', remote.name]; // more names than a command line may have
-  const result = await converse(remote, args, FETCH_CONFIG, `${refs.join('\n')}\n`);
-  if (result.code !== 0) throw remoteFailure(remote, gitFailure(args, result).message);
-}
-
 export function remoteFailure(remote: Remote, message: string, hint = checkRemote(remote)): HandoffError {
   return new HandoffError('io', `Remote ${shownName(remote)}: ${message}`, { hint });
 }
@@ -112,31 +105,22 @@ const PUSH = [
   ...['--recurse-submodules=no', '--no-force-if-includes'],
 ];
 
-// What is wanted shares no history with what is here: naming that would only cost round trips. And what somebody else has
-// put there may be no commit that git would make: whoever asks looks at its bytes.
-const FETCH_CONFIG = { 'fetch.negotiationAlgorithm': 'noop', 'fetch.fsckObjects': 'false' };
-
-const FETCH = [
-  ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--refmap=', '--no-prune'],
-  ...['--no-recurse-submodules', '--no-auto-maintenance', '--no-write-commit-graph'],
-];
-
 // Nobody may be there to answer. git asks no terminal (GIT_TERMINAL_PROMPT), and these keep it and ssh from asking a
 // program with a window; ssh would otherwise open the terminal by itself.
 const NO_QUESTIONS = { GIT_ASKPASS: '', SSH_ASKPASS: 'false', SSH_ASKPASS_REQUIRE: 'force' };
 
 const TIMEOUT = 30_000;
 
-async function converse(
+/** One conversation of git with the remote, in which nobody is asked anything. */
+export async function converse(
   remote: Remote,
   args: readonly string[],
-  config: Record<string, string> = {},
-  input = '',
+  { config, ...options }: Omit<RunOptions, 'timeout'> = {},
 ): Promise<GitResult> {
   assertRemoteName(remote.name);
   const { git, timeout = TIMEOUT } = remote;
   const silent = { ...git, set: { ...git.set, ...NO_QUESTIONS } };
-  return runGit(silent, args, { config: { ...patience(timeout), ...config }, timeout, input });
+  return runGit(silent, args, { ...options, config: { ...patience(timeout), ...config }, timeout });
 }
 
 // When git is stopped its HTTP helper lives on: it must give up by itself.

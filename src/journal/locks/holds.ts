@@ -1,6 +1,7 @@
+import { openCache } from '../../audit/tree/cache.ts';
 import { isSameSession, type SessionKey } from '../../core/task/state.ts';
 import type { Trust } from '../../core/trust/trust.ts';
-import type { Repository } from '../../repository/repository.ts';
+import { cachePath, type Repository } from '../../repository/repository.ts';
 import { requireSigner } from '../keys/acting.ts';
 import { stateDirs } from '../sessions/registry.ts';
 import type { Holder } from './holder.ts';
@@ -23,8 +24,11 @@ export interface Holds {
   /** Null where locks are only on this machine. */
   remote: LockRemote | null;
   read(name: LockName): Promise<Held | null>;
-  /** Takes the number after `prior`, which was read before. False when somebody else was faster. */
-  take(name: LockName, prior: Held | null, holder: Holder): Promise<boolean>;
+  /**
+   * Takes the number after `prior`, which was read before. False when somebody else was faster. Whoever holds `prior` may go
+   * on by several `steps`: all others meet at the number after it.
+   */
+  take(name: LockName, prior: Held | null, holder: Holder, steps?: number): Promise<boolean>;
   /** Takes the half on the remote that a crash, or a verb with `--local`, left out. False when somebody else has it. */
   complete(name: LockName, held: Held): Promise<boolean>;
   /** Ends the halves that are its own; what has ended already, or is somebody else's by now, stays as it is. */
@@ -51,23 +55,28 @@ function lockRemote(repository: Repository, trust: Trust, name: string): LockRem
     repo: trust.repoId,
     keysOf: lockKeys(repository, trust),
     signerOf: (identity) => requireSigner(repository, trust, identity),
+    ...(repository.build === null ? {} : { noise: openCache<true>(cachePath(repository, 'noise'), MOST_NOISE) }),
   };
 }
 
+const MOST_NOISE = 10_000;
+
 function createHolds(locks: string, remote: LockRemote | null): Holds {
-  const takeRemote = async (name: LockName, prior: Held | null, holder: Holder): Promise<boolean> =>
-    remote === null || (await takeRemoteHold(remote, name, prior?.remote ?? null, holder)) === 'taken';
+  const takeRemote = async (name: LockName, prior: Held | null, holder: Holder, steps = 1): Promise<boolean> =>
+    remote === null || (await takeRemoteHold(remote, name, prior?.remote ?? null, holder, steps)) === 'taken';
   return {
     remote,
     async read(name) {
       const held = combine(readHold(locks, name), remote && (await readRemoteHold(remote, name)));
       return held && { ...held, isFromHere: wasHeldBy(locks, name, held.holder) };
     },
-    async take(name, prior, holder) {
-      const number = (prior?.local?.number ?? 0) + 1;
-      if (!takeHold(locks, name, number, holder)) return false;
+    async take(name, prior, holder, steps = 1) {
+      const before = prior?.local?.number ?? 0;
+      // the number that counts is the one on the remote, if there is one
+      const number = before + (remote ? 1 : steps);
+      if (!takeInTurn(locks, name, before, number, holder)) return false;
       // both halves or none: what cannot be taken there is not kept here, whatever the reason
-      const taken = await takeRemote(name, prior, holder).catch((error: Error) => error);
+      const taken = await takeRemote(name, prior, holder, steps).catch((error: Error) => error);
       if (taken === true) return true;
       releaseHold(locks, name, number, holder);
       if (taken === false) return false;
@@ -82,6 +91,12 @@ function createHolds(locks: string, remote: LockRemote | null): Holds {
         await releaseRemoteHold(remote, name, held.remote, by);
     },
   };
+}
+
+/** On this machine a number is a file: to take each of them costs little, and nobody else can have one in between. */
+function takeInTurn(locks: string, name: LockName, before: number, last: number, holder: Holder): boolean {
+  for (let number = before + 1; number <= last; number++) if (!takeHold(locks, name, number, holder)) return false;
+  return true;
 }
 
 /** It is held on this machine, and there is nobody whom the remote would show in its place. */

@@ -1,9 +1,12 @@
+import { join } from 'node:path';
+import type { Cache } from '../../audit/tree/cache.ts';
 import { HandoffError } from '../../core/error.ts';
 import { discoverRepository } from '../../git/discover.ts';
 import { CatFile, type GitObject } from '../../git/objects/cat-file.ts';
-import { objectFormat } from '../../git/objects/loose-object.ts';
+import { objectFormat, writeLooseObject } from '../../git/objects/loose-object.ts';
 import type { Oid, Ref } from '../../git/objects/store.ts';
-import { fetchObjects, type Remote } from '../../git/refs/remote.ts';
+import { withFetched } from '../../git/refs/fetch-aside.ts';
+import type { Remote } from '../../git/refs/remote.ts';
 import { type Git, readGit } from '../../git/run.ts';
 import type { Holder } from './holder.ts';
 import { formatLockCommit, parseLockCommit, type UncheckedLock } from './lock-commit.ts';
@@ -23,29 +26,59 @@ export async function writeLock(git: Git, writers: LockWriters, ref: string, hol
   return out.toString('latin1').trim();
 }
 
+/** Where locks are read from. */
+export interface LockSource extends Remote {
+  /** What is known to be no lock, by ref and object. It need not be fetched again: an object never changes. */
+  noise?: Cache<true>;
+}
+
 /** What each of these refs holds, null for what is no lock; what is not here yet is fetched, all of it at once. */
-export async function readLocks(remote: Remote, refs: readonly Ref[]): Promise<(UncheckedLock | null)[]> {
-  const catFile = new CatFile(remote.git);
-  const read = () => Promise.all(refs.map((ref) => readObject(catFile, ref)));
+export async function readLocks(source: LockSource, refs: readonly Ref[]): Promise<(UncheckedLock | null)[]> {
+  const here = await readObjects(source.git, refs);
+  const missing = refs.filter((ref, i) => here[i] === null && !source.noise?.get(noiseKey(ref)));
+  const fetched = missing.length === 0 ? new Map<Ref, Found>() : await fetchLocks(source, missing);
+  return refs.map((ref, i) => parseLock(ref, here[i] ?? fetched.get(ref) ?? null));
+}
+
+/** A lock is kept, so that it is fetched once. Nothing else that was fetched gets into the user's repository. */
+async function fetchLocks(source: LockSource, refs: readonly Ref[]): Promise<Map<Ref, Found>> {
+  const objects = await withFetched(source, refs, (aside) => readObjects(aside, refs));
+  for (const [i, ref] of refs.entries()) {
+    const object = objects[i] ?? null;
+    if (object === null) continue; // the ref has moved on since it was listed
+    if (object !== 'too large' && parseLock(ref, object)) writeCommit(source.git, object.bytes);
+    else source.noise?.set(noiseKey(ref), true);
+  }
+  source.noise?.save();
+  return new Map(refs.map((ref, i) => [ref, objects[i] ?? null]));
+}
+
+function noiseKey({ name, oid }: Ref): string {
+  return `${name} ${oid}`;
+}
+
+function writeCommit(git: Git, bytes: Uint8Array): void {
+  const { commonDir } = discoverRepository(git.dir, git.env);
+  writeLooseObject(join(commonDir, 'objects'), objectFormat(commonDir), 'commit', bytes);
+}
+
+async function readObjects(git: Git, refs: readonly Ref[]): Promise<Found[]> {
+  const catFile = new CatFile(git);
   try {
-    let objects = await read();
-    const missing = refs.filter((_, i) => objects[i] === null).map((ref) => ref.name);
-    if (missing.length > 0) {
-      await fetchObjects(remote, missing);
-      objects = await read();
-    }
-    return objects.map((object, i) => parseLock(refs[i]!, object));
+    return await Promise.all(refs.map((ref) => readObject(catFile, ref)));
   } finally {
     await catFile.close();
   }
 }
+
+type Found = GitObject | 'too large' | null;
 
 /** What one of them holds, where all objects are at hand. */
 export async function readLock(catFile: CatFile, ref: Ref): Promise<UncheckedLock | null> {
   return parseLock(ref, await readObject(catFile, ref));
 }
 
-async function readObject(catFile: CatFile, { oid }: Ref): Promise<GitObject | 'too large' | null> {
+async function readObject(catFile: CatFile, { oid }: Ref): Promise<Found> {
   try {
     return await catFile.contents(oid, LOCK_LIMIT);
   } catch (error) {
@@ -54,7 +87,7 @@ async function readObject(catFile: CatFile, { oid }: Ref): Promise<GitObject | '
   }
 }
 
-function parseLock(ref: Ref, object: GitObject | 'too large' | null): UncheckedLock | null {
+function parseLock(ref: Ref, object: Found): UncheckedLock | null {
   if (object === null || object === 'too large' || object.type !== 'commit') return null;
   return parseLockCommit(ref.name, ref.oid, object.bytes);
 }

@@ -3,6 +3,8 @@ import { isIdentityName, isSessionId, isTaskId } from '../../core/names.ts';
 
 export const LOCKS = 'refs/handoff/locks/';
 export const HIGHEST = 99_999_999;
+/** So far above the others a server takes a number (SPEC §8.7): one further up would leave none to take after it. */
+export const REACH = 64;
 
 /** What a ref of the namespace says by its name. */
 export interface LockRef {

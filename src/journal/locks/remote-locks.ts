@@ -1,14 +1,14 @@
 import { asHandoffError, HandoffError } from '../../core/error.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Oid, Ref } from '../../git/objects/store.ts';
-import { listRemote, type PushAnswer, pushRef, type Remote, remoteFailure, shownName } from '../../git/refs/remote.ts';
+import { listRemote, type PushAnswer, pushRef, remoteFailure, shownName } from '../../git/refs/remote.ts';
 import type { Holder } from './holder.ts';
-import { readLocks, writeLock } from './lock-objects.ts';
+import { type LockSource, readLocks, writeLock } from './lock-objects.ts';
 import { HIGHEST, lockPrefix, lockRef, parseLockRef, releaseRef } from './lock-ref.ts';
 import { isLock, type LockWriters } from './lock-signature.ts';
 
 /** A remote, and whose locks count there. */
-export interface LockRemote extends Remote, LockWriters {}
+export interface LockRemote extends LockSource, LockWriters {}
 
 export interface RemoteHold {
   number: number;
@@ -32,18 +32,22 @@ export async function readRemoteHold(at: LockRemote, name: string): Promise<Remo
 
 /**
  * Takes the number after `prior`, which `readRemoteHold` returned. What is no lock and has that number is noise, and is
- * written over: all who want the lock want the same number, so the remote lets one of them through.
+ * written over: all who want the lock want the same number, so the remote lets one of them through. Only whoever holds
+ * `prior` may go on by more than one.
  */
 export async function takeRemoteHold(
   at: LockRemote,
   name: string,
   prior: RemoteHold | null,
   holder: Holder,
+  steps = 1,
 ): Promise<'taken' | 'lost'> {
-  for (let number = (prior?.number ?? 0) + 1; number <= HIGHEST; number++) {
+  const before = prior?.number ?? 0;
+  for (let number = before + steps; number <= HIGHEST; ) {
     const { whose, listing } = await place(at, name, lockRef(name, number), holder);
     if (whose === 'theirs') return 'lost';
-    if (whose === 'ours') return isHighest(at, name, number, listing);
+    if (whose === 'ours') return settle(at, name, { number, holder, released: null }, before, listing);
+    number = firstPossible(listing, name, number + 1);
   }
   throw noneLeft(at, name, lockRef(name, prior?.number ?? HIGHEST));
 }
@@ -56,9 +60,31 @@ export async function releaseRemoteHold(at: LockRemote, name: string, hold: Remo
   if (whose === 'nobody') throw inTheWay(at, blocking(listing, ref)!);
 }
 
-async function isHighest(at: LockRemote, name: string, number: number, listing: Listing): Promise<'taken' | 'lost'> {
-  const above = { ...listing, numbers: listing.numbers.filter((each) => each > number) };
-  return (await highestHold(at, name, above)) === null ? 'taken' : 'lost';
+/**
+ * Nobody else may have a number after the one that was there before. Above ours it is the hold. Below ours, its holder took
+ * a number that we passed over, and may have seen nobody: we give way, so that two never have it.
+ */
+async function settle(
+  at: LockRemote,
+  name: string,
+  own: RemoteHold,
+  before: number,
+  listing: Listing,
+): Promise<'taken' | 'lost'> {
+  const numbers = listing.numbers.filter((each) => each > before && each !== own.number);
+  const other = await highestHold(at, name, { ...listing, numbers });
+  if (other === null) return 'taken';
+  if (other.number < own.number) await releaseRemoteHold(at, name, own, own.holder);
+  return 'lost';
+}
+
+/** From this number on the first that is no folder of other refs: git has no ref of that name. */
+function firstPossible({ refs }: Listing, name: string, from: number): number {
+  const { length } = lockPrefix(name);
+  const folders = new Set([...refs.keys()].map((ref) => /^(\d{8})\//.exec(ref.slice(length))?.[1]));
+  let number = from;
+  while (folders.has(String(number).padStart(8, '0'))) number++;
+  return number;
 }
 
 const ATTEMPTS = 4;

@@ -2,7 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { taskStatus } from '../../core/session/history-queries.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { isOpen } from '../../core/task/order.ts';
-import { isFreeToken } from '../../core/task/rival-tokens.ts';
+import { firstFreeToken } from '../../core/task/rival-tokens.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import { requireSession } from '../../custody/chosen-session.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
@@ -12,6 +12,7 @@ import { removeTrailers, writeTrailers } from '../../journal/commits/trailers.ts
 import { requireSigner } from '../../journal/keys/acting.ts';
 import { type Claim, dropClaim, readClaim, writeClaim } from '../../journal/locks/claims.ts';
 import { type Held, holderOf, isHeldBy, openHolds } from '../../journal/locks/holds.ts';
+import { REACH } from '../../journal/locks/lock-ref.ts';
 import { instead, releaseClaim, taskClaimed, tokenOf } from '../../journal/locks/task-lock.ts';
 import { assertWritable, dirsOf } from '../../journal/sessions/session-state.ts';
 import { readBranch } from '../../repository/position.ts';
@@ -136,12 +137,11 @@ async function enter(
   earlier: Claim | null,
   place: NewWorktree | null,
 ): Promise<{ claim: Claim; path: string | null }> {
-  const { writer, task, held } = claiming;
+  const { writer, task } = claiming;
   const { session } = writer;
   const dirs = dirsOf(repository);
   const { task_id } = task;
-  const isOwn = isHeldBy(held, session);
-  const token = isOwn ? (earlier?.token ?? tokenOf(held, session)) : await takeLock(claiming);
+  const token = earlier?.token ?? (await takeLock(claiming));
   const at = earlier?.at ?? repository.now().toISOString();
   const where = place ? { branch: place.branch, worktree: place.path } : {};
   const claimed: Claim = { ...earlier, task: task_id, token, at, ...where };
@@ -171,21 +171,28 @@ function isBegun({ writer, board, task, held }: Claiming): boolean {
   );
 }
 
-/** SPEC §8.9: whoever decides under a number that others hold, or have passed, is refused (§6.6), so those are all passed. */
+/**
+ * SPEC §8.9: whoever decides under a number that others hold, or have passed, is refused (§6.6), so those are all passed: but
+ * only from the number after the last one, where all who want the lock meet, and in steps that a server takes.
+ */
 async function takeLock({ writer, board, task, held, reason }: Claiming): Promise<number> {
   const { repository, session, holds } = writer;
   const name = `task/${task.task_id}` as const;
   const holder = holderOf(repository.host.name, session, repository.now().toISOString(), reason);
   const tokens = board.trailOf(task.task_id)?.tokens ?? [];
-  let prior = held;
-  let first = 0;
-  for (;;) {
-    const isTaken = await holds.take(name, prior, holder);
-    prior = await holds.read(name);
-    if (!isTaken || !isHeldBy(prior, session)) throw lost(task.task_id, prior, board);
-    const token = tokenOf(prior, session);
-    first ||= token;
-    if (isFreeToken(token, first, tokens, session)) return token;
+  let own = isHeldBy(held, session) ? held : await takeSteps(held, 1);
+  for (const first = tokenOf(own, session); ; ) {
+    const token = tokenOf(own, session);
+    const free = firstFreeToken(token, first, tokens, session);
+    if (free === token) return token;
+    own = await takeSteps(own, Math.min(free - token, REACH));
+  }
+
+  async function takeSteps(prior: Held | null, steps: number): Promise<Held> {
+    const isTaken = await holds.take(name, prior, holder, steps);
+    const now = await holds.read(name);
+    if (!isTaken || !isHeldBy(now, session)) throw lost(task.task_id, now, board);
+    return now;
   }
 }
 
