@@ -21,10 +21,16 @@ describe('SPEC §2.5: what waits for signatures', () => {
       [signer, privateKey(here, 'donna')],
     ]);
 
-  it('is read in a tree, and nobody asks who signed it, or for whom it is', async () => {
+  it('is read in a tree, and nobody asks who signed it', async () => {
     const here = place();
-    writeBytes(here.dir, '.handoff/identities/erin/pending.yaml', waiting(here, { role: 'maintainer' }, 'nobody'));
+    writeBytes(here.dir, '.handoff/identities/donna/pending.yaml', waiting(here, { role: 'maintainer' }, 'nobody'));
     expect(await commitAndFind(here)).toEqual([]);
+  });
+
+  it('is where its name says', async () => {
+    const here = place();
+    writeBytes(here.dir, '.handoff/identities/erin/pending.yaml', waiting(here, { role: 'maintainer' }));
+    expect(await commitAndFind(here)).toEqual(['path_mismatch identities/erin/pending.yaml']);
   });
 
   it('is of this repository', async () => {
