@@ -128,13 +128,15 @@ describe('prove', () => {
     expect(out(folder, path.split('/').at(-1)!)).toBe(id);
   });
 
-  test('is written to .handoff/proofs and staged, committed with --commit, only written with --no-stage', async () => {
+  test('is written to .handoff/proofs, staged with --stage, committed with --commit', async () => {
     const place = fresh();
     const [, { id }, , other] = records as [Written, Written, Written, Written];
     const path = `.handoff/proofs/${id.slice(7)}.yaml`;
-    expect(json(handoff(place, 'prove', id, '--no-stage', '--json')).file).toBe(path);
-    expect(changes(place)).toEqual([`?? ${path}`]);
-    expect(json(handoff(place, 'prove', id, '--json')).file).toBe(path);
+    for (const flags of [[], ['--no-stage']]) {
+      expect(json(handoff(place, 'prove', id, ...flags, '--json')).file).toBe(path);
+      expect(changes(place)).toEqual([`?? ${path}`]);
+    }
+    expect(json(handoff(place, 'prove', id, '--stage', '--json')).file).toBe(path);
     expect(changes(place)).toEqual([`A  ${path}`]);
     expect(handoff(place, 'prove', other.id, '--commit').code).toBe(0);
     expect(pathsOf(place)).toEqual([`.handoff/proofs/${other.id.slice(7)}.yaml`]);
