@@ -78,16 +78,23 @@ export async function tryPinRoot(repository: Repository, root: string, isGiven: 
   }
 }
 
+/** What a clone has seen before, compared with what it sees now. */
+export interface Rollbacks {
+  findings: Finding[];
+  /** What is newer is remembered: called once nothing refuses the verb any more. */
+  remember(): void;
+}
+
 /**
- * Remembers the newest policy and identities seen; an older one is a rollback, as would be a revocation taken back.
- * SPEC §5.9. What is only staged is compared and not remembered: no commit has shown it yet.
+ * An older policy or identity than this clone has seen is a rollback, as would be a revocation taken back. SPEC §5.9. What is only
+ * staged is compared and not remembered: no commit has shown it yet.
  */
-export async function checkRollbacks(
+export async function findRollbacks(
   repository: Repository,
   seen: SeenTrust,
   rev: string,
   staged: boolean,
-): Promise<Finding[]> {
+): Promise<Rollbacks> {
   const path = join(repository.stateDir, 'pins.json');
   const known = readPins(path);
   const commit = await repository.store.resolve(`${rev}^{commit}`);
@@ -100,9 +107,13 @@ export async function checkRollbacks(
     }
   }
   const newest = formatPins(merge(seen, pins, commit));
-  if (!staged && findings.length === 0 && JSON.stringify(newest) !== JSON.stringify(known && formatPins(known)))
-    tryRemember(repository, path, newest);
-  return findings;
+  const isNew = JSON.stringify(newest) !== JSON.stringify(known && formatPins(known));
+  return {
+    findings,
+    remember() {
+      if (!staged && findings.length === 0 && isNew) tryRemember(repository, path, newest);
+    },
+  };
 }
 
 interface Compared {

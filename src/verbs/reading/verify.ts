@@ -4,7 +4,7 @@ import { openTree } from '../../audit/source/tree-source.ts';
 import { openCache } from '../../audit/tree/cache.ts';
 import type { SessionAudit } from '../../audit/tree/session.ts';
 import { type Finding, HandoffError, hasErrors } from '../../core/error.ts';
-import { checkRollbacks, type SeenTrust, seenTrust, tryPinRoot } from '../../repository/pins.ts';
+import { findRollbacks, type SeenTrust, seenTrust, tryPinRoot } from '../../repository/pins.ts';
 import { assertPinned, assertRoot, cachePath, type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { stagedChanges, stagedGit } from '../../repository/staged-tree.ts';
 import { ledgerRef } from '../../repository/tracking.ts';
@@ -41,7 +41,9 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
   const given = options.root !== undefined;
   let firstUse = false;
   if (verdict.trust) {
-    findings.push(...(await checkRollbacks(repository, verdict.trust, rev, options.staged ?? false)));
+    const rollbacks = await findRollbacks(repository, verdict.trust, rev, options.staged ?? false);
+    findings.push(...rollbacks.findings);
+    rollbacks.remember();
     firstUse = await tryPinRoot(repository, verdict.trust.root, given);
     if (!hasErrors(findings))
       findings.push(...(await ledgerFindings(repository, source, verdict.trust, isOfHere(options))));

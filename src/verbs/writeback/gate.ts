@@ -15,7 +15,7 @@ import { answer, type GateResult } from '../../gate/result.ts';
 import { isNullOid, noSuchRevision, type Oid } from '../../git/objects/store.ts';
 import { assertReadAlike, type Range, readNearRange, readRange } from '../../git/refs/range.ts';
 import { limitMemory } from '../../git/run.ts';
-import { checkRollbacks, seenTrust, tryPinRoot } from '../../repository/pins.ts';
+import { findRollbacks, seenTrust, tryPinRoot } from '../../repository/pins.ts';
 import { assertPinned, assertRoot, type Repository } from '../../repository/repository.ts';
 
 export interface GateOptions {
@@ -68,10 +68,16 @@ async function judgeEnds(repository: Repository, options: GateOptions, means: Me
   if (!trust) return answer(ends, range.commits.length, null, findings);
   await assertPinned(repository, trust.repoId, options.root);
   const { replaces = false, remembers = true } = options;
-  if (options.root === undefined && remembers) await tryPinRoot(repository, trust.repoId, false);
   const base = ends.base!; // a policy was there
-  const rollbacks = await checkRollbacks(repository, seenTrust(trust), base, !remembers);
-  return judge(repository, { ...means, ...ends, base, before, trust, range, replaces }, rollbacks);
+  const rollbacks = await findRollbacks(repository, seenTrust(trust), base, !remembers);
+  const result = await judge(
+    repository,
+    { ...means, ...ends, base, before, trust, range, replaces },
+    rollbacks.findings,
+  );
+  if (options.root === undefined && remembers) await tryPinRoot(repository, trust.repoId, false);
+  rollbacks.remember();
+  return result;
 }
 
 async function nearRange({ store }: Repository, { base, head, known }: Ends): Promise<Range | null> {
