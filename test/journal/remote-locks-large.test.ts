@@ -122,6 +122,33 @@ describe('noise that leads to a large tree', () => {
   const tagOf = (oid: string) => `object ${oid}\ntype commit\ntag x\ntagger x <x@y> 0 +0000\n\nx\n`;
 });
 
+describe('noise in great numbers', () => {
+  const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 2);
+
+  test('all of it one commit: it is fetched once', async () => {
+    const { bare, b } = await held();
+    const oid = putLarge(bare);
+    gitInput(
+      bare,
+      upTo(3000)
+        .map((n) => `update ${lockRef(NAME, n)} ${oid}\n`)
+        .join(''),
+      'update-ref',
+      '--stdin',
+    );
+    // the highest, sixteen, 256, and the rest with the lock
+    expect(await read(b)).toEqual({ number: 1, fetches: 4 });
+  });
+
+  test('all different: some hundred in a conversation', async () => {
+    const { bare, b } = await held();
+    const make = (n: number) => `commit ${lockRef(NAME, n)}\ncommitter x <x@y> 0 +0000\ndata 4\n${n + 1000}\n\n`;
+    gitInput(bare, upTo(1500).map(make).join(''), 'fast-import', '--quiet');
+    expect(await read(b)).toEqual({ number: 1, fetches: 6 });
+    expectClean(b, bare);
+  });
+});
+
 describe('what was looked at once', () => {
   test('is not fetched again, be it a lock or noise', async () => {
     const { bare, b } = await held();

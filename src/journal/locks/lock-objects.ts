@@ -42,15 +42,29 @@ export async function readLocks(source: LockSource, refs: readonly Ref[]): Promi
 
 /** A lock is kept, so that it is fetched once. Nothing else that was fetched gets into the user's repository. */
 async function fetchLocks(source: LockSource, refs: readonly Ref[]): Promise<Map<Ref, Found>> {
-  const objects = await withFetched(source, refs, (aside) => readObjects(aside, refs));
-  for (const [i, ref] of refs.entries()) {
-    const object = objects[i] ?? null;
+  const objects = await fetchObjects(source, refs);
+  for (const ref of refs) {
+    const object = objects.get(ref.oid) ?? null;
     if (object === null) continue; // the ref has moved on since it was listed
     if (object !== 'too large' && parseLock(ref, object)) writeCommit(source.git, object.bytes);
     else source.noise?.set(noiseKey(ref), true);
   }
   source.noise?.save();
-  return new Map(refs.map((ref, i) => [ref, objects[i] ?? null]));
+  return new Map(refs.map((ref) => [ref, objects.get(ref.oid) ?? null]));
+}
+
+/** The time that git takes grows with the square of how many refs it is asked for: 4000 at once take some ten seconds. */
+const AT_ONCE = 512;
+
+async function fetchObjects(source: LockSource, refs: readonly Ref[]): Promise<Map<Oid, Found>> {
+  const objects = new Map<Oid, Found>();
+  const distinct = [...new Map(refs.map((ref) => [ref.oid, ref])).values()];
+  for (let from = 0; from < distinct.length; from += AT_ONCE) {
+    const some = distinct.slice(from, from + AT_ONCE);
+    const found = await withFetched(source, some, (aside) => readObjects(aside, some));
+    for (const [i, { oid }] of some.entries()) objects.set(oid, found[i]!);
+  }
+  return objects;
 }
 
 function noiseKey({ name, oid }: Ref): string {
