@@ -8,6 +8,7 @@ import { asHandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import type { Policy } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
+import type { NativeGitStore } from '../git/objects/native-store.ts';
 import type { Oid } from '../git/objects/store.ts';
 import type { Repository } from '../repository/repository.ts';
 
@@ -56,10 +57,27 @@ export function openPolicies({ store }: Repository, budget: Budget): Policies {
     atHead: (commit) => unlessUnreadable(budget, async () => readOf(await openTree(store, commit))),
     standing: (commit, root) =>
       unlessUnreadable(budget, async () => {
-        const tree = await openTree(store, commit, MOST_TREE);
+        const tree = await openRecords(store, commit);
         return readOf(metered(tree, partOf(budget, MOST_BYTES)), root);
       }),
   };
+}
+
+/**
+ * `.handoff/` of a commit alone: git finds it, however much stands beside it. So nobody makes a protected branch too large to look at by
+ * files that ask for no account; what stands in `.handoff/` there is judged. Where there is none, all of it is looked at.
+ */
+async function openRecords(store: NativeGitStore, commit: Oid): Promise<Source> {
+  const name = `${commit}:${ROOT}`;
+  const oid = (await store.has(name)) ? await store.resolve(name) : null;
+  const tree = oid === null ? null : await openTree(store, oid, MOST_TREE).catch(nullIfNoFolder);
+  if (!tree) return openTree(store, commit, MOST_TREE);
+  return { ...tree, oid: null, root: async () => [{ path: ROOT, name: ROOT, mode: FOLDER, oid }] };
+}
+
+function nullIfNoFolder(error: unknown): null {
+  if (asHandoffError(error).code === 'mode_invalid') return null;
+  throw error;
 }
 
 /** A fault of the server itself, and the end of the time, are no reason to go on without what could not be read. */

@@ -1,5 +1,6 @@
 import { type Place, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
+import { rawTree } from '../threats/forge.ts';
 import { edited } from './ground.ts';
 import { mergeAsItIs } from './landing.ts';
 import { branch, checkout, code, headOf, merge, policy, type Scenario, staged } from './scenario.ts';
@@ -105,7 +106,49 @@ function editBesideFolder(place: Place): void {
   isIn(place, 'evil');
 }
 
+/** The same where git writes neither mode: it looks at the kind alone. */
+function editOddDecoy(place: Place, mode: { file: string; folder: string }): void {
+  policy(place, { exempt: ['docs/**'] });
+  leaveDecoy(place, 'docs/app.ts');
+  setModes(place, mode);
+  branch(place, 'edited', 'decoy');
+  code(place, { 'docs/app.ts': edited({ 5: 'evil\n' }) });
+  setModes(place, mode);
+  branch(place, 'feature', 'main');
+  takeNothingOf(place, 'decoy', 'docs/app.ts');
+  merge(place, 'edited');
+  isIn(place, 'evil');
+}
+
+/** The commit at HEAD once more, with these modes for `docs` and `docs/app.ts`. */
+function setModes({ dir }: Place, mode: { file: string; folder: string }): void {
+  const oidOf = (rev: string) => git(dir, 'rev-parse', rev);
+  const docs = rawTree(dir, [{ mode: mode.file, name: 'app.ts', oid: oidOf('HEAD:docs/app.ts') }]);
+  const entries = git(dir, 'ls-tree', 'HEAD')
+    .split('\n')
+    .map((line) => /^0?(\d+) \w+ (\w+)\t(.*)$/.exec(line)!)
+    .map(([, kind, oid, name]) =>
+      name === 'docs' ? { mode: mode.folder, name, oid: docs } : { mode: kind!, name: name!, oid: oid! },
+    );
+  const parents = git(dir, 'rev-parse', 'HEAD^@')
+    .split('\n')
+    .filter(Boolean)
+    .flatMap((oid) => ['-p', oid]);
+  git(dir, 'reset', '--quiet', '--hard', git(dir, 'commit-tree', ...parents, '-m', 'docs', rawTree(dir, entries)));
+}
+
+const ODD = { '100664': '40000', '100600': '40000', '100644': '40755' };
+
 export const FOLLOWED: Scenario[] = [
+  ...Object.entries(ODD).map(
+    ([file, folder]): Scenario => ({
+      name: `code changed by way of an exempt file of mode ${file}, in a folder of mode ${folder}`,
+      threat: 69,
+      isVariant: true,
+      expect: UNLISTED,
+      build: (place) => editOddDecoy(place, { file, folder }),
+    }),
+  ),
   {
     name: 'code changed by way of a file in .handoff that git takes for it',
     threat: 44,

@@ -214,6 +214,34 @@ function expectNoHarm(here: Place, server: string, trunk: string, junk: string):
   expect(push(here, server, `orphan:${trunk}`)).toMatchObject(refusing(trunk)); // and the rules are what they were
 }
 
+describe('a protected branch stays so', () => {
+  /** Files that ask for no account, so many that the top folder alone is more than is read of a branch. */
+  const withMuch = ({ dir }: Place, rev: string) => {
+    const oid = gitInput(dir, 'x', 'hash-object', '-w', '--stdin');
+    const name = (at: number) => `z${'x'.repeat(4000)}${String(at).padStart(6, '0')}.md`;
+    const more = Array.from({ length: 1100 }, (_, at) => `100644 blob ${oid}\t${name(at)}`);
+    const tree = gitInput(dir, `${[git(dir, 'ls-tree', rev), ...more].join('\n')}\n`, 'mktree');
+    return git(dir, 'commit-tree', '-p', rev, '-m', 'much', tree);
+  };
+
+  it.each([
+    ['HEAD names a branch that is not there', 'absent', 'main'],
+    ['only its own policy lists it', 'main', 'release'],
+  ])('however many files stand beside .handoff: %s', async (_, head, ref) => {
+    const here = place();
+    await here.handoff.policy.set({ key: 'exempt', value: '**/*.md' });
+    await protect(here, 'main', 'release');
+    const listed = git(here.dir, 'rev-parse', 'main');
+    await protect(here, 'main');
+    const branches = { main: 'main', ...(ref === 'release' ? { release: listed } : {}) };
+    const server = await withServer(here, { branches, head });
+    const much = withMuch(here, git(server, 'rev-parse', ref));
+    expect(push(here, server, `${much}:refs/heads/${ref}`)).toMatchObject(TAKEN);
+    withOrphan(here);
+    expect(push(here, server, `orphan:${ref}`)).toMatchObject(refusing(ref));
+  });
+});
+
 describe('what nobody can read on a free branch keeps nobody from pushing', () => {
   it.each(UNREADABLE)('a branch of a usual name: %s', async (_, tree) => {
     const ways = [

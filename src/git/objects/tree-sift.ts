@@ -98,9 +98,11 @@ async function siftEntry(
 /** A submodule: git follows none by likeness, and looks into none. */
 const STAND_IN = '160000';
 
+/** As git reads a mode: it looks at the kind alone, whatever else the bits say and however many zeros come first. */
 function kindOf({ mode }: RawEntry): 'file' | 'folder' | 'other' {
-  if (mode === '100644' || mode === '100755') return 'file';
-  return Number.parseInt(mode, 8) === 0o40000 ? 'folder' : 'other';
+  const kind = Number.parseInt(mode, 8) & 0o170000;
+  if (kind === 0o100000) return 'file';
+  return kind === 0o40000 ? 'folder' : 'other';
 }
 
 function withOid(entry: RawEntry, oid: Oid | null): RawEntry | undefined {
