@@ -10,7 +10,9 @@ import { pushChange, serverTemplate } from './server.ts';
 const place = template(ground);
 const server = serverTemplate();
 
-describe.each(Object.entries(ATTACKS))('a server refuses: %s', (_, scenarios) => {
+const PUSHED = Object.entries(ATTACKS).filter(([, scenarios]) => scenarios.some(isPushed));
+
+describe.each(PUSHED)('a server refuses: %s', (_, scenarios) => {
   test.each(named(scenarios.filter(isPushed)))('%s', async (_, { build }) => {
     const here = place();
     const change = (await build(here)) ?? {};

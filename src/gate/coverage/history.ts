@@ -21,7 +21,32 @@ export async function isUntouched(
   paths: readonly string[],
 ): Promise<boolean> {
   if (paths.length === 0 || !paths.every(isReadable)) return false;
-  return (await listPaths(repository, [...tips, `^${commit}`], paths, ['--max-count=1'])).length === 0;
+  const revs = [...tips, `^${commit}`];
+  if ((await listPaths(repository, revs, paths, ['--no-merges', '--max-count=1'])).length > 0) return false;
+  const merges = await listPaths(repository, revs, paths, ['--merges', `--max-count=${MOST_MERGES}`]);
+  if (merges.length === 0) return true;
+  return merges.length < MOST_MERGES && !(await differFromAll(repository, merges, paths));
+}
+
+/** Whoever has more of them is taken for one that has touched the paths. */
+const MOST_MERGES = 256;
+
+/**
+ * Whether one of these merges differs from each of its parents in some of the paths. Git lists a merge already where it differs from one
+ * parent that is looked at, such as an old branch that never had the paths as they are.
+ */
+async function differFromAll(
+  { git, store }: Repository,
+  merges: readonly Oid[],
+  paths: readonly string[],
+): Promise<boolean> {
+  const parents = new Map<Oid, readonly Oid[]>();
+  for (const oid of merges) parents.set(oid, (await store.readCommit(oid)).parents);
+  const pairs = [...parents].flatMap(([oid, from]) => from.map((parent) => `${oid} ${parent}\n`));
+  const args = ['diff-tree', '--stdin', '-r', '--no-renames', '--name-only', '--', ...paths];
+  const lines = (await readGit(git, args, { input: pairs.join('') })).toString('latin1').split('\n');
+  const differing = lines.filter((line) => parents.has(line)); // each comparison that finds something begins with the merge's id
+  return merges.some((oid) => differing.filter((line) => line === oid).length === parents.get(oid)!.length);
 }
 
 /** The commits of one parent that change one of these paths, the newest first; all of them, or so many. */
