@@ -12,7 +12,7 @@ const GAUNTLET = [
   'test/journal/remote-locks*.test.ts',
   'test/ledger/**/*.test.ts',
   'test/threats/{exhaustion,ledger}.test.ts',
-  'test/verbs/{claim,claim-numbers,ledger,ledger-attacks,ledger-verify,reconcile,seal,seal-too-early,two-machines*}.test.ts',
+  'test/verbs/{claim,claim-numbers,find-records,ledger,ledger-attacks,ledger-verify,reconcile,seal,seal-too-early,two-machines*}.test.ts',
   'test/gate/{accepted-many,attacks,growth,honest,server-attacks,server-honest,around-hooks}.test.ts',
   'test/hooks/**/*.test.ts',
   'test/recipe.test.ts',
