@@ -2,18 +2,18 @@ import { defineConfig } from 'vitest/config';
 
 // Whole processes, servers, remotes and hooks: minutes, so that they have a command of their own (npm run gauntlet).
 const GAUNTLET = [
-  'test/{demo,docs-walks}.test.ts',
-  'test/audit/{seals,trust-growth}.test.ts',
+  'test/{demo,docs-walks,package}.test.ts',
+  'test/audit/{evidence,history,seals,trust-growth,wrong-kind}.test.ts',
   'test/ci/**/*.test.ts',
-  'test/coverage/many-histories.test.ts',
-  'test/cli/{arguments,output,proof,seed-proof,seed-writeback,sessions,tasks,writeback}.test.ts',
-  'test/core/{proof,tiles}.test.ts',
-  'test/git/{store-conformance,readers-many}.test.ts',
-  'test/journal/remote-locks*.test.ts',
+  'test/coverage/{histories,many-histories}.test.ts',
+  'test/cli/{arguments,completion,gate,gate-formats,help,output,policy-sign,proof,seed-proof,seed-writeback,sessions,tasks,writeback}.test.ts',
+  'test/core/{history-bounds,history-bytes,proof,tiles}.test.ts',
+  'test/git/{index-file,move-checkout,native-store,readers-many,remerge,store-conformance,tree-sift-growth}.test.ts',
+  'test/journal/{keys,remote-locks*}.test.ts',
   'test/ledger/**/*.test.ts',
   'test/threats/{exhaustion,ledger}.test.ts',
-  'test/verbs/{claim,claim-numbers,find-records,ledger,ledger-attacks,ledger-verify,reconcile,seal,seal-too-early,two-machines*}.test.ts',
-  'test/gate/{accepted-many,attacks,growth,honest,server-attacks,server-honest,around-hooks}.test.ts',
+  'test/verbs/{batons,bundle-limits,claim,claim-numbers,commit-session,everywhere,find-records,journal,ledger,ledger-attacks,ledger-verify,names,naughty,no-branch,processes,reads,reconcile,restore,revoked,saved,seal,seal-too-early,two-machines*,way-back,wrap-draft}.test.ts',
+  'test/gate/{accepted,accepted-many,attacks,growth,honest,server-attacks,server-honest,around-hooks,vectors}.test.ts',
   'test/hooks/**/*.test.ts',
   'test/recipe.test.ts',
 ];

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { addBranch, addRenames, generate, generateTasks } from './generate.mjs';
+import { addBranch, addBranches, addRenames, generate, generateTasks } from './generate.mjs';
 import { generateLedger, takeBack } from './ledger.mjs';
 import { rootOverFloor } from './merkle.mjs';
 import { inTotoLinks, signedCommits } from './peers.mjs';
@@ -54,6 +54,13 @@ try {
   compare('verify 10,000 warm / node -e 0', warm(medium), none, 2.5, 21);
 
   compare('pickup in 10,000 warm / node -e 0', pickups(medium), none, 3, 11);
+
+  const alone = await generate(base, 1_010);
+  const among = await generate(base, 1_020);
+  await addBranches(among, 500);
+  const nextIn = ({ dir, env }) => ({ command: process.execPath, args: [cli, '-C', dir, 'next'], env });
+  compare('next with 500 branches / with one', nextIn(among), nextIn(alone), 1.5, 21);
+  compare('pickup with 500 branches / with one', pickups(among), pickups(alone), 1.5, 11);
 
   const planned = await generateTasks(base, 20_000);
   const next = { command: process.execPath, args: [cli, '-C', planned.dir, 'next'], env: planned.env };
@@ -245,10 +252,13 @@ function run({ command, args, env, cwd, input, before }) {
   return time;
 }
 
+/** By the process's own peak where the system tells it: what `getrusage` says begins with what this process had when it forked. */
 function peakMemory(task) {
   const file = join(base, 'rss');
-  const preload = `--import=data:text/javascript,${encodeURIComponent(`import{writeFileSync}from'node:fs';process.on('exit',()=>writeFileSync(${JSON.stringify(file)},String(process.resourceUsage().maxRSS)))`)}`;
-  run({ ...task, args: [preload, ...task.args] });
+  const script = `import{readFileSync,writeFileSync}from'node:fs';
+    const own=()=>/VmHWM:\\s*(\\d+)/.exec(readFileSync('/proc/self/status','latin1'))[1];
+    process.on('exit',()=>writeFileSync(${JSON.stringify(file)},String(process.platform==='linux'?own():process.resourceUsage().maxRSS)))`;
+  run({ ...task, args: [`--import=data:text/javascript,${encodeURIComponent(script)}`, ...task.args] });
   return Number(readFileSync(file, 'utf8')) / 1024;
 }
 

@@ -65,6 +65,15 @@ export async function addBranch(place, name, lock) {
   return { base: askGit(place, 'rev-parse', 'main'), head: askGit(place, 'rev-parse', name) };
 }
 
+/** So many branches from main, each with a session of its own, wrapped. */
+export async function addBranches({ dir, env, root }, count) {
+  const key = createPrivateKey(readFileSync(join(env.HANDOFF_KEYS, root.slice(0, 12), `${AGENTS[1]}.pem`)));
+  for (let at = 0; at < count; at++) {
+    const files = sessionFiles(root, AFTER_ALL + at, AGENTS[1], key, storyOf);
+    await importCommits(dir, env, `work-${at}`, 'refs/heads/main^0', [files]);
+  }
+}
+
 /** A merge of two sides, one of which renamed so many files that the other has changed. Thoughts account for the sides, none for the merge. */
 export async function addRenames(place, name, count) {
   const { dir, env } = place;

@@ -10,6 +10,7 @@ import {
   call,
   check,
   filesBelow,
+  git,
   handoff,
   journal,
   missing,
@@ -20,6 +21,12 @@ import {
 import { broken, steps } from './strace.mjs';
 
 const BATON = '# Next steps\n\nGo on from here.\n';
+
+/** What nobody has committed. */
+const DIRTY = [
+  ['new.txt', 'new\n'],
+  ['.gitattributes', '.handoff/** -text\n# changed\n'],
+];
 
 /** What is interrupted, and what somebody does next. `next` returns the ids of the records that must be in HEAD. */
 export const VERBS = {
@@ -39,6 +46,16 @@ export const VERBS = {
     answers: true,
     next: async (place) => [await again(place, VERBS.wrap), received(place)].flat(),
   },
+  'wrap-saved': {
+    args: ['wrap', '--message', BATON],
+    prepare: async (place) => {
+      const ids = [start(place), note(place)];
+      for (const [path, text] of DIRTY) writeFileSync(join(place.dir, path), text);
+      return ids;
+    },
+    answers: true,
+    next: async (place) => [await again(place, VERBS['wrap-saved']), await savedWhole(place), received(place)].flat(),
+  },
   seal: {
     args: ['seal'],
     prepare: async (place) => [start(place), note(place)],
@@ -50,6 +67,31 @@ export const VERBS = {
     prepare: async (place) => [start(place), note(place)],
     answers: true,
     next: async (place) => [await again(place, VERBS['wrap-seal']), await oneSeal(place), received(place)].flat(),
+  },
+  claim: {
+    args: ['claim', 'T1', '--as', 'donna'],
+    prepare: async (place) => defined(place),
+    next: async (place) => {
+      handoff(place, 'claim', 'T1', '--as', 'donna');
+      return [note(place), await wrap(place)];
+    },
+  },
+  done: {
+    // what comes last is the command's
+    args: ['--json', 'done', 'T1', 'It does what it should.', '--run', '--', 'true'],
+    prepare: async (place) => {
+      defined(place);
+      handoff(place, 'claim', 'T1', '--as', 'donna');
+      writeFileSync(join(place.dir, 'code.txt'), 'code\n');
+      git(place, 'add', 'code.txt');
+      git(place, 'commit', '-q', '-m', 'code', '--', 'code.txt');
+      return [];
+    },
+    next: async (place) => {
+      const ids = await again(place, VERBS.done);
+      oneThought(place);
+      return [...ids, await wrap(place)];
+    },
   },
   pickup: {
     args: ['pickup', '--as', 'rick'],
@@ -146,7 +188,7 @@ async function survive(place, verb, run, before, counts) {
 }
 
 function idOf({ delta_id, start_delta_id, pickup_delta_id, baton }) {
-  return delta_id ?? start_delta_id ?? pickup_delta_id ?? baton.delta_id;
+  return delta_id ?? start_delta_id ?? pickup_delta_id ?? baton?.delta_id ?? null;
 }
 
 /** Records that the journal has and the work tree has not. */
@@ -182,6 +224,25 @@ async function again(place, verb) {
   return [];
 }
 
+/** The files are as they were, and what the baton names is there, whole: or git was killed, and they are only named. */
+async function savedWhole(place) {
+  for (const [path, text] of DIRTY)
+    check(readFileSync(join(place.dir, path), 'utf8') === text, 'A file was changed', path);
+  const { sessions } = await call(place, (verbs) => verbs.sessions());
+  const { session_id } = sessions.find(({ identity }) => identity === 'donna');
+  const { saved } = journal(place, session_id).find(({ kind }) => kind === 'baton');
+  if (!saved?.commit) return [];
+  const ref = `refs/handoff/saved/${session_id.slice(0, 8)}`;
+  check(git(place, 'rev-parse', ref) === saved.commit, 'The ref does not lead to what the baton names', saved);
+  for (const [path, text] of DIRTY) {
+    const blob = git(place, 'cat-file', 'blob', `${saved.commit}:${path}`);
+    check(blob === text.trim(), 'Something else was saved', { path, blob });
+  }
+  const { applied } = await call(place, (verbs) => verbs.restore({ target: session_id }));
+  check(!applied, 'What is there already was restored');
+  return [];
+}
+
 /** Over everything, and none beside it; a note that came after the first has a seal of its own. */
 async function oneSeal(place) {
   const { session_id, root, delta_id, already_sealed } = await call(place, (verbs) => verbs.seal());
@@ -192,6 +253,18 @@ async function oneSeal(place) {
   const late = records.filter(({ text }) => text === 'locked').length;
   check(records.at(-1).kind === 'seal' && seals.length <= 1 + late, 'There is more than one seal', records);
   return delta_id;
+}
+
+/** The command that was cut off has said everything once. */
+function oneThought(place) {
+  const { session_id } = handoff(place, 'status').session;
+  const told = journal(place, session_id).filter(({ kind, status }) => kind === 'thought' || status === 'done');
+  check(told.map(({ kind }) => kind).join() === 'thought,task', 'Something was said twice, or not at all', told);
+}
+
+function defined(place) {
+  handoff(place, 'task', 'add', 'T1', '--title', 'First');
+  return [];
 }
 
 function received(place) {

@@ -6,12 +6,14 @@ import { parseArgs } from 'node:util';
 import { chains } from './vectors/chains.mjs';
 import { checkpoints } from './vectors/checkpoints.mjs';
 import { documents } from './vectors/documents.mjs';
+import { histories, historiesBundle } from './vectors/histories.mjs';
 import { proofs } from './vectors/proofs.mjs';
 import { records } from './vectors/records.mjs';
 import { seals } from './vectors/seals.mjs';
 import { signatures } from './vectors/signatures.mjs';
 import { keys } from './vectors/signing.mjs';
 import { tiles } from './vectors/tiles.mjs';
+import { trees, treesBundle } from './vectors/trees.mjs';
 
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
 const out = values.out ?? join(import.meta.dirname, '../protocol/vectors');
@@ -21,7 +23,22 @@ const published = Object.values(keys).map(({ label, seed, bytes, line, fingerpri
 });
 
 mkdirSync(out, { recursive: true });
-const files = { keys: published, signatures, records, documents, chains, seals, checkpoints, tiles, proofs };
+const files = {
+  keys: published,
+  signatures,
+  records,
+  documents,
+  chains,
+  seals,
+  checkpoints,
+  tiles,
+  proofs,
+  trees,
+  histories,
+};
 for (const [name, cases] of Object.entries(files)) {
   writeFileSync(join(out, `${name}.json`), `${JSON.stringify(cases, null, 1)}\n`);
 }
+
+const bundles = { trees: treesBundle, histories: historiesBundle };
+for (const [name, bytes] of Object.entries(bundles)) writeFileSync(join(out, `${name}.bundle`), bytes);

@@ -47,6 +47,7 @@ is_pending() {
 prepare_commit_msg() {
   find_git_dir
   [ -f "$git_dir/handoff-trailers" ] || exit 0
+  show_life
   # who rebases moves commits that are somebody's already
   [ ! -d "$git_dir/rebase-merge" ] && [ ! -d "$git_dir/rebase-apply" ] || exit 0
   # a message of comments alone is empty, and must stay so: git gives up on it
@@ -62,6 +63,27 @@ prepare_commit_msg() {
     git interpret-trailers --in-place --no-divider --if-exists addIfDifferent "$@" "$message" ||
     warn 'the trailers were not added.'
   exit 0
+}
+
+# Whoever commits is at work: a sign of life of the session that the trailers name, as Node writes it.
+show_life() {
+  IFS=' ' read -r _ session <"$git_dir/handoff-trailers" || return 0
+  case $session in '' | *[!0-9a-f-]*) return 0 ;; esac
+  common=$git_dir
+  [ ! -f "$git_dir/commondir" ] || { IFS= read -r common <"$git_dir/commondir" && common=$git_dir/$common; }
+  beat=${HANDOFF_STATE:-$common/handoff}/sessions/$session/heartbeat
+  [ -f "$beat" ] || return 0
+  boot=null
+  uptime=0
+  if [ -r /proc/sys/kernel/random/boot_id ] && [ -r /proc/uptime ]; then
+    IFS= read -r boot </proc/sys/kernel/random/boot_id && boot="\"$boot\""
+    IFS=' ' read -r uptime _ </proc/uptime
+  fi
+  # a file that is replaced is whole whenever somebody reads it
+  {
+    printf '{"boot":%s,"uptime":%s,"at":"%s"}\n' "$boot" "$uptime" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$beat.$$" &&
+      mv -f "$beat.$$" "$beat" || rm -f "$beat.$$"
+  } 2>/dev/null
 }
 
 find_git_dir() {

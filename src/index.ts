@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Role } from './core/trust/trust.ts';
+import type { WaitingBaton } from './custody/baton/waiting-batons.ts';
 import type { SessionChoice } from './custody/chosen-session.ts';
 import type { GateResult } from './gate/result.ts';
 import { nodeHost } from './host.ts';
@@ -11,8 +12,9 @@ import type { CheckProofOptions, CheckProofResult } from './verbs/ledger/check-p
 import type { LedgerKeyResult } from './verbs/ledger/key.ts';
 import type { ProveOptions, ProveResult } from './verbs/ledger/prove.ts';
 import type { LedgerVerifyOptions, LedgerVerifyResult } from './verbs/ledger/verify.ts';
+import type { DecisionListing, DecisionsOptions } from './verbs/reading/decisions.ts';
 import type { LogEntry, LogOptions } from './verbs/reading/log.ts';
-import type { ShowOptions, ShowResult } from './verbs/reading/show.ts';
+import type { SessionShown, ShowOptions, ShowResult } from './verbs/reading/show.ts';
 import type { VerifyOptions, VerifyResult } from './verbs/reading/verify.ts';
 import type { AuditStartOptions, AuditStartResult } from './verbs/seal/audit-start.ts';
 import type { AuditVerifyOptions, AuditVerifyResult } from './verbs/seal/audit-verify.ts';
@@ -21,22 +23,28 @@ import type { SealOptions, SealResult } from './verbs/seal/seal.ts';
 import type { PickupOptions, PickupResult } from './verbs/session/pickup.ts';
 import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from './verbs/session/record-verbs.ts';
 import type { ReleaseOptions, SessionStateResult } from './verbs/session/release.ts';
+import type { RestoreOptions, RestoreResult } from './verbs/session/restore.ts';
 import type { SessionEntry } from './verbs/session/sessions.ts';
 import type { PendingResult } from './verbs/session/signal-pending.ts';
 import type { StartOptions, StartResult } from './verbs/session/start.ts';
 import type { StatusResult } from './verbs/session/status.ts';
+import type { WipListing } from './verbs/session/wip-list.ts';
 import type { WrapOptions, WrapResult } from './verbs/session/wrap.ts';
-import type { HooksOptions, HooksResult } from './verbs/setup/hooks.ts';
-import type { IdentityOptions, IdentityResult, KeygenResult, RotateResult } from './verbs/setup/identity.ts';
+import type { WrapDraft } from './verbs/session/wrap-draft.ts';
+import type { HooksOptions, HooksResult, HooksStatus } from './verbs/setup/hooks.ts';
+import type { IdentityOptions, IdentityResult } from './verbs/setup/identity.ts';
+import type { KeygenResult } from './verbs/setup/identity-keygen.ts';
 import type { IdentityListing } from './verbs/setup/identity-list.ts';
 import type { IdentityResignOptions, IdentityResignResult } from './verbs/setup/identity-resign.ts';
 import type { ResignOptions, RevokeResult } from './verbs/setup/identity-revoke.ts';
+import type { RotateResult } from './verbs/setup/identity-rotate.ts';
 import type { InitOptions, InitResult } from './verbs/setup/init.ts';
 import type { PolicyResult, PolicySetOptions } from './verbs/setup/policy.ts';
 import type { PolicySignOptions } from './verbs/setup/policy-sign.ts';
-import type { TrustResult } from './verbs/setup/trust.ts';
+import type { TrustOptions, TrustResult } from './verbs/setup/trust.ts';
 import type { ClaimOptions, ClaimResult } from './verbs/task/claim.ts';
 import type { TaskDefineOptions, TaskDefineResult } from './verbs/task/define.ts';
+import type { DoneResult } from './verbs/task/done.ts';
 import type { TaskGraphResult } from './verbs/task/graph.ts';
 import type { TaskDetail, TaskEntry, TaskListOptions } from './verbs/task/list.ts';
 import type { NextResult } from './verbs/task/next.ts';
@@ -50,7 +58,7 @@ import type { WaiverOptions, WaiverResult } from './verbs/writeback/waiver.ts';
 
 export { type ErrorCode, type Finding, HandoffError } from './core/error.ts';
 export { nodeHashes, verifyEd25519 } from './crypto.ts';
-export { openIsomorphicStore } from './git/objects/isomorphic-store.ts';
+export { openIsomorphicStore } from './git/isomorphic/isomorphic-store.ts';
 export { openNativeStore } from './git/objects/native-store.ts';
 export type { GitStore } from './git/objects/store.ts';
 
@@ -76,17 +84,19 @@ export interface Handoff extends SessionVerbs, TaskVerbs, WritebackVerbs, SealVe
   hooks: {
     install(options?: HooksOptions): Promise<HooksResult>;
     uninstall(): Promise<HooksResult>;
-    status(): Promise<HooksResult>;
+    status(): Promise<HooksStatus>;
   };
   audit: {
     start(options: AuditStartOptions): Promise<AuditStartResult>;
     verify(options?: AuditVerifyOptions): Promise<AuditVerifyResult>;
   };
-  trust(options?: { root?: string }): Promise<TrustResult>;
+  trust(options?: TrustOptions): Promise<TrustResult>;
   verify(options?: VerifyOptions): Promise<VerifyResult>;
   gate(options: GateOptions): Promise<GateResult>;
   log(options?: LogOptions): Promise<{ records: LogEntry[] }>;
   show(options: ShowOptions): Promise<ShowResult>;
+  /** The same, and where no record is called so, the records of a session. */
+  showNamed(options: ShowOptions): Promise<ShowResult | SessionShown>;
   /** Ends the git process that reads objects. */
   close(): Promise<void>;
 }
@@ -115,12 +125,16 @@ interface SessionVerbs {
   start(options?: StartOptions): Promise<StartResult>;
   pickup(options?: PickupOptions): Promise<PickupResult>;
   wrap(options: WrapOptions): Promise<WrapResult>;
+  wrapDraft(options?: SessionChoice): Promise<WrapDraft>;
+  restore(options?: RestoreOptions): Promise<RestoreResult>;
   note(options: RecordOptions & { text: string }): Promise<RecordResult>;
   checkpoint(options?: RecordOptions & { text?: string }): Promise<RecordResult>;
   decide(options: DecideOptions): Promise<RecordResult>;
+  decisions(options?: DecisionsOptions): Promise<DecisionListing>;
   wip: {
     open(options: RecordOptions & { key: string; text: string }): Promise<RecordResult>;
     close(options: RecordOptions & { key: string; text?: string }): Promise<RecordResult>;
+    list(): Promise<WipListing>;
   };
   signal: {
     send(options: SignalOptions): Promise<RecordResult>;
@@ -129,6 +143,7 @@ interface SessionVerbs {
   heartbeat(options?: SessionChoice): Promise<SessionStateResult>;
   release(options: ReleaseOptions): Promise<SessionStateResult>;
   sessions(): Promise<{ sessions: SessionEntry[] }>;
+  batons(): Promise<{ batons: WaitingBaton[] }>;
   status(options?: SessionChoice): Promise<StatusResult>;
 }
 
@@ -143,6 +158,7 @@ interface TaskVerbs {
   };
   next(options?: { limit?: number }): Promise<NextResult>;
   claim(options: ClaimOptions): Promise<ClaimResult>;
+  done(options: ThoughtOptions): Promise<DoneResult>;
   unclaim(options: Omit<ClaimOptions, 'worktree'>): Promise<ClaimResult>;
 }
 
@@ -173,7 +189,9 @@ function program(): Program | null {
 }
 
 /** Verbs are loaded when they are called: a hook that verifies need not load what signs. */
-function verbs(repository: Repository): Pick<Handoff, 'init' | 'trust' | 'verify' | 'gate' | 'log' | 'show'> {
+function verbs(
+  repository: Repository,
+): Pick<Handoff, 'init' | 'trust' | 'verify' | 'gate' | 'log' | 'show' | 'showNamed'> {
   return {
     init: async (options) => (await import('./verbs/setup/init.ts')).init(repository, options),
     trust: async (options) => (await import('./verbs/setup/trust.ts')).trust(repository, options),
@@ -181,32 +199,43 @@ function verbs(repository: Repository): Pick<Handoff, 'init' | 'trust' | 'verify
     gate: async (options) => (await import('./verbs/writeback/gate.ts')).gate(repository, options),
     log: async (options) => (await import('./verbs/reading/log.ts')).log(repository, options),
     show: async (options) => (await import('./verbs/reading/show.ts')).show(repository, options),
+    showNamed: async (options) => (await import('./verbs/reading/show.ts')).showNamed(repository, options),
   };
 }
 
 function sessionVerbs(
   repository: Repository,
-): Pick<Handoff, 'start' | 'pickup' | 'wrap' | 'heartbeat' | 'release' | 'sessions' | 'status'> {
+): Pick<
+  Handoff,
+  'start' | 'pickup' | 'wrap' | 'wrapDraft' | 'restore' | 'heartbeat' | 'release' | 'sessions' | 'batons' | 'status'
+> {
   return {
     start: async (options) => (await import('./verbs/session/start.ts')).start(repository, options),
     pickup: async (options) => (await import('./verbs/session/pickup.ts')).pickup(repository, options),
     wrap: async (options) => (await import('./verbs/session/wrap.ts')).wrap(repository, options),
+    wrapDraft: async (options) => (await import('./verbs/session/wrap-draft.ts')).wrapDraft(repository, options),
+    restore: async (options) => (await import('./verbs/session/restore.ts')).restore(repository, options),
     heartbeat: async (options) => (await import('./verbs/session/heartbeat.ts')).heartbeat(repository, options),
     release: async (options) => (await import('./verbs/session/release.ts')).release(repository, options),
+    batons: async () => (await import('./verbs/session/batons.ts')).batons(repository),
     sessions: async () => (await import('./verbs/session/sessions.ts')).sessions(repository),
     status: async (options) => (await import('./verbs/session/status.ts')).status(repository, options),
   };
 }
 
-function recordVerbs(repository: Repository): Pick<Handoff, 'note' | 'checkpoint' | 'decide' | 'wip' | 'signal'> {
+function recordVerbs(
+  repository: Repository,
+): Pick<Handoff, 'note' | 'checkpoint' | 'decide' | 'decisions' | 'wip' | 'signal'> {
   const load = () => import('./verbs/session/record-verbs.ts');
   return {
     note: async (options) => (await load()).note(repository, options),
     checkpoint: async (options) => (await load()).checkpoint(repository, options),
     decide: async (options) => (await load()).decide(repository, options),
+    decisions: async (options) => (await import('./verbs/reading/decisions.ts')).decisions(repository, options),
     wip: {
       open: async (options) => (await load()).wipOpen(repository, options),
       close: async (options) => (await load()).wipClose(repository, options),
+      list: async () => (await import('./verbs/session/wip-list.ts')).wipList(repository),
     },
     signal: {
       send: async (options) => (await load()).signalSend(repository, options),
@@ -244,7 +273,6 @@ function sealVerbs(repository: Repository): SealVerbs {
 function taskVerbs(repository: Repository): TaskVerbs {
   const loadList = () => import('./verbs/task/list.ts');
   const loadDefine = () => import('./verbs/task/define.ts');
-  const loadClaim = () => import('./verbs/task/claim.ts');
   return {
     task: {
       add: async (options) => (await loadDefine()).taskAdd(repository, options),
@@ -255,8 +283,9 @@ function taskVerbs(repository: Repository): TaskVerbs {
       graph: async (options) => (await import('./verbs/task/graph.ts')).taskGraph(repository, options),
     },
     next: async (options) => (await import('./verbs/task/next.ts')).next(repository, options),
-    claim: async (options) => (await loadClaim()).claim(repository, options),
-    unclaim: async (options) => (await loadClaim()).unclaim(repository, options),
+    done: async (options) => (await import('./verbs/task/done.ts')).done(repository, options),
+    claim: async (options) => (await import('./verbs/task/claim.ts')).claim(repository, options),
+    unclaim: async (options) => (await import('./verbs/task/unclaim.ts')).unclaim(repository, options),
   };
 }
 
@@ -265,9 +294,10 @@ function identityVerbs(repository: Repository): Handoff['identity'] {
   const loadList = () => import('./verbs/setup/identity-list.ts');
   return {
     add: async (options) => (await load()).identityAdd(repository, options),
-    keygen: async (options) => (await load()).identityKeygen({ repository, env: repository.env }, options),
+    keygen: async (options) =>
+      (await import('./verbs/setup/identity-keygen.ts')).identityKeygen({ repository, env: repository.env }, options),
     list: async () => (await loadList()).identityList(repository),
-    rotate: async (options) => (await load()).identityRotate(repository, options),
+    rotate: async (options) => (await import('./verbs/setup/identity-rotate.ts')).identityRotate(repository, options),
     revoke: async (options) => (await import('./verbs/setup/identity-revoke.ts')).identityRevoke(repository, options),
     resign: async (options = {}) =>
       (await import('./verbs/setup/identity-resign.ts')).identityResign(repository, options),

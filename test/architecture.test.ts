@@ -127,14 +127,14 @@ describe('what checks us from outside', () => {
 });
 
 describe('effects have one place', () => {
-  test('what knows the bytes of the index is behind one file', () => {
-    const inside = /^git\/index\/index-(?:copy|direct|entries|folder|place|trees)\.ts$/;
+  test('what knows the bytes of the index is behind two files: one for the index, one for a copy of it', () => {
+    const inside = /^git\/index\/index-(?:copy|direct|entries|folder|lookup|place|trees)\.ts$/;
     const known = modules.filter(({ path }) => inside.test(path));
-    expect(known).toHaveLength(6);
+    expect(known).toHaveLength(7);
     const users = modules.filter(
       ({ path, inner }) => !inside.test(path) && inner.some((target) => inside.test(target)),
     );
-    expect(users.map(({ path }) => path)).toEqual(['git/index/index-file.ts']);
+    expect(users.map(({ path }) => path).sort()).toEqual(['git/index/hidden-index.ts', 'git/index/index-file.ts']);
   });
 
   test('only adapters touch the process', () => {
@@ -176,6 +176,17 @@ describe('effects have one place', () => {
     expect(modules.filter(({ code }) => compares.test(code)).map(({ path }) => path)).toEqual([
       'core/trust/key-standing.ts',
     ]);
+  });
+
+  test('one file says what signs of life make a session active', () => {
+    const compares = /\bliveness\.state\s*[!=]==\s*'active'|\bheartbeat_age\s*[<>]/;
+    expect(modules.filter(({ code }) => compares.test(code)).map(({ path }) => path)).toEqual([
+      'journal/sessions/liveness.ts',
+    ]);
+    const users = modules
+      .filter(({ inner }) => inner.includes('journal/sessions/heartbeat.ts'))
+      .map(({ path }) => path);
+    expect(users.sort()).toEqual(['journal/append.ts', 'journal/sessions/liveness.ts', 'journal/sessions/registry.ts']);
   });
 
   test('no shell is ever asked', () => {

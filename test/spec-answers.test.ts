@@ -7,29 +7,30 @@ import { exemption, namedPaths } from '../src/core/writeback/exemption.ts';
 
 describe('SPEC §10.4: patterns of exempt', () => {
   it.each([
-    ['a folder', 'docs', ['docs', 'docs/a.md', 'docs/x/y'], ['docs2', 'x/docs']],
+    ['a folder', 'docs/', ['docs', 'docs/a.md', 'docs/x/y'], ['docs2', 'x/docs']],
     ['slashes at the end', 'docs//', ['docs', 'docs/a.md'], ['docs2']],
     ['a slash at the beginning', '/docs', [], ['docs', 'docs/a.md']],
     ['a star', 'docs/*.md', ['docs/a.md', 'docs/.md'], ['docs/x/a.md', 'docs/a.md/b']],
-    ['a star in a folder', 'd*/a', ['d/a', 'docs/a', 'docs/a/b'], ['d/x/a']],
+    ['a star in a folder', 'd*/a', ['d/a', 'docs/a'], ['d/x/a', 'docs/a/b']],
     ['a star, and a slash at the end', 'x*/', ['x', 'x1', 'x1/a'], ['y']],
     ['two stars at the end', 'docs/**', ['docs/a', 'docs/x/y'], ['docs', 'docs2/a']],
     ['two stars at the end of a name', 'do**', ['do', 'docs', 'docs/a/b'], ['d']],
-    ['two stars and a slash', '**/test', ['test', 'a/test', 'a/b/test', 'a/test/b'], ['atest', 'a/test2']],
-    ['two stars and a slash in a name', 'a**/b', ['ab', 'ax/b', 'ax/y/b', 'ab/c'], ['axb', 'b']],
+    ['two stars and a slash', '**/test', ['test', 'a/test', 'a/b/test'], ['atest', 'a/test2', 'a/test/b']],
+    ['two stars, and a slash at the end', '**/test/', ['test/a', 'a/test/b'], ['atest/b', 'a/test2']],
+    ['two stars and a slash in a name', 'a**/b', ['ab', 'ax/b', 'ax/y/b'], ['axb', 'b', 'ab/c']],
     ['two stars in a name', 'a**b', ['ab', 'axb', 'ax/yb'], ['axb/c', 'abx']],
-    ['case', 'Docs', ['Docs/a'], ['docs/a']],
-    ['what means something elsewhere', 'a?[b]', ['a?[b]', 'a?[b]/c'], ['axb', 'ab']],
+    ['case', 'Docs/', ['Docs/a'], ['docs/a']],
+    ['what means something elsewhere', 'a?[b]/', ['a?[b]', 'a?[b]/c'], ['axb', 'ab']],
   ])('%s: %s', (_, pattern, matched, others) => {
     const isExempt = exemption([pattern]);
     expect(matched.filter((path) => !isExempt(path))).toEqual([]);
     expect(others.filter(isExempt)).toEqual([]);
   });
 
-  it('one that names a file at B is for that file', () => {
+  it('one without a star, and without a slash at its end, is for a folder only where B has that', () => {
     expect(namedPaths(['LICENSE', 'docs/', '*.md'])).toEqual(['LICENSE']);
-    const isExempt = exemption(['LICENSE'], new Set(['LICENSE']));
-    expect([isExempt('LICENSE'), isExempt('LICENSE/a.ts')]).toEqual([true, false]);
+    const isExempt = exemption(['LICENSE', 'docs'], new Set(['docs']));
+    expect(['LICENSE', 'LICENSE/a.ts', 'docs', 'docs/a.ts'].map(isExempt)).toEqual([true, false, true, true]);
   });
 });
 

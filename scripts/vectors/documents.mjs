@@ -5,14 +5,15 @@ function signerLine(kind, signed, key, name = key.label) {
   return `  - ${name} ${key.fingerprint} ${sign(kind, signed, key).toString('base64')}\n`;
 }
 
-function document(kind, text, signers) {
+export function document(kind, text, signers) {
   const lines = signers.map((key) => signerLine(kind, text, key));
   return { kind, signed: text, file: `${text}signatures:\n${lines.join('')}`, keys: signers.map(({ label }) => label) };
 }
 
-function policyText({ version, prev, repo, nonce, threshold, roots }) {
+/** `rules` are texts that stand for others. */
+export function policyText({ version, prev, repo, nonce, threshold, roots, rules = [] }) {
   const lines = roots.map(([name, key]) => `    - ${name} ${key.line}\n`).join('');
-  return `handoff: 1
+  const text = `handoff: 1
 kind: policy
 ${repo ? `repo: ${repo}\n` : ''}version: ${version}
 prev: ${prev}
@@ -35,10 +36,11 @@ limits:
 sections:
   - Current work
 `;
+  return rules.reduce((changed, [from, to]) => changed.replace(from, to), text);
 }
 
 const NONCE = '000102030405060708090a0b0c0d0e0f';
-const genesis = { version: 1, prev: null, repo: null, nonce: NONCE, threshold: 1, roots: [['ada', ada]] };
+export const genesis = { version: 1, prev: null, repo: null, nonce: NONCE, threshold: 1, roots: [['ada', ada]] };
 export const policy1 = document('policy', policyText(genesis), [ada]);
 export const REPO = idOf(policy1.signed).slice('sha256:'.length);
 const second = {
@@ -54,18 +56,21 @@ const second = {
 };
 const policy2 = document('policy', policyText(second), [ada, ben]);
 
-function identityText(name, role, listed) {
-  const lines = listed.map(([key, state]) => `  - key: ${key.line}\n    state: ${state}\n`).join('');
+/** Of keys: the key, its state and, where it has one, its cutoff. */
+export function identityText(name, role, listed, { version = 1, prev = null } = {}) {
+  const lines = listed.map(([key, state, cutoff]) => {
+    return `  - key: ${key.line}\n    state: ${state}\n${cutoff === undefined ? '' : `    cutoff: ${cutoff}\n`}`;
+  });
   return `handoff: 1
 kind: identity
 repo: ${REPO}
-version: 1
-prev: null
+version: ${version}
+prev: ${prev}
 at: ${AT}
 name: ${name}
 role: ${role}
 keys:
-${lines}`;
+${lines.join('')}`;
 }
 
 const maintainer = document('identity', identityText('ada', 'maintainer', [[ada, 'active']]), [ada, ben]);

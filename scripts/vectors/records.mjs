@@ -66,13 +66,14 @@ blockers:
 files_changed:
   - src/core/yaml.ts
 related_thought_records: []
+no_code: false
 `,
   task: 'task_id: P0.1.1\nstatus: in_progress\nprogress: 80\nnotes: nearly there\nreason: the reader works\n',
   review: `task_id: P0.1.1\nverdict: approve\nthought: ${DIGEST}\ncommit_sha: ${COMMIT}\nchecked:\n  - the tests\ntext: good\n`,
   waiver: `commit_sha: ${COMMIT}\nreason: a typo in a comment\ntask_id: P0.1.1\n`,
   audit: 'intent: count every record\ntask_id: P0.1.1\n',
   release: `released_session_id: ${SUCCESSOR}\nreleased_identity: con-1\nreason: stale\n`,
-  baton: `summary: half way\nreason: end of the day\nnext_agent: con-1\nfocus:\n  - P0.1.1\nbranch: main\nhead: ${COMMIT}\nsecret_allowed: false\n`,
+  baton: `summary: half way\nreason: end of the day\nnext_agent: con-1\nfocus:\n  - P0.1.1\nbranch: main\nhead: ${COMMIT}\nsaved:\n  commit: ${COMMIT}\n  paths:\n    - src/reader.ts\n    - "a name # with a sign"\n  more: 3\nsecret_allowed: false\n`,
 };
 const BODIES = {
   decision: 'People read it in reviews.\n\n---\n\nsignature: of nobody\n',

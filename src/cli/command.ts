@@ -51,6 +51,8 @@ export interface Context {
   env: NodeJS.ProcessEnv;
   /** What paths on the command line are seen from. */
   directory: string;
+  /** Whether a person is there, who can be shown an editor. */
+  isTerminal: boolean;
   /** All of standard input; where it has more than `limit` bytes, some more than that. */
   readInput(limit?: number): Promise<Uint8Array>;
   /** What another program prints, as it is: on stderr, because stdout is for the answer. */

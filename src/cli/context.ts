@@ -3,24 +3,38 @@ import type { Repository, RepositoryOptions } from '../repository/repository.ts'
 import type { Context } from './command.ts';
 
 /** For whoever opened it, who also ends it. */
-export type OpenContext = Context & { leave(): Promise<void> };
+export type OpenContext = Context & {
+  /** Where a verb has opened the repository, its session is at work. What git runs as a hook is no verb. */
+  showLife(as: string | undefined): Promise<void>;
+  leave(): Promise<void>;
+};
 
 /** Opens the repository around a directory at most once, and only for verbs that ask; so with what Node opens when it is named. */
 export function openContext(
   directory: string,
   options: RepositoryOptions,
-  host: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
+  host: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>,
 ): OpenContext {
   let opened: Promise<Repository> | undefined;
+  let isHook = false;
   const repository = (): Promise<Repository> => (opened ??= open(directory, options));
   return {
     env: options.env,
     directory,
+    isTerminal: host.stdin.isTTY === true && host.stdout.isTTY === true,
     readInput: (limit) => readAll(host.stdin, limit),
     showOutput: (bytes) => host.stderr.write(bytes),
     repository,
-    hookRepository: () => (opened ??= openForHook(directory, options)),
+    hookRepository: () => {
+      isHook = true;
+      opened ??= openForHook(directory, options);
+      return opened;
+    },
     anyRepository: () => repository().catch(nullOutside),
+    showLife: async (as) => {
+      const repository = isHook ? null : await opened?.catch(nullOutside);
+      if (repository) (await import('../custody/sign-of-life.ts')).showLife(repository, as);
+    },
     leave: async () => (await opened?.catch(() => null))?.leave(),
   };
 }

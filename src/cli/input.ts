@@ -26,7 +26,10 @@ function decode(bytes: Uint8Array): string {
 }
 
 function fail(file: string, cause: Error): never {
-  throw new HandoffError('usage', `The text cannot be read from ${file}: ${cause.message}`, { cause });
+  throw new HandoffError('usage', `The text cannot be read from ${file}: ${cause.message}`, {
+    hint: 'Name a file that you may read, or give the text on standard input, as the word -',
+    cause,
+  });
 }
 
 function both(): HandoffError {

@@ -50,6 +50,7 @@ async function perform(
   const context = contextFor(parsed, host, release, terminal);
   try {
     const result = await parsed.verb.run(context, parsed.options);
+    await context.showLife(asOf(parsed));
     later(context.leave()); // git ends while the result is put into words
     const output = json ? toJson(result) : await show(result, parsed, release, terminal, host.cwd());
     return { output, exitCode: parsed.verb.refused(result) ? 1 : 0 };
@@ -57,6 +58,10 @@ async function perform(
     terminal.progress.clear();
     await context.leave();
   }
+}
+
+function asOf({ options }: Call): string | undefined {
+  return typeof options.as === 'string' ? options.as : undefined;
 }
 
 async function show(

@@ -15,8 +15,8 @@ export const EXIT_STATUS: readonly [string, string][] = [
 export const ENVIRONMENT: readonly [string, string][] = [
   [
     'HANDOFF_IDENTITY',
-    'Who acts, where --as does not say. Without it handoff.identity decides, else the session of the work tree, else ' +
-      'it is bot.',
+    'Who acts, where --as does not say. Without it whoever has the only open session in the work tree acts, else ' +
+      'handoff.identity decides, else it is bot.',
   ],
   [
     'HANDOFF_SESSION',
@@ -38,7 +38,10 @@ export const ENVIRONMENT: readonly [string, string][] = [
 
 /** Keys of git config. */
 export const CONFIGURATION: readonly [string, string][] = [
-  ['handoff.identity', 'Who acts, where neither --as nor HANDOFF_IDENTITY says.'],
+  [
+    'handoff.identity',
+    'Who acts, where neither --as, HANDOFF_IDENTITY nor the only open session in the work tree says.',
+  ],
   [
     'handoff.signingKey',
     'An OpenSSH ed25519 key to sign with, before those in HANDOFF_KEYS: the path of either half. The private half may ' +

@@ -9,7 +9,10 @@ export interface BudgetLimits {
   merges: number;
   /** Of `.handoff` as it arrives: files, and what it takes to look into folders. */
   bytes: number;
-  /** Bytes that git may take at once: to compare files it needs some fifty for every line, and lines may be empty. */
+  /**
+   * Bytes that git may take at once: to compare files it needs some fifty for every line, and lines may be empty. As many may folders
+   * take that are compared at once, to make a merge again.
+   */
   memory: number;
 }
 
@@ -29,6 +32,8 @@ export interface Budget {
   /** Throws where this would be more than is allowed, or where the time is over. */
   spend(cost: Cost, amount: number): void;
   assertTime(): void;
+  /** Throws where folders that are compared at once take more than git may take, or where the time is over. */
+  assertFits(bytes: number): void;
   /** How many bytes git may take at once. */
   memory: number;
   /** How many milliseconds are left; never less than 0. For whoever waits for another process. */
@@ -53,6 +58,10 @@ export function openBudget(limits: BudgetLimits, clock: () => number): Budget {
       assertTime();
     },
     assertTime,
+    assertFits(bytes) {
+      if (bytes > limits.memory) throw tooManyFolders(bytes, limits.memory);
+      assertTime();
+    },
     memory: limits.memory,
     left: () => Math.max(0, end - clock()),
     outOfTime: () => outOfTime(limits.seconds),
@@ -123,11 +132,24 @@ function outOfMemory(wanted: number, limit: number): HandoffError {
   });
 }
 
+function tooManyFolders(wanted: number, limit: number): HandoffError {
+  const [expected, found] = [`at most ${limit} bytes of folders that are compared at once`, `${wanted} or more`];
+  const message = `The folders of a merge are too large to compare: expected ${expected}, found ${found}.`;
+  return new HandoffError('too_large', message, {
+    hint: `Merge fewer branches in one commit. ${higherLimit('memory')}`,
+    data: { budget: 'memory', expected, found },
+  });
+}
+
 /** The first works for whoever pushes, the second for whoever runs the server. */
 function hintFor(cost: keyof BudgetLimits): string {
   const pieces = cost === 'refs' ? 'fewer refs at a time' : 'an older commit first: git push REMOTE COMMIT:BRANCH';
   const first = cost === 'memory' ? 'Leave the largest file out of every commit.' : `Push it in pieces, ${pieces}.`;
-  return `${first} Or ask for a higher limit where it is judged: git config handoff.budget.${cost} NUMBER`;
+  return `${first} ${higherLimit(cost)}`;
+}
+
+function higherLimit(cost: keyof BudgetLimits): string {
+  return `Or ask for a higher limit where it is judged: git config handoff.budget.${cost} NUMBER`;
 }
 
 /** Nothing is judged after that: it is no finding about one file, of which there would be one for each. */

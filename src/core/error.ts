@@ -30,6 +30,8 @@ const EXIT = {
   done_without_thought: 1,
   review_missing: 1,
   run_failed: 1,
+  evidence_missing: 1,
+  nothing_done: 1,
   seal_missing: 1,
   session_open: 1,
   shallow_repository: 1,
@@ -37,6 +39,7 @@ const EXIT = {
   ledger_inconsistent: 1,
   proof_invalid: 1,
   seal_too_early: 1,
+  would_overwrite: 1,
   // 2: wrong usage or bad input
   already_initialised: 2,
   foreign_directory: 2,
@@ -46,6 +49,7 @@ const EXIT = {
   usage: 2,
   bad_name: 2,
   session_ended: 2,
+  ambiguous_session: 2,
   no_session: 2,
   unknown_session: 2,
   baton_missing: 2,
@@ -56,6 +60,7 @@ const EXIT = {
   unknown_commit: 2,
   no_records: 2,
   nothing_sealed: 2,
+  nothing_saved: 2,
   not_protected_branch: 2,
   // 3: someone else holds it
   identity_conflict: 3,
@@ -76,12 +81,23 @@ const EXIT = {
 
 export type ErrorCode = keyof typeof EXIT;
 
-/** The codes that `verify` and `gate` report; the others end a command. */
-export type FindingCode = {
-  [C in ErrorCode]: (typeof EXIT)[C] extends 1
-    ? Exclude<C, 'not_entitled' | 'root_mismatch' | 'writeback_required' | 'seal_too_early'>
-    : never;
-}[ErrorCode];
+/** The codes that `verify` and `gate` report; the others end a command. Two do both: a cycle, and that there is no policy at all. */
+export type FindingCode =
+  | 'task_cycle'
+  | 'not_initialised'
+  | {
+      [C in ErrorCode]: (typeof EXIT)[C] extends 1
+        ? Exclude<
+            C,
+            | 'not_entitled'
+            | 'root_mismatch'
+            | 'writeback_required'
+            | 'seal_too_early'
+            | 'would_overwrite'
+            | 'nothing_done'
+          >
+        : never;
+    }[ErrorCode];
 
 export interface ErrorDetail {
   hint?: string;

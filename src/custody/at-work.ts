@@ -3,13 +3,16 @@ import { isSameSession, type SessionKey } from '../core/task/state.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type Held, type Holds, isElsewhere } from '../journal/locks/holds.ts';
 import { endElsewhere, recordEnd } from '../journal/locks/superseded.ts';
+import { isActive } from '../journal/sessions/liveness.ts';
 import { readSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, type LiveSession, withLiveness } from '../journal/sessions/session-state.ts';
 import type { Repository } from '../repository/repository.ts';
-import type { Known } from './known-sessions.ts';
+import type { KnownSessions } from './known-sessions.ts';
 
-/** The session that holds a lock, and whether it is at work. */
+/** A lock, the session that holds it, and whether that is at work. */
 export interface HolderState {
+  /** Null when nobody ever had the lock. */
+  held: Held | null;
   /** Null when it is not of this machine. */
   live: LiveSession | null;
   active: boolean;
@@ -22,22 +25,53 @@ export interface HolderState {
 export async function readHolderState(
   repository: Repository,
   trust: Trust,
-  { history }: Known,
+  { history }: KnownSessions,
   holds: Holds,
   held: Held | null,
 ): Promise<HolderState> {
-  if (!held || held.released) return { live: null, active: false };
-  const session = readSession(dirsOf(repository), held.holder.session_id);
-  if (session && isSameSession(session, held.holder)) return stateHere(repository, trust, holds, session);
+  if (!held || held.released) return { held, live: null, active: false };
+  const session = sessionHere(repository, held.holder);
+  if (session) return { held, ...(await stateHere(repository, trust, holds, session)) };
   const isWrapped = (findOwn(history.sessions, held.holder)?.baton ?? null) !== null;
-  const active = isElsewhere(held) && !isWrapped && (await holdsItself(holds, held.holder)) !== false;
-  return { live: null, active };
+  const active =
+    isElsewhere(held) && !isWrapped && (await isAtWorkElsewhere(holds, held.holder, { whereUnknown: true }));
+  return { held, live: null, active };
+}
+
+/** As far as this machine can tell by itself, without asking the remote: a session of another machine is not at work here. */
+export function isAtWorkHere(repository: Repository, trust: Trust, holder: SessionKey): boolean {
+  const session = sessionHere(repository, holder);
+  return session !== null && isActive(withLiveness(repository, trust, session).liveness);
+}
+
+/**
+ * Of a session that was not opened on this machine, as long as its baton is not known: nobody has taken its place.
+ * `whereUnknown` is the answer where nobody has its own lock: another lock that it holds may speak for it.
+ */
+export async function isAtWorkElsewhere(
+  holds: Holds,
+  session: SessionKey,
+  { whereUnknown }: { whereUnknown: boolean },
+): Promise<boolean> {
+  const held = await holds.read(`session/${session.session_id}`);
+  return held ? isSameSession(held.holder, session) && isElsewhere(held) : whereUnknown;
+}
+
+/** By its identity too: a lock can be written with somebody else's session in it. */
+function sessionHere(repository: Repository, holder: SessionKey): Session | null {
+  const session = readSession(dirsOf(repository), holder.session_id);
+  return session && isSameSession(session, holder) ? session : null;
 }
 
 /** Its heartbeat is here. Only the remote may show that somebody took its place. */
-async function stateHere(repository: Repository, trust: Trust, holds: Holds, session: Session): Promise<HolderState> {
+async function stateHere(
+  repository: Repository,
+  trust: Trust,
+  holds: Holds,
+  session: Session,
+): Promise<Omit<HolderState, 'held'>> {
   const live = withLiveness(repository, trust, session);
-  if (live.liveness.state !== 'active') return { live, active: false };
+  if (!isActive(live.liveness)) return { live, active: false };
   const end = await endElsewhere(holds, session);
   if (!end) return { live, active: true };
   return { live: { session, liveness: { ...live.liveness, state: 'released', end } }, active: false };
@@ -46,10 +80,4 @@ async function stateHere(repository: Repository, trust: Trust, holds: Holds, ses
 /** What was read about a session of this machine is written into its journal: it is over. */
 export function tidyHolder(repository: Repository, { live }: HolderState): void {
   if (live?.liveness.end) recordEnd(repository, live.session, live.liveness.end);
-}
-
-/** Whether a session has its own lock, on the remote or here; null when nobody has it. */
-export async function holdsItself(holds: Holds, session: SessionKey): Promise<boolean | null> {
-  const held = await holds.read(`session/${session.session_id}`);
-  return held && isSameSession(held.holder, session) && isElsewhere(held);
 }

@@ -5,11 +5,12 @@ import { lastDecisions, openWip, recentDeltas, reinstatedTasks } from '../core/s
 import { findOwn, type SessionSummary } from '../core/session/session-summary.ts';
 import { listSome } from '../core/text/list-some.ts';
 import type { Trust } from '../core/trust/trust.ts';
+import { isActive } from '../journal/sessions/liveness.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import type { Position } from '../repository/position.ts';
 import { readProject } from '../repository/project.ts';
 import type { Repository } from '../repository/repository.ts';
-import type { Known } from './known-sessions.ts';
+import type { KnownSessions } from './known-sessions.ts';
 import { type LeftOut, leftOutOf, partOf, sharedPartOf } from './left-out.ts';
 import { readTodos, type Todos } from './todos.ts';
 
@@ -56,13 +57,13 @@ export async function readBundle(
   repository: Repository,
   source: Source,
   trust: Trust,
-  known: Known,
+  known: KnownSessions,
   session: Session,
   focus: readonly string[],
   position: Position,
 ): Promise<Bundle> {
   const { history } = known;
-  const todos = await readTodos(repository, source, trust, history, focus);
+  const todos = await readTodos(repository, known.source ?? source, known.trust, history, focus);
   const project = await readProject(repository, source, trust);
   const parts = {
     recent_deltas: partOf('recent_deltas', recentDeltas(history, dayBefore(repository.now())).map(toDelta)),
@@ -102,9 +103,9 @@ function dayBefore(now: Date): string {
   return new Date(now.getTime() - 24 * 60 * 60 * 1000).toISOString();
 }
 
-function activeSessions({ live }: Known, own: Session) {
+function activeSessions({ live }: KnownSessions, own: Session) {
   return live
-    .filter(({ session, liveness }) => liveness.state === 'active' || session.session_id === own.session_id)
+    .filter(({ session, liveness }) => isActive(liveness) || session.session_id === own.session_id)
     .map(({ session, liveness }) => ({
       session_id: session.session_id,
       identity: session.identity,
@@ -117,7 +118,7 @@ export function toDelta({ delta_id, kind, session_id, identity, at, summary }: R
 }
 
 /** The session whose accounts are inherited: its own once it has written something, else its predecessor's. */
-function ownSummary({ history }: Known, session: Session): SessionSummary | null {
+function ownSummary({ history }: KnownSessions, session: Session): SessionSummary | null {
   const before = () => history.sessions.find((each) => each.session_id === session.inherited_from) ?? null;
   return findOwn(history.sessions, session) ?? before();
 }

@@ -4,7 +4,7 @@ import { isNamed, parseSessionName } from '../core/session/session-name.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { ifThere } from '../disk/if-there.ts';
-import { namedIdentity } from '../journal/keys/acting.ts';
+import { BOT, configuredIdentity, givenIdentity, namedIdentity } from '../journal/keys/acting-identity.ts';
 import { isOpen } from '../journal/sessions/liveness.ts';
 import { lastSession, pointedSessions } from '../journal/sessions/pointers.ts';
 import { readTip } from '../journal/sessions/records.ts';
@@ -37,8 +37,16 @@ export async function chosenSession(
   trust: Trust,
   { session, as }: SessionChoice,
 ): Promise<Session | null> {
-  const named = session ?? (repository.env.HANDOFF_SESSION || undefined);
-  return named === undefined ? currentSession(repository, trust, as) : byId(repository, named);
+  const named = sessionNamed(repository, session);
+  return named === undefined ? workTreeSession(repository, trust, as) : byId(repository, named);
+}
+
+export function isSessionNamed(repository: Repository, { session }: SessionChoice): boolean {
+  return sessionNamed(repository, session) !== undefined;
+}
+
+function sessionNamed({ env }: Repository, session: string | undefined): string | undefined {
+  return session ?? (env.HANDOFF_SESSION || undefined);
 }
 
 /** By id or unique beginning, among the sessions of this machine. */
@@ -58,18 +66,87 @@ export function sessionsCalled(repository: Repository, prefix: string): Session[
   return found.filter((session) => isNamed(name, session));
 }
 
-/** The session of an identity in this work tree; of whoever came last when nobody is named. It may have ended. */
-export async function currentSession(
+/**
+ * Who acts, by one rule for all verbs: the flag, the environment, the only identity with an open session in this work tree, the
+ * configuration, the bot. docs/tool.md §8.5.
+ */
+export async function actingIdentity(repository: Repository, trust: Trust, as: string | undefined): Promise<string> {
+  const given = givenIdentity(repository, as);
+  if (given !== null) return given;
+  return (await onlyOpenSession(repository, trust))?.identity ?? (await configuredIdentity(repository)) ?? BOT;
+}
+
+/** The session of whoever acts in this work tree. It may have ended. `besides`: one that does not count. */
+export async function workTreeSession(
   repository: Repository,
   trust: Trust,
   as: string | undefined,
+  besides?: string,
 ): Promise<Session | null> {
-  const identity = await namedIdentity(repository, as);
-  const byAge = () => sessionsHere(repository).sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1));
+  const given = givenIdentity(repository, as);
+  const only = given === null ? await onlyOpenSession(repository, trust, besides) : null;
+  if (only) return only;
+  const identity = given ?? (await configuredIdentity(repository));
   // whoever names nobody must not go on in somebody else's session because their own has ended
-  if (identity === null) return lastOpened(repository) ?? byAge()[0] ?? null;
-  const own = byAge().filter((session) => session.identity === identity);
-  return own.find((session) => isOpen(withLiveness(repository, trust, session).liveness)) ?? own[0] ?? null;
+  if (identity === null) return lastOpened(repository) ?? byAge(sessionsHere(repository))[0] ?? null;
+  const own = byAge(sessionsHere(repository)).filter((session) => session.identity === identity);
+  return own.find((session) => isOpenHere(repository, trust, session)) ?? own[0] ?? null;
+}
+
+/** For verbs that only show: where several sessions could be meant, the one opened last, and why that is a guess. */
+export async function shownSession(
+  repository: Repository,
+  trust: Trust,
+  choice: SessionChoice,
+): Promise<{ session: Session | null; ambiguity: HandoffError | null }> {
+  try {
+    return { session: await chosenSession(repository, trust, choice), ambiguity: null };
+  } catch (error) {
+    if (!(error instanceof HandoffError) || error.code !== 'ambiguous_session') throw error;
+    return { session: lastOpened(repository), ambiguity: error };
+  }
+}
+
+/**
+ * Null where none is open, and where the session that was opened last has ended and was somebody else's: whoever wrote there and
+ * names nobody must not go on in the session of another. Of several identities the configured one is meant; else nobody can tell.
+ */
+async function onlyOpenSession(repository: Repository, trust: Trust, besides?: string): Promise<Session | null> {
+  const isOpenOther = (session: Session): boolean =>
+    session.session_id !== besides && isOpenHere(repository, trust, session);
+  const open = byAge(sessionsHere(repository)).filter(isOpenOther);
+  const identities = new Set(open.map(({ identity }) => identity));
+  const last = lastOpened(repository);
+  if (identities.size === 1 && last && last.session_id !== besides && !identities.has(last.identity)) return null;
+  if (identities.size < 2) return newestOf(last, open);
+  const configured = await configuredIdentity(repository);
+  if (configured === null || !identities.has(configured)) throw ambiguous(open);
+  return newestOf(
+    last,
+    open.filter(({ identity }) => identity === configured),
+  );
+}
+
+/** The bot may have several: the one that was opened or found again last. */
+function newestOf(last: Session | null, sessions: readonly Session[]): Session | null {
+  return sessions.find(({ session_id }) => session_id === last?.session_id) ?? sessions[0] ?? null;
+}
+
+function isOpenHere(repository: Repository, trust: Trust, session: Session): boolean {
+  return isOpen(withLiveness(repository, trust, session).liveness);
+}
+
+function byAge(sessions: Session[]): Session[] {
+  return sessions.sort((a, b) => (a.opened_at < b.opened_at ? 1 : -1));
+}
+
+function ambiguous(open: readonly Session[]): HandoffError {
+  const named = open.map(({ identity, session_id }) => `${identity} (session ${session_id.slice(0, 8)})`);
+  const [first, second] = [...new Set(open.map(({ identity }) => identity))];
+  return new HandoffError('ambiguous_session', `Several sessions are open in this work tree: ${named.join(', ')}.`, {
+    hint: `Say who you are: --as ${first} or --as ${second}, or set HANDOFF_IDENTITY. One that nobody works in ends with git handoff release ${open.at(-1)!.session_id.slice(0, 8)} --reason TEXT`,
+    data: { sessions: open.map(({ session_id, identity }) => ({ session_id, identity })) },
+  });
 }
 
 /** Null when its opening was cut off before it had a record. */

@@ -1,12 +1,13 @@
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type Held, type Holds, holderOf, isElsewhere } from '../journal/locks/holds.ts';
-import { isOpen } from '../journal/sessions/liveness.ts';
+import { hasBegun, isOpen } from '../journal/sessions/liveness.ts';
 import { readSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, withLiveness } from '../journal/sessions/session-state.ts';
 import type { Repository } from '../repository/repository.ts';
-import type { Known } from './known-sessions.ts';
-import { openSession, type Prior, takeOver } from './open-session.ts';
+import type { HolderState } from './at-work.ts';
+import type { KnownSessions } from './known-sessions.ts';
+import { openSession, takeOver } from './open-session.ts';
 import type { Predecessor } from './predecessor.ts';
 
 export interface Entered {
@@ -22,10 +23,10 @@ const PICKED_UP = 'picked_up';
 export async function enterCustody(
   repository: Repository,
   trust: Trust,
-  known: Known,
+  known: KnownSessions,
   holds: Holds,
   identity: string,
-  prior: Prior,
+  prior: HolderState,
   predecessor: Predecessor | null,
 ): Promise<Entered> {
   const victims = victimsOf(prior, predecessor);
@@ -52,7 +53,7 @@ interface Victim {
 }
 
 /** Whose place is taken: first the predecessor's, for which others compete; then that of the identity's last session. */
-function victimsOf(prior: Prior, predecessor: Predecessor | null): Victim[] {
+function victimsOf(prior: HolderState, predecessor: Predecessor | null): Victim[] {
   const isInTheWay = prior.live ? isOpen(prior.live.liveness) : prior.active;
   const own = isInTheWay ? prior.held!.holder : null;
   const victims: Victim[] = [];
@@ -72,7 +73,7 @@ function victimsOf(prior: Prior, predecessor: Predecessor | null): Victim[] {
 function isTaken(
   repository: Repository,
   trust: Trust,
-  { history, live }: Known,
+  { history, live }: KnownSessions,
   victim: string,
   held: Held | null,
 ): boolean {
@@ -82,7 +83,7 @@ function isTaken(
   const heir = readSession(dirsOf(repository), session_id);
   if (heir) {
     const { liveness } = withLiveness(repository, trust, heir);
-    return heir.inherited_from === victim && (liveness.opened || liveness.state === 'active');
+    return heir.inherited_from === victim && hasBegun(liveness);
   }
   if (!held || !isElsewhere(held) || (reason !== PREEMPTED && reason !== PICKED_UP)) return false;
   return !history.sessions.some((session) => session.session_id === session_id);

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Evidence, withRecords } from '../audit/evidence/evidence.ts';
-import { readHistory } from '../audit/history/history.ts';
+import { findSessions, type ReadHistory, readHistory } from '../audit/history/history.ts';
 import type { Source } from '../audit/source/source.ts';
-import { openTree } from '../audit/source/tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import { recordName } from '../core/paths.ts';
+import { CLOCK_SLACK } from '../core/record/clocks.ts';
 import { parseRecord } from '../core/record/record.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { recordId, verifyRecord } from '../core/record/verify.ts';
@@ -14,18 +16,29 @@ import { standingKeys } from '../core/trust/key-standing.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { isCommitted } from '../journal/sessions/committed.ts';
-import { type Entry, lastRecord, readEntry, recordNumbers } from '../journal/sessions/records.ts';
+import { type JournalEntry, lastRecord, readEntry, recordNumbers } from '../journal/sessions/records.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf, type LiveSession, liveSessions } from '../journal/sessions/session-state.ts';
+import { type Everywhere, openEverywhere } from '../repository/everywhere/everywhere.ts';
 import { cacheFolder, type Repository } from '../repository/repository.ts';
 import { evidenceIn } from '../repository/tree-evidence.ts';
 
-/** What can be known here: what HEAD holds, and what the sessions of this machine have journalled beyond it. */
-export interface Known {
+/** What can be known here: what any branch holds, and what the sessions of this machine have journalled beyond that. */
+export interface KnownSessions {
+  /** What is committed, on any branch; null where nothing is. */
+  source: Source | null;
+  /** By whom that is judged. */
+  trust: Trust;
+  /** The branch on which something was found that is not checked out, by its path. */
+  refOf: Everywhere['refOf'];
+  /** Every branch that was looked at. */
+  tips: Everywhere['tips'];
   history: History;
   live: LiveSession[];
   /** Those of them that HEAD has whole, by id. */
   committed: ReadonlySet<string>;
+  /** Those of them that some branch has whole. */
+  held: ReadonlySet<string>;
   /** Identities of which records count for nothing, since their keys were revoked. */
   distrusted: readonly string[];
   /** Whether nothing was found to be broken in what HEAD holds. */
@@ -35,44 +48,77 @@ export interface Known {
 }
 
 /** Reads, and changes nothing: what can be tidied up by then is `tidyKnown`'s. */
-export async function readKnown(repository: Repository, trust: Trust): Promise<Known> {
-  const head = (await repository.store.resolve('HEAD')) === null ? null : await openTree(repository.store, 'HEAD');
-  const { history, distrusted, isSound } = await committedHistory(repository, head, trust);
+export async function readKnown(repository: Repository, here: Trust, everywhere?: Everywhere): Promise<KnownSessions> {
+  const { source, head, trust, tips, refOf } = everywhere ?? (await openEverywhere(repository, here));
+  const { history, distrusted, isSound } = await committedHistory(repository, source, head, trust);
   const live = liveSessions(repository, trust);
   const uncommitted: PlacedRecord[] = [];
   const committed = new Set<string>();
+  const held = new Set<string>();
   for (const { session } of live) {
-    if (isHeld(repository, history, session)) committed.add(session.session_id);
-    else uncommitted.push(...(await addJournal(repository, trust, history, session)));
+    if (!isCommittedSomewhere(repository, history, session)) {
+      uncommitted.push(...(await addJournal(repository, trust, history, session)));
+      continue;
+    }
+    held.add(session.session_id);
+    if (refOf(session.folder) === null) committed.add(session.session_id);
   }
-  const evidence = withRecords(head && evidenceIn(repository, head, trust), uncommitted);
-  return { history, live, committed, distrusted, isSound, evidence };
+  const evidence = withRecords(source && evidenceIn(repository, source, trust), uncommitted);
+  return { source, trust, tips, refOf, history, live, committed, held, distrusted, isSound, evidence };
 }
 
 /** What is known of a task, nothing left out. */
-export async function knownTrail({ evidence }: Known, id: string): Promise<TaskTrail> {
+export async function knownTrail({ evidence }: KnownSessions, id: string): Promise<TaskTrail> {
   return wholeTrail(id, await evidence.ofTasks([id]));
 }
 
 async function committedHistory(
   repository: Repository,
+  source: Source | null,
   head: Source | null,
   trust: Trust,
-): Promise<Pick<Known, 'history' | 'distrusted' | 'isSound'>> {
-  if (head === null) return { history: emptyHistory(), distrusted: [], isSound: true };
-  const { history, findings, distrusted } = await readHistory(head, trust, {
-    suite: nodeSuite,
-    cacheFolder: repository.build === null ? null : cacheFolder(repository, 'history'),
-    onProgress: repository.progress,
-  });
+): Promise<Pick<KnownSessions, 'history' | 'distrusted' | 'isSound'>> {
+  if (source === null) return { history: emptyHistory(), distrusted: [], isSound: true };
+  const { history, findings, distrusted } = await readUnion(repository, source, head, trust);
   const broken = findings.filter(({ severity }) => severity === 'error').length;
   if (broken > 0)
     repository.warn(`Problems in .handoff: ${broken}. They are left out of what follows: git handoff verify`);
   return { history, distrusted, isSound: broken === 0 };
 }
 
-/** Whether HEAD has all that the journal has. What was found to be committed need not be compared byte for byte again. */
-function isHeld(repository: Repository, { sessions }: History, session: Session): boolean {
+/**
+ * What is checked out is read as well, and first, where the union has changed: a branch that goes away takes its sessions along, and what
+ * is left has to be known from then on without reading all of it.
+ */
+async function readUnion(
+  repository: Repository,
+  source: Source,
+  head: Source | null,
+  trust: Trust,
+): Promise<ReadHistory> {
+  const { build, progress: onProgress } = repository;
+  const options = { suite: nodeSuite, onProgress };
+  const own = build === null ? null : cacheFolder(repository, 'history');
+  if (source === head) return readHistory(source, trust, { ...options, cacheFolder: own });
+  const folder = build === null ? null : cacheFolder(repository, 'everywhere');
+  const sessions = await findSessions(source, () => {});
+  const readOwn = () => (head === null ? null : readHistory(head, trust, { ...options, cacheFolder: own }));
+  if (folder !== null && sessions && !existsSync(join(folder, sessions.oid ?? ''))) await readOwn();
+  const read = await readHistory(source, trust, { ...options, cacheFolder: folder, baseFolder: own });
+  if (read.history.clock > FOLLOWED) followLess(read.history, (await readOwn())?.history.clock ?? 0);
+  return read;
+}
+
+/** SPEC §10.3: what a gate lets pass above what was there, and room for what is on its way. */
+const FOLLOWED = CLOCK_SLACK / 2;
+
+/** THREATS 49: a branch that nobody has merged may climb as far as it likes. Whoever followed it could not merge either. */
+function followLess(history: History, own: number): void {
+  if (history.clock > own + FOLLOWED) history.clock = own;
+}
+
+/** Whether a branch has all that the journal has. What was found to be committed need not be compared byte for byte again. */
+function isCommittedSomewhere(repository: Repository, { sessions }: History, session: Session): boolean {
   const known = findOwn(sessions, session);
   if (!known) return false;
   const last = lastRecord(dirsOf(repository), session.session_id);
@@ -114,7 +160,7 @@ export async function journalled(repository: Repository, trust: Trust, session: 
   return records;
 }
 
-function idOf(entry: Entry): string | null {
+function idOf(entry: JournalEntry): string | null {
   return 'bytes' in entry ? recordId(parseRecord(entry.bytes).signedBytes, nodeSuite) : null;
 }
 

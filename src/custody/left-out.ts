@@ -4,10 +4,11 @@ import { firstOf, type Limit, type Part, shareOf } from '../core/text/part.ts';
 const LISTS = {
   recent_deltas: { items: 10, bytes: 8192, rest: 'git handoff log' },
   focus: { items: 20, bytes: 8192, rest: 'git handoff task list' },
-  adrs: { items: 5, bytes: 6144, rest: 'git handoff log --kind decision' },
-  wip: { items: 20, bytes: 12_288, rest: 'git handoff log --kind wip' },
+  adrs: { items: 5, bytes: 6144, rest: 'git handoff decisions' },
+  wip: { items: 20, bytes: 12_288, rest: 'git handoff wip list' },
   pending_signals: { items: 20, bytes: 12_288, rest: 'git handoff signal pending' },
   active_sessions: { items: 20, bytes: 4096, rest: 'git handoff sessions' },
+  waiting: { items: 10, bytes: 6144, rest: 'git handoff batons' },
   reading: { items: 20, bytes: 4096, rest: 'git handoff show .handoff/project.yaml' },
 } satisfies Record<string, Limit & { rest: string }>;
 

@@ -4,7 +4,7 @@ import { ROOT, sessionFolder } from '../core/paths.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { removeTrailers } from '../journal/commits/trailers.ts';
-import { BOT } from '../journal/keys/acting.ts';
+import { BOT } from '../journal/keys/acting-identity.ts';
 import type { Holder } from '../journal/locks/holder.ts';
 import { type Held, type Holds, hasHalf, holderOf } from '../journal/locks/holds.ts';
 import { toEnd } from '../journal/sessions/liveness.ts';
@@ -13,7 +13,7 @@ import { createSession, readSession, removeSession, type Session } from '../jour
 import { dirsOf, momentOf } from '../journal/sessions/session-state.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type HolderState, readHolderState } from './at-work.ts';
-import type { Known } from './known-sessions.ts';
+import type { KnownSessions } from './known-sessions.ts';
 
 /**
  * Opens a session of an identity: its locks come before its records, so whoever loses a race has written nothing. When
@@ -41,11 +41,10 @@ export async function openSession(
 
 /** Whoever had the identity before has it again, with a number of its own; where nobody had it, it is free. */
 async function giveBack(holds: Holds, session: Session, prior: Held | null): Promise<void> {
-  const name = `identity/${session.identity}` as const;
-  const held = session.identity === BOT ? null : await holds.read(name);
+  const held = await readIdentityLock(holds, session.identity);
   if (!held || !hasHalf(held, session)) return;
-  if (prior && !prior.released) await holds.take(name, held, prior.holder);
-  else await holds.release(name, held, own(session));
+  if (prior && !prior.released) await holds.take(held.name, held, prior.holder);
+  else await holds.release(held, own(session));
 }
 
 /** Registered, so that whoever meets its locks finds it alive. */
@@ -65,21 +64,20 @@ function register(repository: Repository, identity: string, inherited_from: stri
   return session;
 }
 
-/** The last session of an identity. */
-export interface Prior extends HolderState {
-  held: Held | null;
+/** The bot has none: any number of sessions may be its own at once. */
+async function readIdentityLock(holds: Holds, identity: string): Promise<Held | null> {
+  return identity === BOT ? null : holds.read(`identity/${identity}`);
 }
 
 /** Who stands in the way of a new session of this identity. SPEC §8.2: one active session, except for the bot. */
 export async function identityHolder(
   repository: Repository,
   trust: Trust,
-  known: Known,
+  known: KnownSessions,
   holds: Holds,
   identity: string,
-): Promise<Prior> {
-  const held = identity === BOT ? null : await holds.read(`identity/${identity}`);
-  return { held, ...(await readHolderState(repository, trust, known, holds, held)) };
+): Promise<HolderState> {
+  return readHolderState(repository, trust, known, holds, await readIdentityLock(holds, identity));
 }
 
 /** Takes the identity for a session, or says who was faster. */
@@ -123,9 +121,8 @@ async function takeOwn(holds: Holds, session: Session): Promise<void> {
 }
 
 export async function releaseIdentity(holds: Holds, session: Session): Promise<void> {
-  const name = `identity/${session.identity}` as const;
-  const held = session.identity === BOT ? null : await holds.read(name);
-  if (held && hasHalf(held, session)) await holds.release(name, held, own(session));
+  const held = await readIdentityLock(holds, session.identity);
+  if (held && hasHalf(held, session)) await holds.release(held, own(session));
 }
 
 function own(session: Session): Holder {

@@ -1,15 +1,16 @@
 import { HandoffError } from '../core/error.ts';
 import type { Baton } from '../core/record/record-summary.ts';
-import { findSessions, heirOf, newestBaton, predecessorOf } from '../core/session/history-queries.ts';
+import { findSessions, heirOf, predecessorOf } from '../core/session/history-queries.ts';
 import { isNamed, parseSessionName } from '../core/session/session-name.ts';
 import { findOwn, type SessionSummary } from '../core/session/session-summary.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Holds } from '../journal/locks/holds.ts';
 import { findRemoteSessions, type RemoteSession } from '../journal/locks/remote-sessions.ts';
+import { isActive } from '../journal/sessions/liveness.ts';
 import type { LiveSession } from '../journal/sessions/session-state.ts';
 import { unknownSession } from '../repository/unknown-session.ts';
-import { holdsItself } from './at-work.ts';
-import type { Known } from './known-sessions.ts';
+import { isAtWorkElsewhere } from './at-work.ts';
+import type { KnownSessions } from './known-sessions.ts';
 
 /** What is known of a session that is continued; of one that only the remote shows, that is little. */
 export type Left = Pick<SessionSummary, 'session_id' | 'identity' | 'last_at' | 'predecessor_session_id' | 'baton'>;
@@ -27,30 +28,20 @@ export interface Predecessor {
   abandoned: boolean;
 }
 
-/**
- * SPEC §8.5: the session that was named; else that of the newest baton; else the newest without one. If somebody has
- * picked it up since, whoever holds the work now.
- */
-export async function findPredecessor(known: Known, named: Left | null, holds: Holds): Promise<Predecessor | null> {
-  const first = named ?? newestSession(known);
+/** SPEC §8.5: of the session that was named or chosen. If somebody has picked it up since, whoever holds the work now. */
+export async function findPredecessor(
+  known: KnownSessions,
+  first: Left | null,
+  holds: Holds,
+): Promise<Predecessor | null> {
   if (!first) return null;
   const session = liveEnd(known, first);
   const live = known.live.find((each) => findOwn([each.session], session)) ?? null;
   const active = live
-    ? live.liveness.state === 'active'
-    : session.baton === null && (await holdsItself(holds, session)) === true;
+    ? isActive(live.liveness)
+    : session.baton === null && (await isAtWorkElsewhere(holds, session, { whereUnknown: false }));
   const abandoned = session.baton === null && !active && live?.liveness.state !== 'released';
   return { session, live, baton: nearestBaton(known, session), active, abandoned };
-}
-
-function newestSession({ history }: Known): SessionSummary | null {
-  const baton = newestBaton(history);
-  const held = baton && findOwn(history.sessions, baton);
-  return held ?? history.sessions.reduce(newer, null);
-}
-
-function newer(a: SessionSummary | null, b: SessionSummary): SessionSummary {
-  return a && (a.clock > b.clock || (a.clock === b.clock && a.last_id > b.last_id)) ? a : b;
 }
 
 /**
@@ -58,7 +49,7 @@ function newer(a: SessionSummary | null, b: SessionSummary): SessionSummary {
  * that only the remote shows.
  */
 export async function requireKnown(
-  { history }: Known,
+  { history }: KnownSessions,
   prefix: string,
   holds: Holds,
   readOld: (prefix: string) => Promise<SessionSummary | null>,
@@ -81,7 +72,7 @@ export async function requireElsewhere({ remote }: Holds, prefix: string): Promi
 }
 
 /** The custody chain forwards. A session cannot be picked up by one that came before it, but a forged branch may say so. */
-function liveEnd({ history }: Known, start: Left): Left {
+function liveEnd({ history }: KnownSessions, start: Left): Left {
   const seen = new Set<string>();
   let session: Left = start;
   for (;;) {
@@ -94,7 +85,7 @@ function liveEnd({ history }: Known, start: Left): Left {
 }
 
 /** The custody chain backwards, to the first baton. */
-export function nearestBaton({ history }: Known, end: Left): Baton | null {
+export function nearestBaton({ history }: KnownSessions, end: Left): Baton | null {
   const seen = new Set<string>();
   let session: Left | null = end;
   while (session && !seen.has(session.session_id)) {

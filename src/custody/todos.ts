@@ -6,6 +6,7 @@ import type { TaskStatus } from '../core/task/state.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import type { Repository } from '../repository/repository.ts';
 import { readTasks } from '../repository/task-definitions.ts';
+import { warnOfCycle } from './cycle-warning.ts';
 
 interface OpenTask {
   task_id: string;
@@ -26,7 +27,9 @@ export async function readTodos(
   history: History,
   focus: readonly string[],
 ): Promise<Todos> {
-  const open = (await readTasks(repository, source, trust))
+  const tasks = await readTasks(repository, source, trust);
+  warnOfCycle(repository, tasks, (id) => statusIn(history, id));
+  const open = tasks
     .map((task) => ({ task, status: statusIn(history, task.task_id) }))
     .filter(({ status }) => isOpen(status));
   const wanted = open.filter(({ task }) => focus.includes(task.task_id) || task.tags.includes('focus'));

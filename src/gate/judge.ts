@@ -1,13 +1,12 @@
-import { auditDelta, type Delta } from '../audit/delta/delta.ts';
+import { type AuditedDelta, auditDelta } from '../audit/delta/delta.ts';
 import type { Evidence } from '../audit/evidence/evidence.ts';
-import { FOLDER, find, type Source } from '../audit/source/source.ts';
+import { find, type Source } from '../audit/source/source.ts';
 import type { Budget } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
 import { isOfKind } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type Account, toAccount } from '../core/writeback/account.ts';
-import { namedPaths } from '../core/writeback/exemption.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/objects/store.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -16,25 +15,19 @@ import { accountsFor, waivedAmong } from './accounts.ts';
 import { judgeClocks } from './clocks.ts';
 import { codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
-import { judgeForgeMerge } from './coverage/forge-merge.ts';
+import { judgeForge } from './coverage/forge/forge.ts';
 import { hasLanded } from './coverage/landed.ts';
+import { judgeCycles } from './cycles.ts';
 import { judgeDefinitions, openDefinitions } from './definitions.ts';
+import { readExempt } from './exempt.ts';
 import { gateFacts } from './facts.ts';
 import { judgeLedger } from './ledger.ts';
 import { type Case, type Outcome, openOutcome } from './outcome.ts';
 import { judgeOpenSessions, judgeSecrets } from './records.ts';
 import { answer, type GateResult } from './result.ts';
-import {
-  type DoneTask,
-  doneTasks,
-  failedRuns,
-  judgeReviews,
-  judgeTasks,
-  openTrails,
-  reviewedAmong,
-  type Trails,
-  verdictsOn,
-} from './tasks.ts';
+import { judgeReviews, reviewedAmong, verdictsOn } from './reviews.ts';
+import { judgeRunsOf, withRunsOf } from './runs.ts';
+import { type DoneTask, doneTasks, failedRuns, judgeTasks, openTrails, type Trails } from './tasks.ts';
 import { judgeTokens } from './tokens.ts';
 import { versionReader } from './versions.ts';
 import { judgeWriteback, type Writeback } from './writeback.ts';
@@ -63,13 +56,14 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   // SPEC §10.5, §10.6: what thoughts cover decides on reviews and done tasks too, even where code needs no thought
   const isAsked = rules.required || rules.review || done.length > 0;
   const writeback = isAsked ? await judgeCode(repository, input, arrived) : NO_CODE;
+  const runs = await judgeRunsOf(repository, { done, trails, added, evidence, rules, budget });
   const all = [
     ...findings,
     ...delta.findings,
     ...writeback.findings,
     ...(await judgeRecords(repository, input, arrived, writeback, done)),
     ...(rules.review ? await judgeVerdicts(arrived, writeback, done, budget) : []),
-    ...failedRuns(arrived.accounts),
+    ...withRunsOf(failedRuns(arrived.accounts), runs),
     ...judgeOpenSessions(delta.sessions, rules.open_sessions),
     ...judgeSecrets(added, budget),
     ...(await judgeClocks(repository, input, added)),
@@ -90,7 +84,7 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
 /** What the change brings to `.handoff`. */
 interface Arrived {
   outcome: Outcome;
-  delta: Delta;
+  delta: AuditedDelta;
   /** The records that were not there before. */
   added: PlacedRecord[];
   /** The thoughts among them. */
@@ -109,7 +103,7 @@ async function judgeCode(
 ): Promise<Writeback> {
   const { base, head, range, before, known, comparer, trust, budget } = input;
   const { review, required: isRequired } = trust.policy.rules.writeback;
-  const exempt = await exemptAt(input);
+  const exempt = await readExempt(input.trust, [input.before]);
   // compared with base itself, what differs is not there
   const isCompared = known.length === 0 && outcome.result === outcome.theirs;
   const writeback = await judgeWriteback(repository, {
@@ -137,14 +131,9 @@ async function judgeCode(
   });
   if (outcome.mergeBases === null || !isRequired) return writeback;
   const { mergeBases } = outcome;
-  const codeOf = codeBy(exempt.patterns, exempt.files);
-  const merged = await judgeForgeMerge(comparer, codeOf, { base, head, mergeBases });
-  return { ...writeback, findings: [...writeback.findings, ...merged] };
-}
-
-async function filesAmong(source: Source, paths: readonly string[]): Promise<Set<string>> {
-  const entries = await Promise.all(paths.map((path) => find(source, path)));
-  return new Set(paths.filter((_, at) => entries[at] !== null && entries[at]?.mode !== FOLDER));
+  const codeOf = codeBy(exempt.patterns, exempt.folders);
+  const landed = await judgeForge(comparer, codeOf, { base, head, mergeBases, range });
+  return { ...writeback, findings: [...writeback.findings, ...landed] };
 }
 
 async function judgeRecords(
@@ -161,7 +150,8 @@ async function judgeRecords(
   const definitions = openDefinitions(source, delta.trust);
   const tasks = await judgeTasks({ source, definitions, done, isAnchored, budget });
   const distrusted = await judgeDefinitions(definitions, added, budget);
-  return [...tasks, ...distrusted, ...(await judgeTokens(added, trails, budget))];
+  const cycles = await judgeCycles(input.before, source, budget);
+  return [...tasks, ...distrusted, ...cycles, ...(await judgeTokens(added, trails, budget))];
 }
 
 function accountsIn(added: readonly PlacedRecord[]): Account[] {
@@ -209,16 +199,13 @@ function anchoring(repository: Repository, input: JudgedCase, arrived: Arrived, 
       return older !== undefined && (older.files.length === 0 || (await wasLanded(repository, input, older)));
     }
     if (account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
-    return (await store.has(`${commit}^{commit}`)) && store.isAncestor(commit, input.base);
+    if (!(await store.has(`${commit}^{commit}`))) return false;
+    for (const there of [input.base, ...input.known]) if (await store.isAncestor(commit, there)) return true;
+    return false;
   };
 }
 
 async function wasLanded(repository: Repository, input: JudgedCase, account: Account): Promise<boolean> {
-  const { patterns, files } = await exemptAt(input);
-  return hasLanded(repository, { ...input, codeOf: codeBy(patterns, files) }, account);
-}
-
-async function exemptAt({ trust, before }: JudgedCase): Promise<{ patterns: readonly string[]; files: Set<string> }> {
-  const { exempt } = trust.policy.rules;
-  return { patterns: exempt, files: await filesAmong(before, namedPaths(exempt)) };
+  const { patterns, folders } = await readExempt(input.trust, [input.before]);
+  return hasLanded(repository, { ...input, codeOf: codeBy(patterns, folders) }, account);
 }

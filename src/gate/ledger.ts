@@ -1,4 +1,4 @@
-import type { Delta } from '../audit/delta/delta.ts';
+import type { AuditedDelta } from '../audit/delta/delta.ts';
 import { readDifferences } from '../audit/delta/differences.ts';
 import { auditLedgerStep } from '../audit/delta/ledger.ts';
 import { type Report, wordsOf } from '../audit/finding.ts';
@@ -13,13 +13,17 @@ import type { GitStore, Oid } from '../git/objects/store.ts';
 import type { Repository } from '../repository/repository.ts';
 import { protectedRefs, trackedTips } from '../repository/tracking.ts';
 import type { Case } from './outcome.ts';
-import { judgeRetired, type Step } from './retired.ts';
+import { type HistoryStep, judgeRetired } from './retired.ts';
 
 /** Whom base trusts. */
 type TrustingCase = Case & { trust: Trust };
 
 /** SPEC §11.4: the ledger only grows, and only on the protected branch, commit by commit along first parents. */
-export async function judgeLedger(repository: Repository, input: TrustingCase, delta: Delta): Promise<Finding[]> {
+export async function judgeLedger(
+  repository: Repository,
+  input: TrustingCase,
+  delta: AuditedDelta,
+): Promise<Finding[]> {
   const { head, range, replaces, trust } = input;
   if (range.commits.length < 2 && !delta.touchesLedger) return [];
   const way = firstParents(input);
@@ -33,8 +37,12 @@ export async function judgeLedger(repository: Repository, input: TrustingCase, d
 }
 
 /** Those after the newest merge by which the branch took the ledger as base had it: what it did before is on a second parent's way. */
-async function sinceMerge({ store }: Repository, way: readonly Step[], steps: readonly Step[]): Promise<Step[]> {
-  const late: Step[] = [];
+async function sinceMerge(
+  { store }: Repository,
+  way: readonly HistoryStep[],
+  steps: readonly HistoryStep[],
+): Promise<HistoryStep[]> {
+  const late: HistoryStep[] = [];
   const changing = new Set(steps);
   for (const step of way) {
     const [own, ...theirs] = await Promise.all([step.to, ...step.merged].map((commit) => ledgerOf(store, commit)));
@@ -45,9 +53,9 @@ async function sinceMerge({ store }: Repository, way: readonly Step[], steps: re
 }
 
 /** The way back to base, the newest step first; where a branch that has merged base takes its place, it leads through the branch. */
-function firstParents({ head, range }: Case): Step[] {
+function firstParents({ head, range }: Case): HistoryStep[] {
   const parents = new Map(range.commits.map((commit) => [commit.oid, commit.parents]));
-  const way: Step[] = [];
+  const way: HistoryStep[] = [];
   for (let to: Oid | undefined = head; to !== undefined; ) {
     const [from, ...others]: Oid[] = parents.get(to) ?? [];
     if (from !== undefined) way.push({ from, to, merged: others.filter((oid) => !parents.has(oid)) });
@@ -57,7 +65,7 @@ function firstParents({ head, range }: Case): Step[] {
 }
 
 /** Those that change the ledger. */
-async function ledgerSteps({ store }: Repository, way: readonly Step[]): Promise<Step[]> {
+async function ledgerSteps({ store }: Repository, way: readonly HistoryStep[]): Promise<HistoryStep[]> {
   const commits = [...way.map(({ to }) => to), ...way.slice(-1).map(({ from }) => from)];
   const ledgers = await Promise.all(commits.map((commit) => ledgerOf(store, commit)));
   return way.filter((_, at) => ledgers[at] !== ledgers[at + 1]);
@@ -80,9 +88,9 @@ async function isOnProtected(repository: Repository, trust: Trust, head: Oid): P
 /** The change as a whole was judged with all that it brings; each step by itself is judged too. */
 async function judgeSteps(
   repository: Repository,
-  steps: readonly Step[],
+  steps: readonly HistoryStep[],
   { head, range, trust, budget }: TrustingCase,
-  delta: Delta,
+  delta: AuditedDelta,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   if (range.commits.length < 2) return findings; // a single one was judged as a whole
@@ -97,7 +105,11 @@ async function judgeSteps(
 }
 
 /** Nothing where it holds for anybody's trust. */
-async function judgeStep({ store }: Repository, { from, to }: Step, trusts: readonly Trust[]): Promise<Finding[]> {
+async function judgeStep(
+  { store }: Repository,
+  { from, to }: HistoryStep,
+  trusts: readonly Trust[],
+): Promise<Finding[]> {
   const [before, now] = await Promise.all([openTree(store, from), openTree(store, to)]);
   const [old, ledger] = await Promise.all([find(before, LEDGER), find(now, LEDGER)]);
   let found: Finding[] = [];
@@ -122,7 +134,7 @@ function onBranch(): Finding {
 }
 
 /** Although it takes it back later: a fast-forward would bring that to the protected branch. */
-function onTheWay({ to }: Step): Finding {
+function onTheWay({ to }: HistoryStep): Finding {
   return {
     ...onBranch(),
     commit: to,

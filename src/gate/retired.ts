@@ -10,7 +10,7 @@ import type { Oid } from '../git/objects/store.ts';
 import type { Repository } from '../repository/repository.ts';
 
 /** A commit of the protected branch, and what it comes from. */
-export interface Step {
+export interface HistoryStep {
   /** Its first parent. */
   from: Oid;
   to: Oid;
@@ -22,7 +22,11 @@ export interface Step {
  * SPEC §11.4: the ledger grows on one branch only, so whoever signs it knows which keys base has retired. What such a key had
  * signed stands, and may come from base by a merge.
  */
-export async function judgeRetired(repository: Repository, trust: Trust, steps: readonly Step[]): Promise<Finding[]> {
+export async function judgeRetired(
+  repository: Repository,
+  trust: Trust,
+  steps: readonly HistoryStep[],
+): Promise<Finding[]> {
   const retired = new Set(ledgerVerifiers(trust, nodeSuite, isRetired).map(labelOf));
   if (retired.size === 0) return [];
   const findings: Finding[] = [];

@@ -4,10 +4,8 @@ import type { Source } from '../audit/source/source.ts';
 import { isSealed } from '../audit/tree/sealed.ts';
 import { type Budget, whileTime } from '../core/budget.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
-import { groupBy } from '../core/group-by.ts';
 import { isOfKind } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
-import { toVerdict, type Verdict } from '../core/record/verdict.ts';
 import { byNewest } from '../core/session/newest.ts';
 import { recordsByTask } from '../core/task/records-by-task.ts';
 import {
@@ -20,10 +18,7 @@ import {
   writebackOf,
 } from '../core/task/state.ts';
 import { quoteWord } from '../core/text/quote.ts';
-import type { Trust } from '../core/trust/trust.ts';
 import type { Account } from '../core/writeback/account.ts';
-import type { Oid } from '../git/objects/store.ts';
-import { type CommitSet, union } from './coverage/ancestry.ts';
 import type { Definitions } from './definitions.ts';
 
 /** A task that the change says is done, and nobody has changed since. */
@@ -166,115 +161,6 @@ function notSealed({ path, record }: PlacedRecord, id: string): Finding {
   };
 }
 
-/**
- * SPEC §10.6: where the policy asks for it, every commit is covered by a thought that somebody other than its author has approved,
- * and so is what makes a task done. A thought that a later one makes up for needs no approval of its own.
- */
-export function judgeReviews(
-  covers: ReadonlyMap<Account, CommitSet>,
-  done: readonly DoneTask[],
-  reviews: readonly Verdict[],
-  budget: Budget,
-): Finding[] {
-  const isSeen = approvedBy(reviews);
-  const open = unreviewed(covers, isSeen, budget);
-  const unseen = done
-    .flatMap(({ id, thought }) => (thought ? [{ ...thought, task_id: id }] : []))
-    .filter((thought) => !isSeen(thought));
-  return [...new Map([...open, ...unseen].map((thought) => [thought.delta_id, thought])).values()].map(notReviewed);
-}
-
-type IsSeen = (thought: Pick<Said, 'delta_id' | 'identity'>) => boolean;
-
-/** Whether somebody approved a thought. */
-function approvedBy(reviews: readonly Verdict[]): IsSeen {
-  const byThought = groupBy(reviews, ({ thought }) => thought);
-  return ({ delta_id, identity }) => isApproved(identity, byThought.get(delta_id) ?? []);
-}
-
-/** The thoughts that cover a commit which none that somebody approved covers. */
-function unreviewed(covers: ReadonlyMap<Account, CommitSet>, isSeen: IsSeen, budget: Budget): Account[] {
-  const seen = new Map([...covers].filter(([account]) => isSeen(account)));
-  const isCovered = withinAll(union(seen.values()), budget);
-  const others = [...covers].filter(([account]) => !seen.has(account));
-  return others.filter(([, commits]) => !isCovered(commits)).map(([account]) => account);
-}
-
-/** Those whose files count: somebody approved them, or a finding asks for it already. */
-export function reviewedAmong(
-  accounts: readonly Account[],
-  covers: ReadonlyMap<Account, CommitSet>,
-  reviews: readonly Verdict[],
-  budget: Budget,
-): Account[] {
-  const isSeen = approvedBy(reviews);
-  const named = new Set(unreviewed(covers, isSeen, budget));
-  return accounts.filter((account) => named.has(account) || isSeen(account));
-}
-
-/** Many thoughts may share one set of commits, which is looked through once. */
-function withinAll(all: ReadonlySet<Oid>, budget: Budget): (commits: CommitSet) => boolean {
-  const known = new Map<CommitSet, boolean>();
-  return (commits) => {
-    budget.assertTime();
-    const isWithin = known.get(commits) ?? hasOnly(commits, all);
-    known.set(commits, isWithin);
-    return isWithin;
-  };
-}
-
-function hasOnly(commits: CommitSet, all: ReadonlySet<Oid>): boolean {
-  for (const oid of commits) if (!all.has(oid)) return false;
-  return true;
-}
-
-/** All that was said of these thoughts, here or on the protected branch. That of a bot, which is whoever names nobody, does not count. */
-export async function verdictsOn(
-  thoughts: ReadonlySet<string>,
-  { evidence, sessions, trust }: { evidence: Evidence; sessions: readonly ChangedSession[]; trust: Trust },
-): Promise<Verdict[]> {
-  const arrived = sessions
-    .flatMap(({ records }) => records)
-    .filter(isOfKind('review'))
-    .filter(({ record: { fields } }) => fields.thought !== undefined && thoughts.has(fields.thought));
-  const verdicts = [...arrived, ...(await evidence.reviewsOf(thoughts))].map(toVerdict);
-  return verdicts.filter(({ identity }) => trust.identities.get(identity)?.role !== 'bot');
-}
-
-function newestOfEach(accounts: readonly Account[]): Account[] {
-  const newest = new Map<string, Account>();
-  for (const account of accounts) {
-    const known = newest.get(account.task_id);
-    if (!known || byNewest(account, known) < 0) newest.set(account.task_id, account);
-  }
-  return [...newest.values()];
-}
-
-/** What is reviewed. */
-type Said = Pick<Account, 'delta_id' | 'identity' | 'task_id' | 'path'>;
-
-/** Each reviewer's last word counts, and one refusal is enough. */
-function isApproved(author: string, reviews: readonly Verdict[]): boolean {
-  const words = new Map<string, Verdict>();
-  for (const review of reviews.filter(({ identity }) => identity !== author)) {
-    const last = words.get(review.identity);
-    if (!last || byNewest(review, last) < 0) words.set(review.identity, review);
-  }
-  const verdicts = [...words.values()].map(({ verdict }) => verdict);
-  return verdicts.includes('approve') && !verdicts.includes('reject');
-}
-
-function notReviewed({ task_id, delta_id, path, identity }: Said): Finding {
-  return {
-    code: 'review_missing',
-    severity: 'error',
-    path,
-    record: delta_id,
-    message: `Nobody but ${identity} has approved the thought record of ${task_id}, and the policy asks for a review.`,
-    hint: `Somebody else looks at it: git handoff review ${quoteWord(task_id)} --verdict approve --checked ITEM, committed here or on the protected branch.`,
-  };
-}
-
 /** What was run for the newest thought of each task and did not pass: the record says so, and a reviewer should not have to look for it. */
 export function failedRuns(accounts: readonly Account[]): Finding[] {
   return newestOfEach(accounts).flatMap(({ path, delta_id, task_id, failed }) =>
@@ -287,4 +173,13 @@ export function failedRuns(accounts: readonly Account[]): Finding[] {
       hint: `Mend it, then run it again for a new record: git handoff thought ${quoteWord(task_id)} --run -- COMMAND`,
     })),
   );
+}
+
+function newestOfEach(accounts: readonly Account[]): Account[] {
+  const newest = new Map<string, Account>();
+  for (const account of accounts) {
+    const known = newest.get(account.task_id);
+    if (!known || byNewest(account, known) < 0) newest.set(account.task_id, account);
+  }
+  return [...newest.values()];
 }

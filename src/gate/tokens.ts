@@ -29,31 +29,39 @@ export async function judgeTokens(added: readonly PlacedRecord[], trails: Trails
   return [...findings, ...(await usedTwice(added, trails, budget))];
 }
 
+/** The number of a task's lock that a session wrote under, and the session's folder. */
+interface Held extends TaskToken {
+  task: string;
+  path: string;
+}
+
 /** SPEC §6.6: a number of a task's lock is one session's of those of an identity, which can tell. */
 async function usedTwice(added: readonly PlacedRecord[], { tokensOf }: Trails, budget: Budget): Promise<Finding[]> {
-  const held = new Map<string, TaskToken & { task: string }>();
+  const held = new Map<string, Held>();
   for (const placed of added) {
     const { lock } = placed.record.fields;
     const own = sessionOf(placed);
-    if (lock) held.set(`${lock.task} ${lock.token} ${own.session_id} ${own.identity}`, { ...lock, ...own });
+    const path = placed.path.slice(0, placed.path.lastIndexOf('/'));
+    if (lock) held.set(`${lock.task} ${lock.token} ${own.session_id} ${own.identity}`, { ...lock, ...own, path });
   }
   const findings: Finding[] = [];
   const holders = new Map<string, TaskToken[]>();
   const keyOf = (task: string, { token, identity }: Omit<TaskToken, 'session_id'>) => `${task} ${token} ${identity}`;
   for (const task of whileTime(budget, new Set([...held.values()].map((each) => each.task))))
     for (const [key, some] of groupBy(await tokensOf(task), (each) => keyOf(task, each))) holders.set(key, some);
-  for (const { task, ...own } of whileTime(budget, held.values())) {
-    const other = holders.get(keyOf(task, own))?.find(({ session_id }) => session_id !== own.session_id);
-    if (other) findings.push(heldTwice(task, own.token, own.session_id, other));
+  for (const own of whileTime(budget, held.values())) {
+    const other = holders.get(keyOf(own.task, own))?.find(({ session_id }) => session_id !== own.session_id);
+    if (other) findings.push(heldTwice(own, other));
   }
   return findings;
 }
 
-function heldTwice(task: string, token: number, session: string, other: TaskToken): Finding {
+function heldTwice({ task, token, session_id, path }: Held, other: TaskToken): Finding {
   return {
     code: 'stale_token',
     severity: 'error',
-    message: `Session ${session} wrote under number ${token} of the lock of ${task}, and so did session ${other.session_id} of the same identity.`,
+    path,
+    message: `Session ${session_id} wrote under number ${token} of the lock of ${task}, and so did session ${other.session_id} of the same identity.`,
     hint: `One of them never held the lock. Leave it out of the branch, claim the task anew (git handoff claim ${quoteWord(task)}) and record the work again.`,
   };
 }

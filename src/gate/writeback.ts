@@ -18,6 +18,7 @@ import { type OwnChanges, readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
 import { openSteps } from './coverage/step.ts';
 import { findUndone } from './coverage/undone.ts';
+import type { Exempt } from './exempt.ts';
 
 export interface WritebackCase {
   base: Oid;
@@ -35,8 +36,7 @@ export interface WritebackCase {
   accounts: readonly Account[];
   /** Commits that a maintainer waives with what arrives. */
   waived: ReadonlySet<Oid>;
-  /** What asks for no writeback, and which of it are files on the protected branch. */
-  exempt: { patterns: readonly string[]; files: ReadonlySet<string> };
+  exempt: Exempt;
   /** What was there before: asked for only where that which arrives does not do. */
   older(commits: readonly Oid[], patchIds: readonly string[]): Promise<BaseRecords>;
   /** Of the thoughts that list files, those whose lists count. */
@@ -55,7 +55,7 @@ export interface Writeback {
 
 /** SPEC §10.4: every commit that changes code is accounted for, and so is every path. */
 export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
-  const codeOf = codeBy(input.exempt.patterns, input.exempt.files);
+  const codeOf = codeBy(input.exempt.patterns, input.exempt.folders);
   const byAncestry = coverByAncestry(input.range, input.accounts);
   const own = await readChanges(input, codeOf, union(byAncestry.values())); // step 1, as far as it is asked
   const coverage = await cover(repository, { ...input, own, codeOf, byAncestry });
@@ -194,12 +194,13 @@ async function movedAccounts(repository: Repository, input: CoverCase): Promise<
 
 async function missingFor({ store }: Repository, oid: Oid, paths: readonly string[]): Promise<Finding> {
   const { message } = await store.readCommit(oid);
+  const sorted = [...paths].sort(); // those of a merge are in no order, and every verifier names the same
   return {
     code: 'writeback_missing',
     severity: 'error',
     commit: oid,
-    path: paths[0]!,
-    message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${listSome(paths, 1)}, and no thought record accounts for it.`,
+    path: sorted[0]!,
+    message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${listSome(sorted, 1)}, and no thought record accounts for it.`,
     hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)} (in an open session: git handoff start), commit the record too (git add .handoff && git commit) and push again. If a thought is about the branch that this comes from, push that branch along, whole. A maintainer may waive it: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
   };
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync, readFileSync, readlinkSync, realpathS
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { isTrue, parseConfigFile } from './config-file.ts';
-import { NO_REPOSITORY } from './objects/store.ts';
+import { NO_REPOSITORY } from './objects/store-error.ts';
 
 export interface RepositoryDirs {
   /** Null in a bare repository, and when asked from inside a git directory. */

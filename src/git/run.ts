@@ -1,8 +1,8 @@
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { devNull } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
-import { NO_REPOSITORY } from './objects/store.ts';
+import { NO_REPOSITORY } from './objects/store-error.ts';
 import type { Stop } from './stop.ts';
 
 export interface Git {
@@ -71,6 +71,12 @@ export async function readGit(git: Git, args: readonly string[], options: RunOpt
   const result = await runGit(git, args, options);
   if (result.code !== 0) throw gitFailure(args, result);
   return result.stdout;
+}
+
+/** What git does with a person at the terminal, such as in an editor. Returns its exit code. */
+export function runGitOnTerminal(git: Git, args: readonly string[], config: Record<string, string>): Promise<number> {
+  const { argv, env } = commandLine(git, args, config);
+  return exitCode(spawn('git', argv, { env, stdio: 'inherit' }));
 }
 
 /** Starts git. Nothing outside this file does. */
@@ -175,7 +181,7 @@ function reason(stderr: string): string {
   return lines.find((line) => /^(fatal|error|usage):/.test(line)) ?? lines[0] ?? 'it said nothing';
 }
 
-function exitCode(child: ChildProcessWithoutNullStreams): Promise<number> {
+function exitCode(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.on('error', (cause) => reject(startFailure(cause)));
     child.on('close', (code) => resolve(code ?? 128));

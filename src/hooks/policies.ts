@@ -1,11 +1,12 @@
+import { basename } from 'node:path';
 import { limiter } from '../audit/source/limit.ts';
 import { metered } from '../audit/source/metered-source.ts';
-import { FOLDER, find, type Source } from '../audit/source/source.ts';
+import { type Entry, FILE, FOLDER, find, type Source } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
 import { hasPolicy, type KnownPolicies, readPolicies, rootOf } from '../audit/trust/trust.ts';
-import { type Budget, partOf } from '../core/budget.ts';
+import { type Budget, isOverBudget, partOf } from '../core/budget.ts';
 import { asHandoffError } from '../core/error.ts';
-import { ROOT } from '../core/paths.ts';
+import { policyPath, ROOT } from '../core/paths.ts';
 import type { Policy } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { NativeGitStore } from '../git/objects/native-store.ts';
@@ -28,8 +29,8 @@ export interface Policies {
   /** Of the commit at HEAD, which is judged whenever it changes: all of it is read, however much it is. */
   atHead(commit: Oid): Promise<PolicyAt | null | 'unreadable'>;
   /**
-   * Of a branch that anybody may have filled: nobody who pushes after that pays for it, and one that is too large to look at, or
-   * broken, is only unreadable. Where a root is given, one of another root is read no further than its first policy.
+   * Of a branch that anybody may have filled: nobody who pushes after that pays for it, and one that is broken, or too large and
+   * without policies that hold, is only unreadable. Where a root is given, one of another root is read no further than its first policy.
    */
   standing(commit: Oid, root?: string): Promise<PolicyAt | null | 'unreadable'>;
 }
@@ -48,7 +49,7 @@ export function openPolicies({ store }: Repository, budget: Budget): Policies {
     const folder = await find(source, `${ROOT}/policy`);
     if (folder?.mode !== FOLDER) return null;
     const key = `${folder.oid} ${root ?? ''}`;
-    const found = byTree.get(key) ?? oneByOne(1, () => readAt(source, known, root));
+    const found = byTree.get(key) ?? oneByOne(1, () => readAt(source, { known, root, named: byName(store, folder) }));
     byTree.set(key, found);
     return found;
   };
@@ -92,9 +93,39 @@ async function unlessUnreadable<T>(budget: Budget, read: () => Promise<T>): Prom
   }
 }
 
-async function readAt(source: Source, known: KnownPolicies, root?: string): Promise<PolicyAt | null> {
-  if (!(await hasPolicy(source))) return null;
-  return toPolicyAt(await readPolicies(source, nodeSuite, () => {}, { known, root }));
+interface Reading {
+  known: KnownPolicies;
+  root: string | undefined;
+  named: AsyncIterable<Entry>;
+}
+
+/**
+ * A folder that is too large to be listed may still have policies in force: a branch that they protect does not become free by what
+ * somebody puts beside them. So they are asked for by their names, each once the one before it holds.
+ */
+async function readAt(source: Source, { known, root, named }: Reading): Promise<PolicyAt | null> {
+  const report = () => {};
+  try {
+    if (!(await hasPolicy(source))) return null;
+    return toPolicyAt(await readPolicies(source, nodeSuite, report, { known, root }));
+  } catch (error) {
+    const problem = asHandoffError(error);
+    if (problem.code !== 'too_large' || isOverBudget(problem)) throw problem;
+    const policies = await readPolicies(source, nodeSuite, report, { known, root, named });
+    if (policies.length === 0) throw problem;
+    return toPolicyAt(policies);
+  }
+}
+
+async function* byName(store: NativeGitStore, folder: Entry): AsyncGenerator<Entry> {
+  for (let version = 1; ; version++) {
+    const path = policyPath(version);
+    const name = basename(path);
+    const asked = `${folder.oid}:${name}`;
+    const oid = (await store.has(asked)) ? await store.resolve(asked) : null;
+    if (oid === null) return;
+    yield { path, name, mode: FILE, oid };
+  }
 }
 
 function toPolicyAt(policies: readonly Policy[]): PolicyAt {

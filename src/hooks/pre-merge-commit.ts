@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifThere } from '../disk/if-there.ts';
-import { isOid, type Oid } from '../git/objects/store.ts';
+import { isOid } from '../git/objects/asked-name.ts';
+import type { Oid } from '../git/objects/store.ts';
 import { readPosition } from '../repository/position.ts';
 import type { Repository } from '../repository/repository.ts';
 import { stagedTree } from '../repository/staged-tree.ts';

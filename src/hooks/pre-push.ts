@@ -1,4 +1,4 @@
-import { isNullOid } from '../git/objects/store.ts';
+import { isNullOid } from '../git/objects/asked-name.ts';
 import type { Repository } from '../repository/repository.ts';
 import { trackingCommits } from '../repository/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';

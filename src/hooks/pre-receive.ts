@@ -1,7 +1,8 @@
 import { type Budget, budgetFinding, isOverBudget, whileTime } from '../core/budget.ts';
 import { asHandoffError } from '../core/error.ts';
 import { budgetOf } from '../gate/budget.ts';
-import { isNullOid, type Oid } from '../git/objects/store.ts';
+import { isNullOid } from '../git/objects/asked-name.ts';
+import type { Oid } from '../git/objects/store.ts';
 import { followRef } from '../git/refs/symbolic-ref.ts';
 import { tryPinRoot } from '../repository/pins.ts';
 import type { Repository } from '../repository/repository.ts';

@@ -1,4 +1,5 @@
 import type { Oid } from '../git/objects/store.ts';
+import { readGit } from '../git/run.ts';
 import type { Repository } from '../repository/repository.ts';
 import { trackingCommits } from '../repository/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed } from './judgement.ts';
@@ -13,10 +14,32 @@ export async function referenceTransaction(
   const judged: Judgement[] = [];
   for (const line of linesOf(await readInput())) {
     const [base = '', head = '', ref = ''] = line.split(' ');
-    if (!(await protects(repository, base, ref))) judged.push(passed(ref));
-    else judged.push(await judge(repository, ref, await comparison(repository, base, head, ref)));
+    judged.push(await judgeMove(repository, { base, head, ref }));
   }
   return judged;
+}
+
+interface Move {
+  base: Oid;
+  head: Oid;
+  ref: string;
+}
+
+async function judgeMove(repository: Repository, move: Move): Promise<Judgement> {
+  const { base, head, ref } = move;
+  if (!(await protects(repository, base, ref))) return passed(ref);
+  const compared = await comparison(repository, base, head, ref);
+  if (compared.base !== base && (await areOwn(repository, move, compared.base))) return passed(ref, OWN);
+  return judge(repository, ref, compared);
+}
+
+const OWN = 'its own commits were put on top of what the remote has, and the push judges them';
+
+/** No more commits than the branch alone had: `git pull --rebase` brings nothing from elsewhere that nobody has judged. */
+async function areOwn({ git }: Repository, { base, head }: Move, tip: Oid): Promise<boolean> {
+  const count = async (commit: Oid): Promise<number> =>
+    Number(await readGit(git, ['rev-list', '--count', commit, '--not', tip, '--']));
+  return (await count(head)) <= (await count(base));
 }
 
 interface Comparison {

@@ -1,6 +1,7 @@
 import { limiter } from '../audit/source/limit.ts';
 import { hinting } from '../core/error.ts';
-import { isOid, type Oid } from '../git/objects/store.ts';
+import { isOid } from '../git/objects/asked-name.ts';
+import type { Oid } from '../git/objects/store.ts';
 import { followRef, readRefFile } from '../git/refs/symbolic-ref.ts';
 import type { Repository } from '../repository/repository.ts';
 import { lists, type Policies, type PolicyAt } from './policies.ts';

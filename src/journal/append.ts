@@ -9,6 +9,7 @@ import { recordId, verifyRecord } from '../core/record/verify.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { guarded } from '../disk/durable.ts';
+import { heartbeatAge } from '../disk/moment.ts';
 import type { Repository } from '../repository/repository.ts';
 import { asInput } from './drafts/bad-input.ts';
 import { withDraft } from './drafts/kept-draft.ts';
@@ -18,9 +19,9 @@ import type { Signer } from './keys/keys.ts';
 import type { Holds } from './locks/holds.ts';
 import { endIfSuperseded } from './locks/superseded.ts';
 import { lockFor, type RecordLock } from './locks/task-lock.ts';
-import { writeHeartbeat } from './sessions/heartbeat.ts';
+import { readHeartbeat, writeHeartbeat } from './sessions/heartbeat.ts';
 import { nextClock, tryRememberClock } from './sessions/next-clock.ts';
-import { appendRecord, type Entry, isWrapped, readTip } from './sessions/records.ts';
+import { appendRecord, isWrapped, type JournalEntry, readTip } from './sessions/records.ts';
 import { heartbeatFile, type Session } from './sessions/registry.ts';
 import { dirsOf, ended, momentOf, released } from './sessions/session-state.ts';
 
@@ -91,11 +92,20 @@ export function beat(repository: Repository, { session_id }: Session): void {
   guarded(path, () => writeHeartbeat(path, momentOf(repository)));
 }
 
+/** Seconds: what `stale_after` is where no policy says otherwise. Whoever only looks does not read the policy for this. */
+const SILENT = 600;
+
+/** The same for a session that was heard of lately. */
+export function beatAgain(repository: Repository, session: Session): void {
+  const last = readHeartbeat(heartbeatFile(dirsOf(repository), session.session_id));
+  if (last && heartbeatAge(last, momentOf(repository)) <= SILENT) beat(repository, session);
+}
+
 /** Where a record goes: the session's chain, and the lock that it is written under. */
 interface Chain {
   session: Pick<Session, 'session_id' | 'identity' | 'inherited_from'>;
   repo: string;
-  tip: Entry | null;
+  tip: JournalEntry | null;
   lock: RecordLock | null;
 }
 
@@ -130,7 +140,7 @@ function planRecord<K extends RecordKind>(
 /** SPEC §8.4: the session's own end, then whether anybody has taken it or its identity over. */
 async function assertHolds(
   { repository, session, holds }: Writer,
-  tip: Entry | null,
+  tip: JournalEntry | null,
   { kind }: RecordDraft,
 ): Promise<void> {
   if (tip && 'end' in tip) throw released(session, tip.end);

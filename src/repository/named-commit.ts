@@ -1,5 +1,6 @@
 import { HandoffError } from '../core/error.ts';
-import { assertRevision, type Commit, type Oid } from '../git/objects/store.ts';
+import { assertRevision } from '../git/objects/asked-name.ts';
+import type { Commit, Oid } from '../git/objects/store.ts';
 import { readGit } from '../git/run.ts';
 import { readBranch } from './position.ts';
 import type { Repository } from './repository.ts';

@@ -1,15 +1,18 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { find, type Source } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
 import { parseJson } from '../core/bytes/json.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { identityPath, parsePolicyName, ROOT } from '../core/paths.ts';
+import { identityPath, parsePolicyName, policyPath, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { replaceFile } from '../disk/durable.ts';
 import { readStateText } from '../disk/state-file.ts';
 import type { Oid } from '../git/objects/store.ts';
 import type { Repository } from './repository.ts';
+import { type FindShown, findShownIn } from './shown.ts';
 import { protectedRefs } from './tracking.ts';
 
 interface Version {
@@ -44,7 +47,7 @@ export function seenTrust(trust: Trust): SeenTrust {
   };
 }
 
-/** The newest this clone has seen of a document, and in which commit. SPEC §5.9 */
+/** The newest this clone has seen of a document on a protected branch, and in which commit. SPEC §5.9 */
 interface Pin extends Version {
   commit: Oid | null;
 }
@@ -82,7 +85,7 @@ export async function tryPinRoot(repository: Repository, root: string, isGiven: 
 export interface Rollbacks {
   findings: Finding[];
   /** What is newer is remembered: called once nothing refuses the verb any more. */
-  remember(): void;
+  remember(): Promise<void>;
 }
 
 /**
@@ -95,7 +98,7 @@ export async function findRollbacks(
   rev: string,
   staged: boolean,
 ): Promise<Rollbacks> {
-  const path = join(repository.stateDir, 'pins.json');
+  const path = pinsPath(repository);
   const known = readPins(path);
   const commit = await repository.store.resolve(`${rev}^{commit}`);
   const pins = known?.root === seen.root ? known : null;
@@ -106,14 +109,27 @@ export async function findRollbacks(
       findings.push(rollback(place, pin, version));
     }
   }
-  const newest = formatPins(merge(seen, pins, commit));
-  const isNew = JSON.stringify(newest) !== JSON.stringify(known && formatPins(known));
   return {
     findings,
-    remember() {
-      if (!staged && findings.length === 0 && isNew) tryRemember(repository, path, newest);
+    async remember() {
+      if (staged || findings.length > 0 || !commit || !hasNews(seen, pins)) return;
+      const newest = await merge(seen, pins, await findShownIn({ repository, refs: seen.protectedRefs, commit }));
+      if (newest && !isDeepStrictEqual(newest, pins)) tryRemember(repository, path, formatPins(newest));
     },
   };
+}
+
+/** For whoever knows better: what was seen first from now on is what later trees are compared with. */
+export function forgetSeen(repository: Repository): void {
+  rmSync(pinsPath(repository), { force: true });
+  repository.warn(
+    'Forgotten what this clone had seen: a policy, an identity or a revocation that was taken back before the next verify is not ' +
+      'noticed here. Compare the newest with what a maintainer tells you: git handoff policy show, git handoff identity list',
+  );
+}
+
+function pinsPath({ stateDir }: Repository): string {
+  return join(stateDir, 'pins.json');
 }
 
 interface Compared {
@@ -138,12 +154,33 @@ function forks({ policy, policyIds }: SeenTrust, pin: Pin): boolean {
   return policy.version >= pin.version && policyIds[pin.version - 1] !== pin.id;
 }
 
-function merge(seen: SeenTrust, pins: Pins | null, commit: Oid | null): Pins {
-  const newer = (version: Version, pin: Pin | undefined): Pin =>
-    pin && pin.version >= version.version ? pin : { ...version, commit };
+function hasNews(seen: SeenTrust, pins: Pins | null): boolean {
+  return compared(seen, pins).some(({ version, pin }) => isNewer(version, pin));
+}
+
+function isNewer({ version }: Version, pin: Pin | undefined): boolean {
+  return !pin || version > pin.version;
+}
+
+/** What is remembered from now on; null where there is no policy to remember. */
+async function merge(seen: SeenTrust, pins: Pins | null, findShown: FindShown): Promise<Pins | null> {
+  const policy = (await newestShown(seen, pins?.policy, findShown)) ?? pins?.policy;
+  if (!policy) return null;
   const identities = new Map(pins?.identities);
-  for (const { name, ...version } of seen.identities) identities.set(name, newer(version, identities.get(name)));
-  return { root: seen.root, policy: newer(seen.policy, pins?.policy), identities };
+  for (const { name, ...version } of seen.identities) {
+    const commit = isNewer(version, identities.get(name)) ? await findShown(identityPath(name)) : null;
+    if (commit) identities.set(name, { ...version, commit });
+  }
+  return { root: seen.root, policy, identities };
+}
+
+/** The newest policy of a tree that a protected branch has too: those after it may be waiting there to be pushed. */
+async function newestShown({ policyIds }: SeenTrust, pin: Pin | undefined, findShown: FindShown): Promise<Pin | null> {
+  for (let version = policyIds.length; version > (pin?.version ?? 0); version -= 1) {
+    const commit = await findShown(policyPath(version));
+    if (commit) return { version, id: policyIds[version - 1]!, commit };
+  }
+  return null;
 }
 
 /**
@@ -191,7 +228,9 @@ function rollback(place: string, pin: Pin, seen: Version): Finding {
     message: `It went back: expected ${expected}, which this clone has seen, found ${found}.`,
     expected,
     found,
-    hint: 'Restore the newer version from git: policies and identities only ever go forward.',
+    hint:
+      'Bring the newest in: git fetch, then git merge BASE. What a maintainer says was never accepted may be forgotten: ' +
+      'git handoff trust --root ROOT --forget',
   };
 }
 
@@ -213,7 +252,9 @@ function parsePins(path: string, text: string): Pins {
   if (typeof pins?.root === 'string' && pins.policy && pins.identities)
     return { ...pins, identities: new Map(Object.entries(pins.identities)) };
   throw new HandoffError('io', `The pins in ${path} cannot be read.`, {
-    hint: 'Make sure that the newest policy is the one you expect (git handoff policy show), then move the file away.',
+    hint:
+      'Make sure that the newest policy is the one you expect (git handoff policy show), then: ' +
+      'git handoff trust --root ROOT --forget',
     data: { path },
   });
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifThere } from '../disk/if-there.ts';
-import { isOid } from '../git/objects/store.ts';
+import { isOid } from '../git/objects/asked-name.ts';
 import type { Repository } from './repository.ts';
 
 /** Where the work tree stands. */

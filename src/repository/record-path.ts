@@ -65,6 +65,7 @@ export function onlyOne<T extends { path: string }>(found: readonly T[], name: s
       found.length === 0
         ? 'git handoff log lists them; git handoff audit verify shows what was changed or lost.'
         : `Give more digits. They are: ${paths.join(', ')}`,
+    data: { found: found.length },
   });
 }
 

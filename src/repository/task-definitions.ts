@@ -14,9 +14,9 @@ import { assertTask } from '../core/task/name.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { ifThere } from '../disk/if-there.ts';
-import { readPosition } from './position.ts';
+import { type Everywhere, openEverywhere } from './everywhere/everywhere.ts';
 import { cacheFolder, type Repository } from './repository.ts';
-import { committedSource, currentSource } from './trusted-now.ts';
+import { currentSource } from './trusted-now.ts';
 
 /** What a maintainer signed about a task. Its state is folded from records. */
 export interface TaskDefinition {
@@ -32,12 +32,18 @@ export interface TaskDefinition {
 
 const FOLDER_PATH = `${ROOT}/tasks`;
 
-/** Those that HEAD holds, and those that are new in the work tree: whoever has just added one wants to work on it. */
-export async function readKnownTasks(repository: Repository, trust: Trust): Promise<TaskDefinition[]> {
-  const source = await committedSource(repository, await readPosition(repository));
+/**
+ * Those that are committed, on any branch, and those that are new in the work tree: whoever has just added one wants to work on it. Of
+ * two definitions of one task, that of the branch that is checked out.
+ */
+export async function readKnownTasks(
+  repository: Repository,
+  { source, trust }: Pick<Everywhere, 'source' | 'trust'>,
+): Promise<TaskDefinition[]> {
+  if (source === null) return readTasks(repository, await currentSource(repository), trust);
   const tasks = await readTasks(repository, source, trust);
   const { topLevel } = repository.dirs;
-  if (topLevel === null || source.oid === null) return tasks;
+  if (topLevel === null) return tasks;
   const known = new Set<string | null>(tasks.map(({ task_id }) => task_id));
   const names = ifThere(() => readdirSync(join(topLevel, FOLDER_PATH))) ?? [];
   if (names.every((name) => known.has(name.slice(0, -'.yaml'.length)))) return tasks;
@@ -108,7 +114,7 @@ async function readDefinition(
   }
 }
 
-/** One definition, without reading the others: as the last commit has it, else as it is in the work tree. */
+/** One definition, without reading the others: as the last commit has it, else as it is in the work tree, else on another branch. */
 export async function readTask(repository: Repository, trust: Trust, id: string): Promise<TaskDefinition> {
   assertTask(id);
   const sources = [() => openTree(repository.store, 'HEAD'), () => currentSource(repository)];
@@ -119,7 +125,14 @@ export async function readTask(repository: Repository, trust: Trust, id: string)
     const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, nodeSuite);
     if (fields.task_id === id) return toDefinition(fields);
   }
-  return requireTask([], id);
+  return requireTask(await readElsewhere(repository, trust, id), id);
+}
+
+/** On other branches, where only what holds is taken from. */
+async function readElsewhere(repository: Repository, here: Trust, id: string): Promise<TaskDefinition[]> {
+  const { source, trust } = await openEverywhere(repository, here);
+  const entry = source && (await find(source, taskPath(id)));
+  return entry?.mode === FILE ? readDefinitions(repository, source!, [entry], trust) : [];
 }
 
 function toDefinition(task: Partial<TaskDefinition>): TaskDefinition {

@@ -28,6 +28,18 @@ export async function trackedTips(repository: Repository, trust: Trust): Promise
   );
 }
 
+/**
+ * Protected branches as their remote has them: what is only here may be thrown away again. Where no remote has one, as in a
+ * bare repository that others push to, as they are here.
+ */
+export async function tipsThatHold(repository: Repository, refs: readonly string[]): Promise<ProtectedTip[]> {
+  const config = await repository.config();
+  const isClone = repository.dirs.topLevel !== null; // into a bare one anybody may push a ref that looks like a remote's
+  const tracked = isClone ? refs.map((ref) => trackingRef(config, ref)) : [];
+  const tips = await presentRefs(repository, tracked);
+  return tips.length > 0 ? tips : presentRefs(repository, refs);
+}
+
 /** The first protected branch that this clone has: as its remote has it, else as it is here. */
 export async function protectedTip(repository: Repository, trust: Trust): Promise<ProtectedTip | null> {
   const config = await repository.config();

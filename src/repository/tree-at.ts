@@ -1,6 +1,7 @@
 import type { Source } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
-import { noSuchRevision, type Oid } from '../git/objects/store.ts';
+import type { Oid } from '../git/objects/store.ts';
+import { noSuchRevision } from '../git/objects/store-error.ts';
 import { readGit } from '../git/run.ts';
 import type { Repository } from './repository.ts';
 

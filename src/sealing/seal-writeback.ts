@@ -1,3 +1,4 @@
+import { openTree } from '../audit/source/tree-source.ts';
 import { HandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import { isOfKind, type SharedFields } from '../core/record/kinds.ts';
@@ -13,11 +14,13 @@ import { openComparer } from '../gate/coverage/comparer.ts';
 import { readOwn } from '../gate/coverage/own-changes.ts';
 import { openRepeats } from '../gate/coverage/repeats.ts';
 import { openSteps } from '../gate/coverage/step.ts';
+import { readExempt } from '../gate/exempt.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { type Range, type RangeCommit, readNearRange, readRange } from '../git/refs/range.ts';
 import type { Writer } from '../journal/append.ts';
 import { isHere } from '../journal/commits/recover-records.ts';
 import type { Session } from '../journal/sessions/registry.ts';
+import { openHere } from '../repository/everywhere/everywhere.ts';
 import type { Repository } from '../repository/repository.ts';
 import { protectedRefs, trackedTips } from '../repository/tracking.ts';
 
@@ -114,12 +117,14 @@ async function mayBeCode({ store }: Repository, { oid, parents }: RangeCommit): 
 /** The newest first. */
 async function uncovered(
   repository: Repository,
-  { policy }: Trust,
+  trust: Trust,
   range: Range,
   accounts: readonly Account[],
   head: Oid,
 ): Promise<Oid[]> {
-  const codeOf = codeBy(policy.rules.exempt);
+  const beginnings = await Promise.all([...range.boundary].map((oid) => openTree(repository.store, oid)));
+  const { patterns, folders } = await readExempt(trust, beginnings);
+  const codeOf = codeBy(patterns, folders);
   const comparer = openComparer(repository);
   try {
     const changes = await readOwn(comparer, codeOf, range.commits);
@@ -138,7 +143,7 @@ async function uncovered(
 
 /** A person may have written the thought or waived it, or somebody else's commits came with a pull. */
 async function coveredByOthers(repository: Repository, trust: Trust, range: Range): Promise<(oid: Oid) => boolean> {
-  const { evidence } = await readKnown(repository, trust);
+  const { evidence } = await readKnown(repository, trust, await openHere(repository, trust));
   const commits = range.commits.map(({ oid }) => oid);
   const covered = union(coverByAncestry(range, await accountsFor(evidence, commits)).values());
   const waived = new Set(await waivedAmong(evidence, commits));

@@ -1,5 +1,6 @@
-import { linkTasks, nextTasks } from '../core/task/order.ts';
-import { assertNoCycle, type Board } from './board.ts';
+import { waitingTasks } from '../core/task/cycle.ts';
+import { findCycle, linkTasks, nextTasks } from '../core/task/order.ts';
+import type { Board } from './board.ts';
 
 /** A task that can be begun now, and why it comes where it does. */
 export interface NextAction {
@@ -11,11 +12,12 @@ export interface NextAction {
   prompt: string | null;
 }
 
-/** The most important first. SPEC §9.1 */
+/** The most important first. SPEC §9.1: those that wait for each other are not unblocked, and keep nothing else from being begun. */
 export function nextActions({ tasks, statusOf, holderOf }: Board, most: number): NextAction[] {
   const linked = linkTasks(tasks);
-  assertNoCycle(linked);
-  const ranked = nextTasks(linked, statusOf, most, (id) => holderOf(id) === null);
+  // a cycle that a done task is on holds nobody up any more
+  const waiting = findCycle(linked) ? linkTasks(waitingTasks(tasks, statusOf)) : linked;
+  const ranked = nextTasks(waiting, statusOf, most, (id) => holderOf(id) === null);
   return ranked.map(({ task, critical_path, unblocks }) => {
     const { task_id, title, priority, prompt } = task;
     return { task_id, title, critical_path, unblocks, priority, prompt };

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Entry, FOLDER, find, type Source } from '../audit/source/source.ts';
-import { openTree } from '../audit/source/tree-source.ts';
 import { dropCached, newestCached, readCached, writeCached } from '../audit/tree/cache.ts';
+import { judgedBy } from '../audit/trust/judged-by.ts';
 import { parseJson } from '../core/bytes/json.ts';
 import { HandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
-import type { Trust } from '../core/trust/trust.ts';
-import type { Known } from '../custody/known-sessions.ts';
+import type { KnownSessions } from '../custody/known-sessions.ts';
 import { ifThere } from '../disk/if-there.ts';
 import { readEntry, recordNumbers } from '../journal/sessions/records.ts';
 import { listSessions, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
+import type { Everywhere } from '../repository/everywhere/everywhere.ts';
 import { cacheFolder, type Repository } from '../repository/repository.ts';
 
 /** What `next` answers, as far as it follows from what is committed and who is trusted. Who holds a task is not in it. */
@@ -29,7 +29,7 @@ export interface Plan<T> {
 export interface Plans<T> {
   read(): Plan<T> | null;
   /** Does nothing where more than commits has made the plan: what this machine has journalled, or a task that is only in the work tree. */
-  save(plan: Plan<T>, known: Known): Promise<void>;
+  save(plan: Plan<T>, known: KnownSessions): Promise<void>;
 }
 
 /** A plan, and under which circumstances it is the same without reading anything. */
@@ -41,11 +41,12 @@ interface KeptPlan<T> extends Plan<T> {
 }
 
 /** Null where nothing is kept. */
-export async function openPlans<T>(repository: Repository, trust: Trust): Promise<Plans<T> | null> {
-  const { store, build } = repository;
-  if (build === null || (await store.resolve('HEAD')) === null) return null;
-  const head = await openTree(store, 'HEAD');
-  const [tasks, sessions] = await Promise.all([find(head, `${ROOT}/tasks`), find(head, `${ROOT}/sessions`)]);
+export async function openPlans<T>(
+  repository: Repository,
+  { source, trust }: Pick<Everywhere, 'source' | 'trust'>,
+): Promise<Plans<T> | null> {
+  if (repository.build === null || source === null) return null;
+  const [tasks, sessions] = await Promise.all([find(source, `${ROOT}/tasks`), find(source, `${ROOT}/sessions`)]);
   const folder = cacheFolder(repository, 'next');
   const path = join(folder, nameOf([repository.worktree, tasks?.oid, sessions?.oid, ...judgedBy(trust)]));
   return {
@@ -53,12 +54,12 @@ export async function openPlans<T>(repository: Repository, trust: Trust): Promis
       const kept = parseJson<Partial<KeptPlan<T>>>(readCached(path));
       return isKept(kept) && isSame(repository, kept) ? kept : null;
     },
-    async save(plan, { committed, isSound }) {
+    async save(plan, { held, isSound }) {
       const state = folderState(repository);
-      const held = Object.fromEntries([...committed].map((id) => [id, lastNumber(repository, id)]));
-      const kept = { ...plan, committed: held, folder: state ?? '' };
+      const committed = Object.fromEntries([...held].map((id) => [id, lastNumber(repository, id)]));
+      const kept = { ...plan, committed, folder: state ?? '' };
       if (!isSound || state === null || !isSame(repository, kept)) return;
-      if (!(await hasOnlyCommitted(repository, head, tasks))) return;
+      if (!(await hasOnlyCommitted(repository, source, tasks))) return;
       writeCached(path, kept);
       for (const name of newestCached(folder).slice(STATES)) dropCached(join(folder, name));
     },
@@ -70,16 +71,6 @@ const STATES = 8;
 
 function nameOf(parts: readonly (string | null | undefined)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-}
-
-/** Everything that records and definitions are judged by. */
-function judgedBy({ repoId, identities, distrusted }: Trust): string[] {
-  const named = [...identities.values(), ...distrusted.values()];
-  const lines = named.map(({ name, role, keys }) => {
-    const each = keys.map(({ fingerprint, state, cutoff = 0 }) => `${fingerprint} ${state} ${cutoff}`);
-    return [name, role, distrusted.has(name), ...each].join(' ');
-  });
-  return [repoId, ...lines.sort()];
 }
 
 function isKept<T>(kept: Partial<KeptPlan<T>> | null): kept is KeptPlan<T> {
@@ -126,9 +117,9 @@ function folderState({ dirs: { topLevel }, now }: Repository): string | null {
 const FOLDER_PATH = `${ROOT}/tasks`;
 const STAT = { bigint: true, throwIfNoEntry: false } as const;
 
-async function hasOnlyCommitted({ dirs }: Repository, head: Source, tasks: Entry | null): Promise<boolean> {
+async function hasOnlyCommitted({ dirs }: Repository, source: Source, tasks: Entry | null): Promise<boolean> {
   const { topLevel } = dirs;
   const names = topLevel === null ? [] : (ifThere(() => readdirSync(join(topLevel, FOLDER_PATH))) ?? []);
-  const committed = new Set((tasks?.mode === FOLDER ? await head.list(tasks) : []).map(({ name }) => name));
+  const committed = new Set((tasks?.mode === FOLDER ? await source.list(tasks) : []).map(({ name }) => name));
   return names.every((name) => committed.has(name));
 }

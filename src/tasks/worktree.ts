@@ -37,14 +37,14 @@ const FOLDER = '.worktrees';
 export async function planWorktree(
   repository: Repository,
   task: TaskDefinition,
-  session: Session,
+  { session, identity }: { session: Session | null; identity: string },
   earlier: Claim | null,
 ): Promise<NewWorktree> {
   if (earlier?.branch && earlier.worktree) {
     assertFolders(earlier.worktree);
     return { branch: earlier.branch, path: earlier.worktree, isResumed: true };
   }
-  if (!isHere(repository, session)) throw notHere(session);
+  if (session && !isHere(repository, session)) throw notHere(session);
   const slug = slugOf(task);
   const branch = `feature/${slug}`;
   if (await repository.store.has(`refs/heads/${branch}`)) throw branchExists(task.task_id, branch);
@@ -52,7 +52,7 @@ export async function planWorktree(
     throw new HandoffError('usage', 'There is no commit yet that a work tree could begin from.', {
       hint: 'git commit',
     });
-  const path = join(mainTree(repository), FOLDER, session.identity, slug);
+  const path = join(mainTree(repository), FOLDER, identity, slug);
   assertFolders(path);
   return { branch, path, isResumed: false };
 }

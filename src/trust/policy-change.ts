@@ -1,3 +1,4 @@
+import { listedBy, principalsOf } from '../audit/trust/signature-lines.ts';
 import type { YamlMap } from '../core/bytes/yaml.ts';
 import { identityPath, policyPath } from '../core/paths.ts';
 import { type ParsedRecord, parseAs } from '../core/record/record.ts';
@@ -75,10 +76,16 @@ async function vouchForMaintainers(
   for (const { name, role, document } of trust.identities.values()) {
     if (role !== 'maintainer') continue;
     const yetToSign = signers.filter((named) => isOfRoot(named, root) && !hasSigned(document, named));
-    const signed = await signInTurn(document, yetToSign);
+    const signed = await signInTurn(withoutStrayLines(document, trust, root), yetToSign);
     if (signed) files.push({ path: identityPath(name), bytes: signed, replaces: true });
   }
   return files;
+}
+
+/** A key that nobody lists, and the next policy does not bring, has signed for nothing: such lines could fill the file. SPEC §10.3 */
+function withoutStrayLines(document: ParsedRecord<'identity'>, trust: Trust, root: RootKeys): ParsedRecord<'identity'> {
+  const [listed, coming] = [listedBy(trust), principalsOf(root)];
+  return { ...document, signatures: document.signatures.filter((line) => listed(line) ?? coming(line)) };
 }
 
 async function signInTurn(

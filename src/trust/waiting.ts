@@ -45,6 +45,13 @@ export function isOfPolicy(waiting: Waiting): waiting is WaitingPolicy {
   return waiting.identity === null;
 }
 
+/** Whoever proposes another version has to know what nobody is asked to sign any more. */
+export function tellReplaced(repository: Repository, { shown }: Waiting): void {
+  const { document, signed_by, changes } = shown;
+  const what = changes.length === 0 ? '' : `: ${changes.join('; ')}`;
+  repository.warn(`It takes the place of ${document}, which waited, signed by ${signed_by.join(', ')}${what}`);
+}
+
 /** What waits for signatures and follows what is in force. Anybody can put a file there: one that is no such document is told of. */
 export async function readWaiting(repository: Repository, trust: Trust): Promise<Waiting[]> {
   const source = await currentSource(repository);

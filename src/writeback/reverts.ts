@@ -1,4 +1,5 @@
-import { type Oid, shallowAncestry } from '../git/objects/store.ts';
+import type { Oid } from '../git/objects/store.ts';
+import { shallowAncestry } from '../git/objects/store-error.ts';
 import { ancestorsIn, type RangeCommit, readRange } from '../git/refs/range.ts';
 import { gitFailure, runGit } from '../git/run.ts';
 import type { Repository } from '../repository/repository.ts';

@@ -3,19 +3,30 @@ import { ROOT } from '../core/paths.ts';
 import { commandLine } from '../core/text/command-line.ts';
 import { isClean } from '../git/index/status.ts';
 import type { Oid } from '../git/objects/store.ts';
-import { beat } from '../journal/append.ts';
+import { beat, type Writer } from '../journal/append.ts';
 import type { Evidence } from '../journal/drafts/thought-file.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { type Repository, requireWorkTree } from '../repository/repository.ts';
 import { type CommandToRun, runCommand } from './run-command.ts';
 
 const BEAT_EVERY = 60_000;
+const BEATS_UNTIL_STALE = 3;
 
-/** Runs a command for the record. That it fails is worth knowing, and so is recorded like anything else. */
-export async function gatherEvidence(repository: Repository, session: Session, run: CommandToRun): Promise<Evidence> {
+/**
+ * Runs a command for the record. That it fails is worth knowing, and so is recorded like anything else. However long it takes, the
+ * session shows signs of life.
+ */
+export async function gatherEvidence(
+  repository: Repository,
+  { session, trust }: Pick<Writer, 'session' | 'trust'>,
+  run: CommandToRun,
+): Promise<Evidence> {
   const directory = run.directory ?? requireWorkTree(repository);
   const tree = await treeIfClean(repository);
-  const beats = setInterval(() => tryBeat(repository, session), run.beatEvery ?? BEAT_EVERY);
+  const staleAfter = trust.policy.rules.stale_after * 1000;
+  tryBeat(repository, session);
+  const every = run.beatEvery ?? Math.min(BEAT_EVERY, staleAfter / BEATS_UNTIL_STALE);
+  const beats = setInterval(() => tryBeat(repository, session), every);
   const ran = await runCommand({ ...run, directory }, repository.env).finally(() => clearInterval(beats));
   const line = commandLine(ran);
   if (ran.exit_code !== 0)

@@ -9,9 +9,10 @@ import { listSome } from '../core/text/list-some.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { readKnown } from '../custody/known-sessions.ts';
-import type { Commit } from '../git/objects/store.ts';
+import type { Commit, Oid } from '../git/objects/store.ts';
 import { readThoughtFile, type ThoughtFields } from '../journal/drafts/thought-file.ts';
 import type { Session } from '../journal/sessions/registry.ts';
+import { openHere } from '../repository/everywhere/everywhere.ts';
 import { requireBranch, requireCommit } from '../repository/named-commit.ts';
 import type { Repository } from '../repository/repository.ts';
 import { readTask, type TaskDefinition } from '../repository/task-definitions.ts';
@@ -40,16 +41,20 @@ export async function planThought(
   if (given.task_id !== undefined && given.task_id !== id) throw otherTask(id, given.task_id);
   const task = await readTask(repository, trust, id);
   const commit = await requireCommit(repository, given.commit_sha ?? 'HEAD');
-  const base = given.base === undefined ? undefined : (await requireCommit(repository, given.base)).oid;
+  const base = given.no_code ? commit.oid : await givenBase(repository, given);
   const branch = await requireBranch(repository, given.branch, commit.oid);
   const account = await accountOf(repository, trust, session, commit, base);
   if (given.files_changed) assertFiles(given.files_changed, account.files_changed);
   assertDerived(given, account);
-  const { history } = await readKnown(repository, trust);
+  const { history } = await readKnown(repository, trust, await openHere(repository, trust));
   const related = given.related_thought_records ?? relatedThoughts(history, task);
   const fields = toFields(id, branch, commit, account, { ...given, related_thought_records: related });
   const kept = account.base === null ? fields : { ...fields, base: account.base };
   return { fields, kept, clock: history.clock };
+}
+
+async function givenBase(repository: Repository, { base }: ThoughtFields): Promise<Oid | undefined> {
+  return base === undefined ? undefined : (await requireCommit(repository, base)).oid;
 }
 
 function toFields(
@@ -74,6 +79,7 @@ function toFields(
     blockers,
     files_changed,
     related_thought_records,
+    ...(given.no_code ? { no_code: true } : {}),
   };
 }
 
@@ -82,7 +88,10 @@ export function readThought(path: string): ThoughtFields {
     return readThoughtFile(readFileSync(path));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined || cause instanceof HandoffError) throw cause;
-    throw new HandoffError('usage', `The thought cannot be read from ${path}: ${(cause as Error).message}`, { cause });
+    throw new HandoffError('usage', `The thought cannot be read from ${path}: ${(cause as Error).message}`, {
+      hint: 'Name a file that you may read. What it holds, and how to do without one: git handoff thought --help',
+      cause,
+    });
   }
 }
 

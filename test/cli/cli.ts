@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isolatedEnv } from '../temporary.ts';
 
-const CLI = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 if (!existsSync(CLI)) throw new Error(`${CLI} is missing. These tests run what is published: npm run build`);
 
 export interface Run {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { honestBranch, silentBranch } from '../ci/checkout.ts';
 import type { Place } from '../handoff.ts';
+import { git } from '../temporary.ts';
 import { reopen, template } from '../threats/forge.ts';
 import { errorOf, run } from './cli.ts';
 
@@ -19,6 +20,17 @@ describe('the words of gate', () => {
       expect([json.code, errorOf(json).code]).toEqual([2, 'usage']);
     },
   );
+
+  it('a root that is given, and no policy on either side: refused, whatever else the change is', async () => {
+    const place = fresh();
+    git(place.dir, 'checkout', '--quiet', '--orphan', 'bare');
+    git(place.dir, 'rm', '-r', '--quiet', '--force', '.');
+    for (const message of ['one', 'two']) git(place.dir, 'commit', '--quiet', '--allow-empty', '--message', message);
+    const range = ['--base', 'HEAD~1', '--head', 'HEAD', '--json'];
+    const { code, stdout } = gate(place, ...range, '--root', place.root);
+    expect([code, JSON.parse(stdout)]).toMatchObject([1, { pass: false, findings: [{ code: 'not_initialised' }] }]);
+    expect(gate(place, ...range).code).toBe(0);
+  });
 
   it.each([['--format=json'], ['--format', 'json']])('%j asks for JSON like --json, for failures too', (...words) => {
     const { code, stdout, stderr } = gate(fresh(), '--head', 'main', ...words);

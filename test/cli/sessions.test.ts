@@ -31,6 +31,7 @@ describe('--json', () => {
       ].sort(),
     );
     const record = {
+      identity: 'donna',
       delta_id: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       path: expect.stringMatching(/^\.handoff/),
     };
@@ -44,13 +45,13 @@ describe('--json', () => {
     expect(json(place, 'signal', 'pending', '--as', 'erin')).toMatchObject({ pending_signals: [signal] });
     expect(json(place, 'heartbeat')).toEqual({ session_id: started.session_id, state: 'active' });
     const wrapped = json(place, 'wrap', '--message', 'the end');
-    expect(Object.keys(wrapped).sort()).toEqual(['baton', 'commit', 'session_id', 'warnings']);
+    expect(Object.keys(wrapped).sort()).toEqual(['baton', 'commit', 'saved', 'session_id', 'warnings']);
     expect(Object.keys(wrapped.baton as object).sort()).toEqual(['delta_id', 'path', 'summary']);
     const picked = json(place, 'hd-exec', '--as', 'erin') as Record<string, Record<string, unknown>>;
     expect(Object.keys(picked).sort()).toEqual(
       [
         ...['session_id', 'predecessor_session_id', 'inherited_from', 'baton', 'pickup_delta_id', 'pending_signals'],
-        ...['instruction', 'warnings', 'commit', ...BUNDLE],
+        ...['instruction', 'warnings', 'commit', 'work', 'waiting', 'saved', ...BUNDLE],
       ].sort(),
     );
     expect(Object.keys(picked.baton!)).toEqual(
@@ -175,6 +176,17 @@ describe('exit codes', () => {
       expect([result.code, errorOf(result).code], args.join(' ')).toEqual([2, 'usage']);
     }
   });
+
+  it('a text that cannot be read: what to name instead', async () => {
+    const place = fresh();
+    await place.handoff.start({ as: 'donna' });
+    await place.handoff.task.add({ id: 'P0.1', title: 'one', as: 'maintainer' });
+    for (const words of [['note'], ['thought', 'P0.1']])
+      for (const file of ['none.txt', '.']) {
+        const { code, stderr } = at(place, ...words, '--file', file);
+        expect([code, stderr]).toEqual([2, expect.stringMatching(/\nhint: +Name a file that you may read/)]);
+      }
+  });
 });
 
 describe('what no record can hold', () => {
@@ -188,7 +200,7 @@ describe('what no record can hold', () => {
       [/^--type: expected text like /, 'signal', 'send', 'erin', '--type', 'Two words', 'text'],
       [/^--summary: expected one line, found "a\\nb"\./, 'wrap', '--summary', 'a\nb', '--message', 'text'],
       [/^--reason: expected one line, found /, 'wrap', '--reason', 'a\nb', '--message', 'text'],
-      [/^line 1: expected lines that end in LF, /, 'wrap', '--message', 'a\r\nb'],
+      [/^line 1: expected lines that end in LF, /, 'wrap', '--message', 'a\rb'],
     ];
     for (const [message, ...args] of WRONG) {
       const result = at(place, ...args, '--json');
@@ -232,6 +244,16 @@ describe('text arguments', () => {
     ]);
   });
 
+  it('wrap --draft prints lines, which wrap takes from a file', async () => {
+    const place = fresh();
+    await place.handoff.start({ as: 'donna' });
+    const { code, stdout } = at(place, 'wrap', '--draft');
+    expect([code, stdout.split('\n').filter((line) => line.startsWith('# ')).length]).toEqual([0, 6]);
+    expect(stdout).not.toContain('\\n');
+    writeFileSync(join(place.dir, '..', 'baton.md'), stdout);
+    expect(at(place, 'wrap', '../baton.md').stdout).toContain('not filled in');
+  });
+
   it('wrap takes a file or standard input', async () => {
     const place = fresh();
     const wraps = async (script: string) => {
@@ -266,7 +288,7 @@ describe('text output', () => {
       'donna',
     );
     says(new RegExp(`^✓ donna goes on in session ${id}\n`), 'start', '--as', 'donna');
-    says(/^✓ [0-9a-f]{12} {2}\.handoff\/sessions\/donna\/\S+\/0002-note\.yaml\n$/, 'note', 'line\nbreak');
+    says(/^✓ donna: [0-9a-f]{12} {2}\.handoff\/sessions\/donna\/\S+\/0002-note\.yaml\n$/, 'note', 'line\nbreak');
     says(/0003-wip\.yaml/, 'wip', 'open', 'k', 'half done');
     says(/0004-signal\.yaml/, 'signal', 'send', 'erin', '--type', 'question', 'which port?');
     says(
@@ -280,12 +302,9 @@ describe('text output', () => {
       ),
       'status',
     );
-    const wrapped = says(
-      new RegExp(`^✓ session ${id} is wrapped, commit [0-9a-f]{12}\n`),
-      'wrap',
-      '--message',
-      'the end',
-    );
+    const batonFile = join(place.dir, '..', 'baton.md');
+    writeFileSync(batonFile, 'the end\n');
+    const wrapped = says(new RegExp(`^✓ session ${id} is wrapped, commit [0-9a-f]{12}\n`), 'wrap', batonFile);
     const [warning, ...more] = wrapped.match(/^warning: .*$/gm)!;
     expect([warning, more]).toEqual([
       'warning: The baton lacks sections that the policy asks for: current work, progress, decisions, blockers, files, next steps',
@@ -371,7 +390,7 @@ describe('text output', () => {
     await place.handoff.start({ as: 'donna' });
     git(place.dir, 'clean', '--quiet', '-fd');
     const { code, stdout, stderr } = at(place, 'note', 'x', '--json');
-    expect([code, Object.keys(JSON.parse(stdout))]).toEqual([0, ['delta_id', 'path']]);
+    expect([code, Object.keys(JSON.parse(stdout))]).toEqual([0, ['identity', 'delta_id', 'path']]);
     expect(stderr).toMatch(/^warning: Restored from the journal.*0001-start\.yaml\n$/);
   });
 });

@@ -26,7 +26,11 @@ async function atWork(): Promise<Place & { session: string; sha: string }> {
   return { ...place, session: session_id, sha: work(place, { 'src/a.ts': 'one\n' }) };
 }
 
-const RECORD = { delta_id: expect.stringMatching(/^sha256:/), path: expect.stringMatching(/^\.handoff/) };
+const RECORD = {
+  identity: 'donna',
+  delta_id: expect.stringMatching(/^sha256:/),
+  path: expect.stringMatching(/^\.handoff/),
+};
 
 describe('--json has the keys of the contract', () => {
   it('for every verb of the writeback', async () => {
@@ -35,7 +39,7 @@ describe('--json has the keys of the contract', () => {
     const thought = json('thought', 'P0.1', 'read', 'and', 'written', '--tests', 'a, b', '--blocker', '{"type":"x"}');
     expect(thought).toMatchObject({ ...RECORD, record: { summary: 'read and written', tests_run: ['a', 'b'] } });
     expect(thought.record.blockers).toEqual([{ type: 'x' }]);
-    expect(Object.keys(thought)).toEqual(['delta_id', 'path', 'record']);
+    expect(Object.keys(thought)).toEqual(['identity', 'delta_id', 'path', 'record']);
     expect(json('review', 'P0.1', '--verdict', 'approve', '--checked', '1', 'good', '--as', 'donna')).toEqual(RECORD);
     expect(json('escalate', 'P0.1')).toMatchObject({
       task_id: 'P0.1',
@@ -46,7 +50,9 @@ describe('--json has the keys of the contract', () => {
     expect(json('reconcile', '--dry-run')).toMatchObject({ reverted: [], reinstated: [] });
     expect(json('waiver', 'HEAD', '--reason', 'x').error.code).toBe('not_entitled');
     expect(json('start', '--as', 'maintainer').session_id).toBeDefined();
-    expect(json('waiver', place.sha.slice(0, 9), '--reason', 'x')).toEqual({ ...RECORD, commit_sha: place.sha });
+    expect(json('waiver', place.sha.slice(0, 9), '--reason', 'x').error.code).toBe('ambiguous_session');
+    const waived = json('waiver', place.sha.slice(0, 9), '--reason', 'x', '--as', 'maintainer');
+    expect(waived).toEqual({ ...RECORD, identity: 'maintainer', commit_sha: place.sha });
   });
 
   it.each([

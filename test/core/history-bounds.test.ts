@@ -61,6 +61,12 @@ test('the newest 64 batons outlive any number of sessions without one', async ()
   expect(history.sessions.at(-1)!.session_id).toBe(sessionId(36));
 });
 
+test('512 batons, whoever ended a session since', async () => {
+  const history = foldBothWays(await makeSessions(600, () => [START, BATON]));
+  expect(history.batons).toHaveLength(512);
+  expect(history.batons.at(-1)!.session_id).toBe(sessionId(88));
+});
+
 describe('512 keys of work in progress, open or closed', () => {
   test('the newest', async () => {
     const sessions = await makeSessions(110, (number) => [

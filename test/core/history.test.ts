@@ -54,7 +54,7 @@ describe('a session', () => {
         ...{ last_id: last.record.id, last_seq: 3, last_at: AT, clock: 43, since_thought: 1 },
         baton: {
           ...{ delta_id: last.record.id, kind: 'baton', session_id: session.id, identity: 'donna', at: AT, clock: 43 },
-          ...{ summary: 'half way', path: last.path, next_agent: 'erin', focus: ['P0.2'] },
+          ...{ summary: 'half way', path: last.path, next_agent: 'erin', branch: null, focus: ['P0.2'] },
         },
       },
     ]);

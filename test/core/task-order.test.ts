@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dependenciesOf, isOnCycle, ringsOf, shortestCycle } from '../../src/core/task/cycle.ts';
 import { findCycle, layersOf, linkTasks, nextTasks, type OrderedTask } from '../../src/core/task/order.ts';
 import type { TaskStatus } from '../../src/core/task/state.ts';
 import { byNature } from '../../src/core/text/natural-order.ts';
@@ -108,10 +109,33 @@ describe('what to do next', () => {
     expect(layersOf(linkTasks(chain))).toHaveLength(20_000);
     const ring = chain.map((each, at) => (at === 0 ? task('T0', ['T19999']) : each));
     expect(findCycle(linkTasks(ring))).toHaveLength(20_000);
+    expect(ringsOf(dependenciesOf(chain)).size).toBe(0);
+    expect(new Set(ringsOf(dependenciesOf(ring)).values()).size).toBe(1);
+    expect(shortestCycle(dependenciesOf(ring), 'T0', ['T19999'])).toHaveLength(20_000);
   });
 });
 
 describe('a cycle', () => {
+  it('has exactly those dependencies from which the task can be reached again', () => {
+    fc.assert(
+      fc.property(graphs(true), ({ tasks }) => {
+        const dependencies = dependenciesOf(tasks);
+        const rings = ringsOf(dependencies);
+        for (const { task_id: id, depends_on } of tasks) {
+          for (const each of depends_on) {
+            const isCyclic = each === id || (dependencies.has(each) && reachable(tasks, each).has(id));
+            expect(isOnCycle(rings, id, each)).toBe(isCyclic);
+            const cycle = shortestCycle(dependencies, id, [each]);
+            expect(cycle?.slice(0, each === id ? 1 : 2) ?? null).toEqual(isCyclic ? [...new Set([id, each])] : null);
+            for (const [at, member] of (cycle ?? []).entries())
+              expect(dependencies.get(member)).toContain(cycle![(at + 1) % cycle!.length]);
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('names its members in order, from the first on, without what only waits for it', () => {
     const tasks = [task('X', ['P0.10']), task('P0.10', ['P0.9']), task('P0.9', ['P0.2']), task('P0.2', ['P0.10'])];
     expect(findCycle(linkTasks(tasks))).toEqual(['P0.2', 'P0.10', 'P0.9']);

@@ -45,7 +45,7 @@ async function isTaken(
 ): Promise<boolean> {
   const accounts = await Promise.all(since.map(([from, to]) => writer.thought(from, to)));
   const none = { waived: new Set<Oid>(), baseAccounts: [], baseWaived: new Set<Oid>() };
-  const change: Change = { ...none, base, head, isMerged: false, accounts, exempt: ['docs', '*.md'], ...more };
+  const change: Change = { ...none, base, head, isMerged: false, accounts, exempt: ['docs/', '*.md'], ...more };
   const verdict = await judgeFast(workplace.lab.courts.plain, change);
   expect(verdict).toEqual(await judgeByReference(workplace.lab.courts.plain, change));
   return passes(verdict);
@@ -151,11 +151,81 @@ describe('an exempt file that is something else elsewhere', () => {
   });
 });
 
-test('a file that nobody touches keeps its folder where it is', async () => {
-  const start = commit({ 'lib/a.txt': app(), 'lib/readme': file('read me\n') });
-  const branch = commit({ 'core/a.txt': MOVED, 'lib/readme': file('read me\n') }, start);
-  const main = commit({ 'lib/a.txt': app(), 'lib/readme': file('read me\n'), 'lib/new.txt': file('new\n') }, start);
+// As a whole the branch renames app.txt to end.txt. Between, git puts the fix into a copy of what app.txt was renamed to first.
+test('a fix that a rebase would put into code, and with the next commit into what is no code', async () => {
+  const start = commit({ 'app.txt': app() });
+  const main = commit({ 'app.txt': app({ 3: 'fixed' }) }, start);
+  const first = commit({ 'core.txt': MOVED }, start);
+  const between = commit({ 'end.txt': file('to be written\n'), 'docs/x': MOVED }, first);
+  const branch = commit({ 'end.txt': MOVED }, between);
+  expect(await isTaken(main, branch, [[start, branch]], { isMerged: true })).toBe(false);
+  const honest = commit({ 'end.txt': MOVED }, first);
+  expect(await isTaken(main, honest, [[start, honest]], { isMerged: true })).toBe(true);
+});
+
+// Where a folder is seems to be nobody's change, but git moves what one side adds there after what the other side has moved away.
+describe('a file that is exempt keeps its folder where it is', () => {
   const exempt = ['lib/readme'];
-  expect(await isTaken(main, merge(branch, main), [[start, branch]], { exempt })).toBe(true);
-  expect(await isTaken(main, branch, [[start, branch]], { exempt, isMerged: true })).toBe(true);
+  const begin = (text: string) => ({ 'lib/a.txt': app(), 'lib/readme': file(text) });
+  const moved = (text: string) => ({ 'core/a.txt': MOVED, 'lib/readme': file(text) });
+  const added = (text: string) => ({ ...begin(text), 'lib/new.txt': file('new\n') });
+  const TEXTS = [
+    ['that nobody touches', 'text\n', 'text\n', 'text\n'],
+    ['that whoever moves the code edits', 'text\n', 'moved\n', 'text\n'],
+    ['that whoever adds code edits', 'text\n', 'text\n', 'added\n'],
+    ['that both edit alike', 'text\n', 'both\n', 'both\n'],
+    ['that is emptied', 'text\n', '', 'text\n'],
+    ['that was empty', '', 'moved\n', ''],
+  ] as const;
+
+  test.each(TEXTS)('one %s', async (_, text, ofBranch, ofMain) => {
+    const start = commit(begin(text));
+    const branch = commit(moved(ofBranch), start);
+    const main = commit(added(ofMain), start);
+    expect(await isTaken(main, merge(branch, main), [[start, branch]], { exempt })).toBe(true);
+    expect(await isTaken(main, branch, [[start, branch]], { exempt, isMerged: true })).toBe(true);
+  });
+
+  test('and where it is gone, somebody decides where the new file belongs', async () => {
+    const start = commit(begin('text\n'));
+    const branch = commit({ 'core/a.txt': MOVED }, start);
+    const main = commit(added('text\n'), start);
+    expect(await isTaken(main, merge(branch, main), [[start, branch]], { exempt })).toBe(false);
+  });
+
+  test('and only while the merge has it: one that whoever merges puts there does not', async () => {
+    const start = commit({ 'lib/a.txt': app() });
+    const branch = commit({ 'core/a.txt': MOVED }, start);
+    const main = commit({ 'lib/a.txt': app(), 'lib/new.txt': file('new\n') }, start);
+    const { files } = writer.merge(branch, main)!;
+    const kept = new Map([...files].filter(([path]) => !path.endsWith('new.txt')));
+    for (const path of ['lib/new.txt', 'core/new.txt']) {
+      const head = writer.commit(new Map([...kept, [path, file('new\n')], ['lib/readme', file('text\n')]]), [
+        branch,
+        main,
+      ]);
+      expect(await isTaken(main, head, [[start, branch]], { exempt })).toBe(false);
+    }
+  });
+});
+
+// The same where only some of the names in the new folder are exempt: the folder is followed, and code gets such a name.
+describe('code that git moves to an exempt name, along with a folder', () => {
+  const exempt = ['core/*.md'];
+  const folder = (name: string, more: Record<number, string> = {}) =>
+    Object.fromEntries(['a', 'b', 'c'].map((each) => [`${name}/${each}.txt`, app({ 0: each, ...more })]));
+
+  test('is a decision that wants an account, wherever it is put, and where it is left out', async () => {
+    const start = commit(folder('lib'));
+    const branch = commit(folder('core', { 18: 'new 18' }), start);
+    const main = commit({ ...folder('lib'), 'lib/check.md': file('check\n') }, start);
+    const merged = merge(branch, main);
+    expect(writer.read(merged).has('core/check.md')).toBe(true);
+    for (const head of [merged, merge(branch, main, ['core/check.md'])]) {
+      expect(await isTaken(main, head, [[start, branch]], { exempt })).toBe(false);
+      expect(await isTaken(main, commit(folder('core', { 18: 'new 18' }), head), [[start, branch]], { exempt })).toBe(
+        false,
+      );
+    }
+  });
 });

@@ -28,10 +28,11 @@ export function openCodeMerging(merging: Merging, objects: Objects, isCode: IsCo
   const all = merging.objects;
   const treeOf = (commit: Oid): Oid => objects.commit(commit)!.tree;
   const write = (files: Files): Oid => writeFiles(all, files);
+  const codeOf = (trees: readonly Files[]): Files[] => codeIn(trees, isCode, objects.write('blob', ''));
   return {
     merge(commits, tree) {
       const parts = takingPart(objects, commits);
-      const [compared, ...code] = codeIn([tree, ...parts.map(treeOf)].map(all.files), isCode);
+      const [compared, ...code] = codeOf([tree, ...parts.map(treeOf)].map(all.files));
       const trees = new Map(parts.map((oid, at) => [oid, write(code[at]!)]));
       const copies = copyHistory(all, commits, trees);
       const merge = merging.merge(commits.map((oid) => copies.get(oid)!));
@@ -40,7 +41,7 @@ export function openCodeMerging(merging: Merging, objects: Objects, isCode: IsCo
     pick(commit, onto, tree) {
       const { parents } = objects.commit(commit)!;
       const before: Files = parents.length === 0 ? new Map() : all.files(treeOf(parents[0]!));
-      const [compared, ...code] = codeIn([all.files(tree), before, all.files(onto), all.files(treeOf(commit))], isCode);
+      const [compared, ...code] = codeOf([all.files(tree), before, all.files(onto), all.files(treeOf(commit))]);
       const [common, ours, theirs] = code.map(write);
       const merge = merging.mergeTrees(common!, ours!, theirs!);
       return merge && { ...merge, compared: compared! };
@@ -84,10 +85,10 @@ function copyHistory(objects: Objects, commits: readonly Oid[], trees: ReadonlyM
 }
 
 /**
- * Without `.handoff`, and without every exempt file that not all of these have alike; if one of them has something else there, or
- * beneath, or in the place of a folder that it is in, a submodule stands for the file.
+ * Without `.handoff`, and with an empty file for every exempt one that not all of these have alike; if one of them has something
+ * else there, or beneath, or in the place of a folder that it is in, a submodule stands for the file.
  */
-function codeIn(trees: readonly Files[], isCode: IsCode): Files[] {
+function codeIn(trees: readonly Files[], isCode: IsCode, empty: Oid): Files[] {
   const isExempt = (path: string, { mode }: Entry): boolean =>
     isRegular(mode) && !isCode(path, new Map([[path, { mode, oid: '' }]]), new Map());
   const isSame = (path: string, { mode, oid }: Entry): boolean =>
@@ -98,6 +99,7 @@ function codeIn(trees: readonly Files[], isCode: IsCode): Files[] {
       if (path === '.handoff' || path.startsWith('.handoff/')) continue;
       if (!isExempt(path, entry) || isSame(path, entry)) code.set(path, entry);
       else if (trees.some((other) => hasElse(other, path))) code.set(path, { mode: '160000', oid: entry.oid });
+      else code.set(path, { mode: '100644', oid: empty });
     }
     return code;
   });

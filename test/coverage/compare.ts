@@ -45,7 +45,7 @@ export async function compareHistories({ lab, open }: Workplace, seeds: Iterable
       const slow = await judgeByReference(lab.courts[court], step);
       assertSame(`seed ${seed}, step ${at}, ${court}: ${[...step.kinds].join(', ')}`, fast, slow);
       assertNotRogue(`seed ${seed}, step ${at}`, step, fast);
-      const verdict = fast.isMergedUnlike ? 'would be merged unlike' : passes(fast) ? 'passes' : 'is refused';
+      const verdict = fast.isLandedUnlike ? 'would land unlike' : passes(fast) ? 'passes' : 'is refused';
       for (const kind of [...step.kinds, court, verdict]) count(tally, kind);
     }
   }
@@ -80,5 +80,5 @@ export const KINDS = [
   ...['conflict', 'evil merge', 'rogue commit', 'waiver', 'thought of the base', 'forgotten thought'],
   ...['lines', 'rename', 'add', 'delete', 'mode', 'exempt', 'folder', 'link', 'docs/link.md', 'image.bin', 'library'],
   ...['copy', 'edited copy', 'removed copy', 'moved aside', 'moved back', 'criss-cross'],
-  ...['plain', 'hostile', 'pruned', 'passes', 'is refused', 'would be merged unlike'],
+  ...['plain', 'hostile', 'pruned', 'passes', 'is refused', 'would land unlike'],
 ] as const;

@@ -24,10 +24,11 @@ function isUnlikeFile(files: Files, path: string): boolean {
   return [...files.keys()].some((other) => other.startsWith(`${path}/`) || path.startsWith(`${other}/`));
 }
 
-/** A path or a folder; for files only if its last name has a `*`, or if it names a file at B. */
+/** For folders too if it ends in a slash or in two stars, or if it has no `*` and names a folder at B. */
 function toExpression(pattern: string, atBase: Files): RegExp {
   const names = pattern.replace(/\/$/, '').split('/');
-  const isFile = names.at(-1)!.includes('*') || atBase.has(names.join('/'));
+  const isFolderAtBase = [...atBase.keys()].some((path) => path.startsWith(`${names.join('/')}/`));
+  const isFile = !(pattern.endsWith('/') || names.at(-1) === '**' || (isFolderAtBase && !pattern.includes('*')));
   const source = names.map((name, at) => {
     if (name === '**') return at === names.length - 1 ? '.*' : '(?:[^/]+/)*';
     const part = name.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^/]*');

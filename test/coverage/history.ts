@@ -98,7 +98,7 @@ async function makeStep(making: Making): Promise<Step> {
     waived: new Set(isOldWaiver ? [] : waived),
     baseAccounts: [...making.thoughts, ...older],
     baseWaived: new Set([...making.waived, ...(isOldWaiver ? waived : [])]),
-    exempt: ['docs'],
+    exempt: [random.one(['docs/', 'docs'])],
     kinds: making.kinds,
     isRogue: (landing.isRogue ?? false) && waived.length === 0,
   };

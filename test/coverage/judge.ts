@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS, openBudget } from '../../src/core/budget.ts';
 import type { Account } from '../../src/core/writeback/account.ts';
 import { namedPaths } from '../../src/core/writeback/exemption.ts';
 import { codeBy } from '../../src/gate/coverage/code.ts';
-import { judgeForgeMerge } from '../../src/gate/coverage/forge-merge.ts';
+import { judgeForge } from '../../src/gate/coverage/forge/forge.ts';
 import { judgeWriteback } from '../../src/gate/writeback.ts';
 import type { Range, RangeCommit } from '../../src/git/refs/range.ts';
 import type { Court } from './lab.ts';
@@ -30,7 +30,7 @@ export interface Verdict {
   unclaimed: string[];
   covers: Record<string, string[]>;
   anchored: string[];
-  isMergedUnlike: boolean;
+  isLandedUnlike: boolean;
 }
 
 const NOTHING: Range = { commits: [], boundary: new Set() };
@@ -42,7 +42,7 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
   const treeOf = (oid: Oid): Oid => objects.commit(oid)!.tree;
   const beginnings = isAhead || !isMerged ? [base] : mergeBases(objects, base, head);
   const [before, after] = [base, head].map((oid) => objects.files(treeOf(oid))) as [Files, Files];
-  const named = { patterns: exempt, files: new Set(namedPaths(exempt).filter((path) => before.has(path))) };
+  const named = { patterns: exempt, folders: new Set(namedPaths(exempt).filter((path) => hasFolder(before, path))) };
   const { findings, covers, isAnchored } = await judgeWriteback(repository, {
     base,
     head,
@@ -65,9 +65,9 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
       return a?.mode === b?.mode && a?.oid === b?.oid;
     },
   });
-  const codeOf = codeBy(named.patterns, named.files);
-  const merge = { base, head, mergeBases: beginnings };
-  const merged = isAhead || !isMerged ? [] : await judgeForgeMerge(comparer, codeOf, merge);
+  const codeOf = codeBy(named.patterns, named.folders);
+  const forge = { base, head, mergeBases: mergeBases(objects, base, head), range };
+  const landed = isAhead || !isMerged ? [] : await judgeForge(comparer, codeOf, forge);
   const anchored = new Set<Account>();
   for (const account of accounts) if (await isAnchored(account)) anchored.add(account);
   const arriving = new Set(range.commits.map(({ oid }) => oid));
@@ -78,8 +78,12 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
     unclaimed: findings.flatMap(({ code, path }) => (code === 'files_uncovered' ? path! : [])).sort(),
     covers: toLists(covers),
     anchored: namesOf(anchored, accounts, ancestorsOf(objects, base)),
-    isMergedUnlike: merged.length > 0,
+    isLandedUnlike: landed.length > 0,
   };
+}
+
+function hasFolder(files: Files, path: string): boolean {
+  return [...files.keys()].some((each) => each.startsWith(`${path}/`));
 }
 
 /** What one commit has and another has not, without a process. */
@@ -114,7 +118,7 @@ export async function judgeByReference(court: Court, change: Change): Promise<Ve
     unclaimed: answer.unclaimed.toSorted(),
     covers: toLists(answer.covers),
     anchored: namesOf(answer.anchored, change.accounts, ancestorsOf(objects, change.base)),
-    isMergedUnlike: answer.isMergedUnlike,
+    isLandedUnlike: answer.isLandedUnlike,
   };
 }
 
@@ -129,6 +133,6 @@ function namesOf(anchored: ReadonlySet<Account>, accounts: readonly Account[], b
   return asked.map(({ delta_id }) => delta_id);
 }
 
-export function passes({ open, undone, unclaimed, isMergedUnlike }: Verdict): boolean {
-  return open.length + undone.length + unclaimed.length === 0 && !isMergedUnlike;
+export function passes({ open, undone, unclaimed, isLandedUnlike }: Verdict): boolean {
+  return open.length + undone.length + unclaimed.length === 0 && !isLandedUnlike;
 }

@@ -2,12 +2,21 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isolatedEnv } from '../temporary.ts';
-import { ancestorsOf, type Commit, mergeBases, type Objects, type Oid, openObjects, writeCommit } from './objects.ts';
+import {
+  ancestorsOf,
+  type Commit,
+  type Entry,
+  mergeBases,
+  type Objects,
+  type Oid,
+  openObjects,
+  writeCommit,
+} from './objects.ts';
 
 export interface Merge {
   tree: Oid;
-  /** Every path that git reports in conflict, with the modes that it has on the sides that have it. */
-  conflicts: ReadonlyMap<string, readonly string[]>;
+  /** Every path that git reports in conflict, as the sides have it that have it. */
+  conflicts: ReadonlyMap<string, readonly Entry[]>;
 }
 
 /** SPEC §10.4 "to merge": with the objects, and nothing else that could have a say. */
@@ -92,10 +101,10 @@ function mergeTwo(bare: string, objects: Objects, ours: Oid, theirs: Oid): Merge
     .toString('utf8')
     .split('\0')
     .filter((each) => each !== '');
-  const conflicts = new Map<string, string[]>();
+  const conflicts = new Map<string, Entry[]>();
   for (const entry of entries) {
-    const [, mode, path] = /^(\d+) [0-9a-f]+ \d\t(.*)$/s.exec(entry)!;
-    conflicts.set(path!, [...(conflicts.get(path!) ?? []), mode!]);
+    const [, mode, oid, path] = /^(\d+) ([0-9a-f]+) \d\t(.*)$/s.exec(entry)!;
+    conflicts.set(path!, [...(conflicts.get(path!) ?? []), { mode: mode!, oid: oid! }]);
   }
   return status === 1 && conflicts.size === 0 ? null : { tree: tree!, conflicts };
 }

@@ -6,6 +6,7 @@ import { type Change, judgeFast, passes, type Verdict } from './judge.ts';
 import type { CourtName } from './lab.ts';
 import type { Oid } from './objects.ts';
 import type { Random } from './random.ts';
+import { assertRebasedAlike } from './rebase-promise.ts';
 import type { Writer } from './writer.ts';
 
 // What must hold however coverage is computed: none of it knows SPEC's steps.
@@ -24,7 +25,7 @@ interface Work {
 type Judged = Pick<Change, 'base' | 'head'> & Partial<Change>;
 
 const NOBODY = { accounts: [], waived: new Set<Oid>(), baseAccounts: [], baseWaived: new Set<Oid>() };
-const PLAIN = { isMerged: false, exempt: ['docs'], ...NOBODY };
+const PLAIN = { isMerged: false, exempt: ['docs/'], ...NOBODY };
 
 async function work(workplace: Workplace, seed: number, atLeast = 1): Promise<Work> {
   const { random, writer } = workplace.open(seed);
@@ -142,6 +143,7 @@ export const PROMISES: readonly [string, Promised][] = [
     },
   ],
   ['what is no code does not change what becomes of code, whatever is merged with what', assertCodeAlone],
+  ['a rebase is judged as though each of its picks was made', assertRebasedAlike],
 ];
 
 const COURTS: readonly CourtName[] = ['plain', 'hostile', 'pruned'];

@@ -1,11 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { byNewest } from '../../src/core/session/newest.ts';
 import type { Account } from '../../src/core/writeback/account.ts';
 import type { Changes } from '../../src/git/changes/changes.ts';
+import { isolatedEnv } from '../temporary.ts';
 import { type CodeMerge, type CodeMerging, openCodeMerging } from './code-alone.ts';
 import { exemptPaths, type IsCode } from './exempt.ts';
 import { isPatchAtOnePlace, standsAtOnePlace } from './hunks.ts';
 import type { Merge, Merging } from './merging.ts';
-import { ancestorsOf, type Commit, type Files, mergeBases, type Objects, type Oid } from './objects.ts';
+import { ancestorsOf, type Commit, type Entry, type Files, mergeBases, type Objects, type Oid } from './objects.ts';
 
 /** What is judged: SPEC §10.4 as one question. */
 export interface Question {
@@ -37,8 +39,8 @@ export interface Answer {
   unclaimed: string[];
   /** M72: what B has and H drops. */
   undone: Oid[];
-  /** H is to be merged, and that would give other code than merging code alone. */
-  isMergedUnlike: boolean;
+  /** H is to be merged or rebased, and that would give other code than the same with code alone. */
+  isLandedUnlike: boolean;
 }
 
 /** Slow and obvious: SPEC §10.4, step by step. */
@@ -108,7 +110,15 @@ export async function judgeSlowly(question: Question): Promise<Answer> {
   const unclaimed = unclaimedPaths(here, { accounts: claiming, waived, byGit });
   const isFound = (account: Account) => found.has(account) || findByGit(here, candidates, account) !== null;
   const anchored = anchoredAmong(here, elsewhere.filter(isFound));
-  return { changes, covers, open, anchored, unclaimed, undone: undoneBy(here), isMergedUnlike: isMergedUnlike(here) };
+  return {
+    changes,
+    covers,
+    open,
+    anchored,
+    unclaimed,
+    undone: undoneBy(here),
+    isLandedUnlike: isMergedUnlike(here) || isRebasedUnlike(here),
+  };
 }
 
 /** What can be told of commits without comparing them. */
@@ -208,9 +218,10 @@ function differing({ isCode }: Here, before: Files, after: Files): Changed {
 function conflictsOf({ isCode, merging }: Here, { tree, conflicts }: Merge): Changed {
   const files = merging.objects.files(tree);
   const paths = [...conflicts].filter(([path]) => !path.startsWith('.handoff/'));
-  const sides = (path: string, modes: readonly string[]) =>
-    modes.map((mode): Files => new Map([[path, { mode, oid: '' }]]));
-  return new Map(paths.map(([path, modes]) => [path, sides(path, modes).some((side) => isCode(path, side, files))]));
+  const empty = merging.objects.write('blob', '');
+  const isCodeIn = (path: string, entry: Entry): boolean =>
+    entry.oid !== empty || isCode(path, new Map([[path, entry]]), files);
+  return new Map(paths.map(([path, entries]) => [path, entries.some((entry) => isCodeIn(path, entry))]));
 }
 
 /** "A merge or a pick is a tree if it is clean and no code differs." */
@@ -529,4 +540,27 @@ function isMergedUnlike(here: Here): boolean {
   const merge = merging.merge([base, head]);
   if (merge && merge.conflicts.size > 0) return false;
   return !merge || !isTree(here, code.merge([base, head], merge.tree));
+}
+
+/** The same of a rebase: what has one parent is picked, commit by commit, with what B has too and without it. */
+function isRebasedUnlike(here: Here): boolean {
+  const { isMerged, objects, behindHead, base, head, arriving, merging } = here;
+  if (!isMerged || behindHead.has(base) || mergeBases(objects, base, head).length === 0) return false;
+  const single = arriving.filter((oid) => isPlain(objects.commit(oid)!));
+  const args = ['-C', merging.dir, 'rev-list', '--cherry-pick', '--right-only', '--no-merges', `${base}...${head}`];
+  const kept = spawnSync('git', args, { env: isolatedEnv, encoding: 'utf8' }).stdout.split('\n');
+  return [single, single.filter((oid) => kept.includes(oid))].some((commits) => arePickedUnlike(here, commits));
+}
+
+function arePickedUnlike(here: Here, commits: readonly Oid[]): boolean {
+  const { objects, base, merging, code } = here;
+  const treeOf = (oid: Oid | undefined): Oid => (oid ? objects.commit(oid)!.tree : merging.objects.write('tree', ''));
+  let onto = treeOf(base);
+  for (const oid of commits) {
+    const merge = merging.mergeTrees(treeOf(objects.commit(oid)!.parents[0]), onto, treeOf(oid));
+    if (merge && merge.conflicts.size > 0) return false;
+    if (!merge || !isTree(here, code.pick(oid, onto, merge.tree))) return true;
+    onto = merge.tree;
+  }
+  return false;
 }

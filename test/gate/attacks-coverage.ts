@@ -651,6 +651,39 @@ export const EXEMPT: Scenario[] = [
     },
   },
   {
+    name: 'a folder under the name of an exempt file, which was removed in a change before',
+    threat: 69,
+    expect: UNLISTED,
+    build(place) {
+      exempted(place, () => rmSync(join(place.dir, 'NOTES.md')));
+      const base = headOf(place.dir);
+      code(place, { 'NOTES.md/evil.ts': 'evil\n' });
+      return { base };
+    },
+  },
+  {
+    name: 'a folder under the name of an exempt file that has never been there',
+    threat: 69,
+    isVariant: true,
+    expect: UNLISTED,
+    build(place) {
+      policy(place, { exempt: ['LICENSE'] });
+      branch(place, 'feature');
+      code(place, { 'LICENSE/evil.ts': 'evil\n' });
+    },
+  },
+  {
+    name: 'a folder under a name that is exempt in every folder',
+    threat: 69,
+    isVariant: true,
+    expect: UNLISTED,
+    build(place) {
+      policy(place, { exempt: ['**/package-lock.json'] });
+      branch(place, 'feature');
+      code(place, { 'x/package-lock.json/evil.test.ts': 'evil\n' });
+    },
+  },
+  {
     name: 'a file in a folder that is exempt, which becomes a folder',
     threat: 69,
     expect: UNLISTED,

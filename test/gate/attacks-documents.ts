@@ -14,7 +14,7 @@ import {
   type Scenario,
   taskFields,
 } from './scenario.ts';
-import { put, second, secondKey, twoMaintainers } from './two-maintainers.ts';
+import { proposeKeys, put, second, secondKey, signAlong, throwaways, twoMaintainers } from './two-maintainers.ts';
 
 const SECOND = 'identities/second/identity.yaml';
 
@@ -307,6 +307,44 @@ const JUNK = `${'A'.repeat(86)}==`;
 
 /** Signatures, and what waits for them: THREATS 68. */
 export const LINES: Scenario[] = [
+  {
+    name: 'a maintainer whose lines one of two fills up, with keys of a policy that only they propose',
+    threat: 68,
+    expect: 'signer_unknown',
+    async build(place) {
+      await twoMaintainers(place);
+      branch(place, 'feature');
+      const keys = throwaways(200);
+      proposeKeys(place, keys);
+      signAlong(place, 'maintainer', keys);
+    },
+  },
+  {
+    name: 'a maintainer without the signature of a key that is being rotated',
+    threat: 68,
+    expect: 'signature_invalid',
+    async build(place) {
+      await twoMaintainers(place);
+      const path = 'identities/maintainer/identity.yaml';
+      const before = readDocument(place, path);
+      await open(place).handoff.identity.rotate({ name: 'second' });
+      branch(place, 'feature');
+      put(place, path, before);
+    },
+  },
+  {
+    name: 'a task without the signature of a key that was rotated since',
+    threat: 68,
+    isVariant: true,
+    expect: 'signature_invalid',
+    async build(place) {
+      await taskOfTwo(place);
+      await open(place).handoff.identity.rotate({ name: 'second' });
+      await open(place).handoff.policy.sign({ as: 'maintainer' });
+      branch(place, 'feature');
+      put(place, 'tasks/P0.5.yaml', readDocument(place, 'tasks/P0.5.yaml').replace(/ {2}- second .*\n/, ''));
+    },
+  },
   {
     name: 'a task without one of its signatures',
     threat: 68,

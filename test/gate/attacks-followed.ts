@@ -137,7 +137,7 @@ function setModes({ dir }: Place, mode: { file: string; folder: string }): void 
   git(dir, 'reset', '--quiet', '--hard', git(dir, 'commit-tree', ...parents, '-m', 'docs', rawTree(dir, entries)));
 }
 
-const ODD = { '100664': '40000', '100600': '40000', '100644': '40755' };
+const ODD = { '1777777777777777777777100644': '40000', '100664': '40000', '100600': '40000', '100644': '40755' };
 
 export const FOLLOWED: Scenario[] = [
   ...Object.entries(ODD).map(

@@ -75,15 +75,31 @@ function modules(folder: string, more: Record<number, string> = {}): Record<stri
   );
 }
 
-async function loseNewFile(place: Place): Promise<void> {
+async function movedModules(place: Place): Promise<void> {
   const { dir } = place;
-  policy(place, { exempt: ['docs/**'] });
   code(place, modules('lib'));
   await accountedBranch(place, () => {
     git(dir, 'mv', 'lib', 'core');
     for (const [path, text] of Object.entries(modules('core', { 30: 'x\n' }))) writeBytes(dir, path, text);
     git(dir, 'add', 'core');
   });
+}
+
+/** Where the code has gone, some names are exempt. Git takes a new file along, to such a name, and asks. */
+async function loseByName(place: Place): Promise<void> {
+  policy(place, { exempt: ['core/*.md'] });
+  await movedModules(place);
+  checkout(place, 'main');
+  code(place, { 'lib/check.md': 'what the build reads\n' });
+  checkout(place, 'feature');
+  mergeAsWritten(place, 'main');
+  remove(place, 'core/check.md');
+}
+
+async function loseNewFile(place: Place): Promise<void> {
+  const { dir } = place;
+  policy(place, { exempt: ['docs/**'] });
+  await movedModules(place);
   checkout(place, 'main');
   code(place, { 'lib/check.ts': 'a check that everything needs\n' });
   checkout(place, 'feature');
@@ -165,6 +181,12 @@ export const LOST: Scenario[] = [
     threat: 69,
     expect: MISSING,
     build: loseNewFile,
+  },
+  {
+    name: 'a new file that git puts under an exempt name, as it follows a folder, and which is removed',
+    threat: 69,
+    expect: MISSING,
+    build: loseByName,
   },
   {
     name: 'a decision about a removed file that git does not ask for, as it takes a file in .handoff for it',

@@ -1,5 +1,5 @@
 import { usual } from './ready.ts';
-import { branch, checkout, policy, type Scenario } from './scenario.ts';
+import { branch, checkout, defined, merge, policy, type Scenario, waiting } from './scenario.ts';
 import { CHANGE, FINISHED, many, nothing, REVIEW, remark, told, under, verdictOn, WORK } from './tasks.ts';
 
 /** More than any list of a history holds. */
@@ -200,6 +200,64 @@ export const SUPERSEDED: Scenario[] = [
       told(place, [under(4, WORK)], { clock: 50, identity: 'erin' });
       branch(place, 'feature');
       told(place, [under(4, await remark(place)), under(4, FINISHED)], { clock: 60 });
+    },
+  },
+];
+
+/** Tasks that wait for each other: nobody could begin them. */
+export const CIRCLES: Scenario[] = [
+  {
+    name: 'two maintainers, each with one half of a cycle',
+    expect: 'task_cycle',
+    build(place) {
+      for (const id of ['A', 'B']) defined(place, id);
+      branch(place, 'feature');
+      waiting(place, 'A', ['B']);
+      checkout(place, 'main');
+      waiting(place, 'B', ['A']);
+      checkout(place, 'feature');
+    },
+  },
+  {
+    name: 'the same, merged before it is pushed',
+    expect: 'task_cycle',
+    build(place) {
+      for (const id of ['A', 'B']) defined(place, id);
+      branch(place, 'feature');
+      waiting(place, 'A', ['B']);
+      checkout(place, 'main');
+      waiting(place, 'B', ['A']);
+      checkout(place, 'feature');
+      merge(place, 'main');
+    },
+  },
+  {
+    name: 'a new task that closes a cycle of three, of which one had been waiting for it',
+    expect: 'task_cycle',
+    build(place) {
+      defined(place, 'A', ['LATER']);
+      defined(place, 'B', ['A']);
+      branch(place, 'feature');
+      defined(place, 'LATER', ['B']);
+    },
+  },
+  {
+    name: 'a task that waits for itself',
+    expect: 'task_cycle',
+    build(place) {
+      branch(place, 'feature');
+      defined(place, 'A', ['A']);
+    },
+  },
+  {
+    name: 'a second cycle, by a task that is on one already',
+    expect: 'task_cycle',
+    build(place) {
+      defined(place, 'A', ['B']);
+      defined(place, 'B', ['A']);
+      defined(place, 'C', ['A']);
+      branch(place, 'feature');
+      waiting(place, 'A', ['B', 'C']);
     },
   },
 ];

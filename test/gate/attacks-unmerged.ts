@@ -4,17 +4,19 @@ import { fixOnMain, renamedApp } from './attacks-lost.ts';
 import { edited } from './ground.ts';
 import { branch, type Change, checkout, code, merge, policy, type Scenario, staged } from './scenario.ts';
 
-// A branch that does not have main behind it is judged in CI, and then a forge merges it, and nobody looks at what git makes of it.
+// A branch that does not have main behind it is judged in CI, and then a forge merges or squashes it, and nobody looks at what git makes of it.
 
-/** What the forge is about to do to a file. */
-function afterMerge({ dir }: Place, head: string, path: string): string {
-  git(dir, 'checkout', '--quiet', '--detach', 'main');
-  git(dir, 'merge', '--quiet', '--no-edit', '--no-ff', head);
-  return git(dir, 'show', `HEAD:${path}`);
-}
+/** A squash has the tree of the merge. */
+const WAYS = [['--no-edit', '--no-ff'], ['--squash']];
 
-function assert(isSo: boolean): void {
-  if (!isSo) throw new Error('the merge of the forge does not do it');
+/** What the forge is about to do to a file, whichever button is pressed. */
+function assertLanded({ dir }: Place, head: string, path: string, isSo: (text: string) => boolean): void {
+  for (const way of WAYS) {
+    git(dir, 'checkout', '--quiet', '--detach', 'main');
+    git(dir, 'merge', '--quiet', ...way, head);
+    if (!isSo(git(dir, 'show', `:${path}`))) throw new Error(`the forge does not do it with ${way}`);
+    git(dir, 'reset', '--quiet', '--hard');
+  }
 }
 
 /** A copy of the code came to main and went, as files that ask for no account do. The branch has changed it. */
@@ -28,7 +30,7 @@ function changeByForge(place: Place, decoy: string): Change {
   checkout(place, 'main');
   merge(place, '--no-ff', 'decoy');
   staged(place, () => git(dir, 'rm', '--quiet', '--', decoy), 'docs: not needed');
-  assert(afterMerge(place, 'edited', 'src/app.ts').includes('evil'));
+  assertLanded(place, 'edited', 'src/app.ts', (text) => text.includes('evil'));
   return { head: 'edited' };
 }
 
@@ -36,7 +38,7 @@ async function loseByForge(place: Place, copy: string): Promise<Change> {
   await renamedApp(place);
   fixOnMain(place);
   code(place, { [copy]: edited({}) }, 'docs');
-  assert(!afterMerge(place, 'feature', 'src/core.ts').includes('fix'));
+  assertLanded(place, 'feature', 'src/core.ts', (text) => !text.includes('fix'));
   return { head: 'feature' };
 }
 

@@ -10,13 +10,16 @@ import { CUTOFFS, LEDGERS, PROOFS } from './attacks-ledger.ts';
 import { LOST } from './attacks-lost.ts';
 import { NAMED_LIKE } from './attacks-names.ts';
 import { OBJECTS } from './attacks-objects.ts';
+import { REBASED } from './attacks-rebased.ts';
 import { REPLAYED, TAKEN_BACK } from './attacks-records.ts';
 import { DEPENDENTS, RETIRED } from './attacks-revoked.ts';
+import { FAILED_RUNS, NO_EVIDENCE } from './attacks-runs.ts';
 import { SQUATTERS } from './attacks-squatted.ts';
-import { PUSHED_OUT, SUPERSEDED, UNSEEN } from './attacks-tasks.ts';
+import { CIRCLES, PUSHED_OUT, SUPERSEDED, UNSEEN } from './attacks-tasks.ts';
 import { KEYS, POLICIES } from './attacks-trust.ts';
 import { UNMERGED } from './attacks-unmerged.ts';
 import { UNSIGNED } from './attacks-unsigned.ts';
+import { WAITING } from './attacks-waiting.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Every adversarial pull request, by what it plays with. */
@@ -27,6 +30,7 @@ export const ATTACKS: Readonly<Record<string, Scenario[]>> = {
   'what git takes for a rename': FOLLOWED,
   'code that git takes out of the code': LOST,
   'what the merge of a forge would do': UNMERGED,
+  'what the rebase of a forge would do': REBASED,
   'code that was taken back': BACK_AGAIN,
   'half of a change': [...HALVES, ...PICKED_EARLIER],
   'ids of other code': FALSE_IDS,
@@ -41,12 +45,16 @@ export const ATTACKS: Readonly<Record<string, Scenario[]>> = {
   'a review that is missing': NO_REVIEW,
   'evidence that junk pushes out': PUSHED_OUT,
   'a review that comes too late to be asked for': UNSEEN,
+  'runs that failed': FAILED_RUNS,
+  'evidence that is none': NO_EVIDENCE,
   'sessions that were superseded': SUPERSEDED,
+  'tasks that wait for each other': CIRCLES,
   'keys and identities': KEYS,
   policies: POLICIES,
   'one maintainer of two': ONE_OF_TWO,
   'versions that nobody can follow': VERSIONS,
   'signatures, and what waits for them': LINES,
+  'what waits, flooded and taken away': WAITING,
   'what falls with a key': DEPENDENTS,
   'keys that were retired': RETIRED,
   'what nobody signs': UNSIGNED,

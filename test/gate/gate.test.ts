@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Place } from '../handoff.ts';
@@ -23,9 +23,24 @@ import {
 
 const place = template();
 
+test('a branch behind, in which git can follow nothing, is neither merged nor picked', async () => {
+  const here = place();
+  await honestBranch(here);
+  code(here, { 'docs/a.md': 'a\n', 'src/a.ts': 'A\n' });
+  git(here.dir, 'checkout', '--quiet', 'main');
+  code(here, { 'src/main.ts': 'main\n' });
+  git(here.dir, 'rm', '--quiet', 'src/main.ts');
+  code(here, { 'src/more.ts': 'more\n' });
+  const trace = join(here.dir, '..', 'trace');
+  await reopen(here, here.dir, { ...here.env, GIT_TRACE: trace }).handoff.gate({ base: 'main', head: 'feature' });
+  const started = [...readFileSync(trace, 'utf8').matchAll(/built-in: git (\S+)/g)].map(([, command]) => command);
+  expect(started).not.toContain('merge-tree');
+  expect(started.filter((command) => command === 'diff-tree')).toHaveLength(3); // one for changes, two for what may be followed
+});
+
 test('a base that is no commit: what to give where there is no remote', async () => {
   const here = place();
-  const hints = { 'origin/main': '--base main', 'refs/remotes/up/release/2': '--base release/2' };
+  const hints = { 'origin/main': '--base refs/heads/main', 'refs/remotes/up/release/2': '--base refs/heads/release/2' };
   for (const [base, instead] of Object.entries(hints))
     await expect(judge(here, base)).rejects.toMatchObject({
       code: 'usage',
@@ -38,7 +53,22 @@ test('a base that is no commit: what to give where there is no remote', async ()
     expect(error.hint).not.toContain('--base');
   }
   const head = await judge(here, 'main', 'origin/feature').catch((thrown) => thrown);
-  expect(head).toMatchObject({ code: 'usage', message: 'There is no commit named "origin/feature"' });
+  const hint = expect.stringContaining('git branch --all');
+  expect(head).toMatchObject({ code: 'usage', message: 'There is no commit named "origin/feature"', hint });
+});
+
+test('a base that a tag is called by too: the hint has the full name', async () => {
+  const here = place();
+  for (const tag of ['main', 'origin/main']) git(here.dir, 'tag', tag);
+  git(here.dir, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
+  for (const [base, full] of [
+    ['main', 'refs/heads/main'],
+    ['origin/main', 'refs/remotes/origin/main'],
+  ] as const) {
+    const hint = `Say which one, in full: ${full}`;
+    await expect(judge(here, base)).rejects.toMatchObject({ code: 'usage', hint });
+    expect((await judge(here, full)).pass).toBe(true);
+  }
 });
 
 describe('code with its writeback', () => {

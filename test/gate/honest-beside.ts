@@ -1,4 +1,6 @@
-import type { Place } from '../handoff.ts';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Place, writeBytes } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { fixOnMain, renamedApp } from './attacks-lost.ts';
 import { edited } from './ground.ts';
@@ -36,7 +38,77 @@ async function madeCode(place: Place): Promise<void> {
   session(place, [START, await thoughtSince(place, base), BATON]);
 }
 
+/** A text that asks for no account, in the folder of the code. */
+function readme(place: Place): void {
+  policy(place, { exempt: ['**/*.md'] });
+  code(place, { 'src/README.md': 'The application.\n' });
+}
+
+/** All code of a folder is somewhere else now. The text stays where it was, and says so. */
+function moveCode({ dir }: Place): void {
+  mkdirSync(join(dir, 'lib'));
+  for (const name of ['app', 'lib', 'old']) git(dir, 'mv', `src/${name}.ts`, `lib/${name}.ts`);
+  writeBytes(dir, 'src/README.md', 'It is in lib/ now.\n');
+  git(dir, 'add', 'src/README.md');
+}
+
+/** Main moves the code, and a branch has a new file where it was. */
+async function keptByText(place: Place): Promise<void> {
+  readme(place);
+  await honestBranch(place, 'feature', { 'src/new.ts': 'new\n' });
+  checkout(place, 'main');
+  staged(place, () => moveCode(place));
+  checkout(place, 'feature');
+}
+
+/** The other way: the branch moves the code, and the new file is on main. */
+async function movedBesideText(place: Place): Promise<void> {
+  readme(place);
+  const base = headOf(place.dir);
+  branch(place, 'feature');
+  staged(place, () => moveCode(place));
+  session(place, [START, await thoughtSince(place, base), BATON]);
+  checkout(place, 'main');
+  code(place, { 'src/new.ts': 'new\n' });
+  checkout(place, 'feature');
+}
+
 export const BESIDE: Scenario[] = [
+  {
+    name: 'a new file in a folder whose code main has moved, and which an edited exempt file keeps in its place',
+    async build(place) {
+      await keptByText(place);
+      merge(place, 'main');
+    },
+  },
+  {
+    name: 'the same, yet to be merged',
+    isLocal: true,
+    build: keptByText,
+  },
+  {
+    name: 'code moved out of a folder that an edited exempt file keeps in its place, where main has a new file',
+    async build(place) {
+      await movedBesideText(place);
+      merge(place, 'main');
+    },
+  },
+  {
+    name: 'code moved out of such a folder, yet to be merged',
+    isLocal: true,
+    build: movedBesideText,
+  },
+  {
+    name: 'a new file in such a folder, where an exempt file has come while the code went',
+    async build(place) {
+      policy(place, { exempt: ['**/*.md'] });
+      await honestBranch(place, 'feature', { 'src/new.ts': 'new\n' });
+      checkout(place, 'main');
+      staged(place, () => moveCode(place));
+      checkout(place, 'feature');
+      merge(place, 'main');
+    },
+  },
   {
     name: 'an exempt file that main has made code of, changed where it was, accounted for',
     build: madeCode,

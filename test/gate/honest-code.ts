@@ -414,7 +414,7 @@ export const CONTENTS: Scenario[] = [
   {
     name: 'an update of dependencies by a bot, in what is exempt',
     build(place) {
-      policy(place, { exempt: ['package-lock.json', 'vendor/**', '*.lock', 'docs'] });
+      policy(place, { exempt: ['package-lock.json', 'vendor/**', '*.lock', 'docs/'] });
       branch(place, 'bump');
       code(place, {
         'package-lock.json': '{}\n',

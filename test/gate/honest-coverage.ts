@@ -345,6 +345,7 @@ export const DECIDED: Scenario[] = [
     name: 'files of any kind in a folder that is exempt, and one that is run',
     build(place) {
       policy(place, { exempt: ['docs'] });
+      code(place, { 'docs/guide.md': 'guide\n' });
       branch(place, 'feature');
       writeBytes(place.dir, 'docs/build.sh', 'true\n');
       staged(place, () => {

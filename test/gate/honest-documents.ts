@@ -16,7 +16,7 @@ import {
   type Scenario,
   taskFields,
 } from './scenario.ts';
-import { second, secondKey, twoMaintainers } from './two-maintainers.ts';
+import { second, secondKey, signAlong, throwaways, twoMaintainers } from './two-maintainers.ts';
 
 const SECOND = 'identities/second/identity.yaml';
 const DONNA = 'identities/donna/identity.yaml';
@@ -48,17 +48,6 @@ export const TWO_MAINTAINERS: Scenario[] = [
       await open(place).handoff.identity.add({ name: 'third', role: 'maintainer', as: 'maintainer' });
       branch(place, 'feature');
       await open(place).handoff.policy.sign({ as: 'second' });
-    },
-  },
-  {
-    name: 'a maintainer who waits, given up',
-    isVariant: true,
-    async build(place) {
-      await twoMaintainers(place);
-      await open(place).handoff.identity.add({ name: 'third', role: 'maintainer', as: 'maintainer' });
-      branch(place, 'feature');
-      git(place.dir, 'rm', '--quiet', '.handoff/identities/third/pending.yaml');
-      git(place.dir, 'commit', '--quiet', '--message', 'given up');
     },
   },
   {
@@ -98,6 +87,28 @@ export const TWO_MAINTAINERS: Scenario[] = [
         await open(place).handoff.identity.rotate({ name });
         await open(place).handoff.policy.sign({ as: other });
       }
+    },
+  },
+  ...(['second', 'maintainer'] as const).map((name, at) => ({
+    name: `the root key of ${name} rotated, where an older gate let both be filled with lines of nobody`,
+    isVariant: at > 0,
+    async build(place: Place) {
+      await twoMaintainers(place);
+      for (const each of ['maintainer', 'second']) signAlong(place, each, throwaways(253));
+      branch(place, 'feature');
+      await open(place).handoff.identity.rotate({ name });
+      await open(place).handoff.policy.sign({ as: name === 'second' ? 'maintainer' : 'second' });
+    },
+  })),
+  {
+    name: 'lines of nobody that an agent takes away',
+    async build(place) {
+      await twoMaintainers(place);
+      const path = `.handoff/${SECOND}`;
+      signAlong(place, 'second', throwaways(3));
+      branch(place, 'feature');
+      git(place.dir, 'checkout', '--quiet', 'HEAD~1', '--', path);
+      git(place.dir, 'commit', '--quiet', '--message', 'away');
     },
   },
   {

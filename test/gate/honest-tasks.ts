@@ -5,6 +5,7 @@ import {
   branch,
   checkout,
   code,
+  defined,
   headOf,
   merge,
   policy,
@@ -12,6 +13,7 @@ import {
   START,
   session,
   thoughtSince,
+  waiting,
 } from './scenario.ts';
 import { CHANGE, FINISHED, many, REVIEW, remark, told, under, verdictOn, WORK } from './tasks.ts';
 
@@ -181,6 +183,58 @@ export const IN_TURN: Scenario[] = [
       checkout(place, 'main');
       told(place, [under(3, CHANGE('blocked'))], { clock: 50, identity: 'erin' });
       checkout(place, 'feature');
+    },
+  },
+];
+
+/** What comes close to a cycle, and what may be done while there is one. */
+export const UNTANGLED: Scenario[] = [
+  {
+    name: 'two maintainers, each with a task that waits for the one that the other changes',
+    build(place) {
+      for (const id of ['A', 'B', 'C']) defined(place, id);
+      branch(place, 'feature');
+      waiting(place, 'A', ['B', 'C']);
+      checkout(place, 'main');
+      waiting(place, 'B', ['C']);
+      checkout(place, 'feature');
+    },
+  },
+  {
+    name: 'a dependency that is turned round',
+    build(place) {
+      defined(place, 'A');
+      defined(place, 'B', ['A']);
+      branch(place, 'feature');
+      waiting(place, 'B', []);
+      waiting(place, 'A', ['B']);
+    },
+  },
+  {
+    name: 'one of two cycles is taken apart',
+    build(place) {
+      defined(place, 'A', ['B', 'C']);
+      defined(place, 'B', ['A']);
+      defined(place, 'C', ['A']);
+      branch(place, 'feature');
+      waiting(place, 'A', ['C']);
+    },
+  },
+  {
+    name: 'a task that waits for one on a cycle',
+    build(place) {
+      defined(place, 'A', ['B']);
+      defined(place, 'B', ['A']);
+      branch(place, 'feature');
+      defined(place, 'C', ['A']);
+    },
+  },
+  {
+    name: 'a change elsewhere while there is a cycle',
+    async build(place) {
+      defined(place, 'A', ['B']);
+      defined(place, 'B', ['A']);
+      await usual(place);
     },
   },
 ];

@@ -126,7 +126,7 @@ const changePolicy: RandomStep = (world) => {
   const change: YamlMap = dice.pick<YamlMap>([
     { limits: { record_bytes: dice.pick([2500, 5000, 262144]), records_per_push: 10000 } },
     { stale_after: 100 + dice.below(900) },
-    { exempt: dice.pick([[], ['docs']]) },
+    { exempt: dice.pick([[], ['docs'], ['docs/']]) },
     { sections: dice.pick([[], ['Current work']]) },
   ]);
   writePolicy(place, newest + 1, policyAfter(place, newest, change), [someMaintainer(world)]);

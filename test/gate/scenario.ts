@@ -214,6 +214,16 @@ export function taskFields(place: Place, id: string, changes: YamlMap = {}): Yam
   return { ...common, at: '2026-02-20T14:30:25.123Z', task_id: id, title: `Task ${id}`, ...changes };
 }
 
+export function defined(place: Place, id: string, depends_on: string[] = []): void {
+  document(place, `tasks/${id}.yaml`, taskFields(place, id, depends_on.length > 0 ? { depends_on } : {}));
+}
+
+/** A task's next version, with these dependencies instead of those that it had. */
+export function waiting(place: Place, id: string, depends_on: string[]): void {
+  const path = `tasks/${id}.yaml`;
+  document(place, path, documentAfter(place, path, { depends_on }));
+}
+
 /** The next version of an identity as it stands, changed. */
 export function identityAfter(place: Place, name: string, changes: YamlMap): YamlMap & { kind: DocumentKind } {
   return documentAfter(place, `identities/${name}/identity.yaml`, changes);

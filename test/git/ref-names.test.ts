@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openIsomorphicStore } from '../../src/git/objects/isomorphic-store.ts';
+import { openIsomorphicStore } from '../../src/git/isomorphic/isomorphic-store.ts';
 import { openNativeStore } from '../../src/git/objects/native-store.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
 import { gitAt, history } from './fixture.ts';

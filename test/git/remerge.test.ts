@@ -258,6 +258,18 @@ describe('what git leaves to a person', () => {
     expect(await remerge(dir, ['main', 'side', 'third'])).toBeNull();
   });
 
+  // what SPEC §10.4 builds on: the file that stands for an exempt one is no rename, and keeps its folder in its place
+  test('is about an empty file that is gone: git takes no other empty file for it, and no folder for theirs', async () => {
+    const dir = repository();
+    commit(dir, { 'lib/a': '', 'lib/b': '' });
+    git(dir, 'checkout', '--quiet', '-b', 'side');
+    git(dir, 'mv', 'lib', 'core');
+    git(dir, 'commit', '--quiet', '--message', 'moved');
+    git(dir, 'checkout', '--quiet', 'main');
+    commit(dir, { 'lib/a': 'more\n', 'lib/c': 'c\n' });
+    expect(conflictsOf(await remerge(dir))).toEqual(['lib/a']);
+  });
+
   test('is said of links and submodules, which are no files', async () => {
     const kinds = async (dir: string) => (await remerge(dir))!.conflicts.map(({ isFile }) => isFile);
     expect(await kinds(parted(link('x'), link('y')))).toEqual([false]);

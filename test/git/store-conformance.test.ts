@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openIsomorphicStore } from '../../src/git/objects/isomorphic-store.ts';
+import { openIsomorphicStore } from '../../src/git/isomorphic/isomorphic-store.ts';
 import { openNativeStore } from '../../src/git/objects/native-store.ts';
 import type { GitStore, TreeEntry } from '../../src/git/objects/store.ts';
 import { disposableDirectory, git, gitInput, temporaryDirectory } from '../temporary.ts';

@@ -105,6 +105,36 @@ describe('a push that costs too much is refused, and passes in pieces or under a
     expect(stderr).not.toContain('too_many_merges');
   });
 
+  it('memory: a merge of many branches, each with its own thousands of exempt files', async () => {
+    const here = place();
+    await here.handoff.policy.set({ key: 'exempt', value: 'docs/' });
+    const server = await withServer(here, { memory: '2m' });
+    const main = git(here.dir, 'ls-tree', 'main');
+    const file = git(here.dir, 'hash-object', '-w', '--stdin');
+    const names = (side: number) =>
+      Array.from({ length: 3000 }, (_, at) => `${side}-${String(at).padStart(6, '0')}.md`);
+    const sides = Array.from({ length: 12 }, (_, side) => {
+      const docs = rawTree(
+        here.dir,
+        names(side).map((name) => ({ mode: '100644', name, oid: file })),
+      );
+      const tree = gitInput(here.dir, `${main}\n040000 tree ${docs}\tdocs\n`, 'mktree');
+      return git(here.dir, 'commit-tree', tree, '-p', 'main', '-m', `docs of ${side}`);
+    });
+    const parents = ['main', ...sides].flatMap((oid) => ['-p', oid]);
+    const joined = git(here.dir, 'commit-tree', `${sides[0]}^{tree}`, ...parents, '-m', 'all docs');
+    const refused = push(here, server, [`${joined}:${MAIN}`]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('remote: error too_large: ') });
+    expect(refused.stderr).toMatch(
+      /at most 2097152 bytes of folders.*Merge fewer branches in one commit.*git config handoff\.budget\.memory NUMBER/,
+    );
+    const one = git(here.dir, 'commit-tree', `${sides[0]}^{tree}`, ...parents.slice(0, 4), '-m', 'some docs');
+    expect(push(here, server, [`${one}:${MAIN}`])).toMatchObject({ code: 0 });
+    git(server, 'config', 'handoff.budget.memory', '256m');
+    const rest = git(here.dir, 'commit-tree', `${one}^{tree}`, '-p', one, '-p', joined, '-m', 'the rest');
+    expect(push(here, server, [`${rest}:${MAIN}`])).toMatchObject({ code: 0 });
+  });
+
   it('a few trees that stand for a thousand million files', async () => {
     const here = place();
     const server = await withServer(here);

@@ -33,9 +33,15 @@ describe('install and uninstall', () => {
   it('where there is no hook: ours are made, and none is left', async () => {
     const dir = repository();
     const result = await open(dir).hooks.install();
-    expect(result).toEqual({ installed: CLIENT, chained: [], hooks_path: hooksOf(dir) });
+    const files = CLIENT.map((name) => join(hooksOf(dir), name));
+    expect(result).toEqual({ installed: CLIENT, chained: [], hooks_path: hooksOf(dir), files });
     expect(Object.keys(snapshot(hooksOf(dir))).sort()).toEqual([...CLIENT].sort());
-    expect(await open(dir).hooks.uninstall()).toEqual({ installed: [], chained: [], hooks_path: hooksOf(dir) });
+    expect(await open(dir).hooks.uninstall()).toEqual({
+      installed: [],
+      chained: [],
+      hooks_path: hooksOf(dir),
+      files: [],
+    });
     expect(snapshot(hooksOf(dir))).toEqual({});
   });
 
@@ -56,8 +62,33 @@ describe('install and uninstall', () => {
     const first = await open(dir).hooks.install();
     const once = snapshot(hooksOf(dir));
     expect(await open(dir).hooks.install()).toEqual(first);
-    expect(await open(dir).hooks.status()).toEqual(first);
+    expect(await open(dir).hooks.status()).toEqual({ ...first, missing: [] });
     expect(snapshot(hooksOf(dir))).toEqual(once);
+  });
+
+  it('status says what is missing, and why, after others have written hooks; install puts it back', async () => {
+    const dir = repository();
+    const at = (name: string) => join(hooksOf(dir), name);
+    expect((await open(dir).hooks.status()).missing).toEqual(CLIENT.map((hook) => ({ hook, reason: 'absent' })));
+    const first = await open(dir).hooks.install();
+    writeHook(at('pre-push'), '#!/bin/sh\necho theirs\n');
+    rmSync(at('pre-merge-commit'));
+    chmodSync(at('prepare-commit-msg'), 0o644);
+    writeFileSync(
+      at('reference-transaction'),
+      readFileSync(at('reference-transaction'), 'utf8').replace('exit $?', 'true'),
+    );
+    expect(await open(dir).hooks.status()).toMatchObject({
+      installed: ['pre-commit', 'reference-transaction'],
+      missing: [
+        { hook: 'prepare-commit-msg', reason: 'not_executable' },
+        { hook: 'pre-merge-commit', reason: 'absent' },
+        { hook: 'pre-push', reason: 'rewritten' },
+        { hook: 'reference-transaction', reason: 'outdated' },
+      ],
+    });
+    expect(await open(dir).hooks.install()).toEqual({ ...first, chained: ['pre-push'] });
+    expect((await open(dir).hooks.status()).missing).toEqual([]);
   });
 
   it('a second time takes the path of a program that has moved', async () => {
@@ -157,7 +188,11 @@ describe('where hooks are', () => {
     git(dir, 'commit', '--quiet', '--allow-empty', '-m', 'first');
     const linked = join(dir, '../linked');
     git(dir, 'worktree', 'add', '--quiet', linked);
-    expect(await open(linked).hooks.install()).toEqual({ installed: CLIENT, chained: [], hooks_path: hooksOf(dir) });
+    expect(await open(linked).hooks.install()).toMatchObject({
+      installed: CLIENT,
+      chained: [],
+      hooks_path: hooksOf(dir),
+    });
     expect(await open(dir).hooks.status()).toMatchObject({ installed: CLIENT });
   });
 
@@ -199,7 +234,8 @@ sh -e "$s" "$@"
     const dir = huskyRepository();
     const before = snapshot(join(dir, '.husky'));
     const result = await open(dir).hooks.install();
-    expect(result).toEqual({ installed: CLIENT, chained: ['pre-commit'], hooks_path: join(dir, '.husky') });
+    expect(result).toMatchObject({ installed: CLIENT, chained: ['pre-commit'], hooks_path: join(dir, '.husky') });
+    expect(await open(dir).hooks.status()).toEqual({ ...result, missing: [] });
     expect(readFileSync(join(dir, '.husky/_/pre-commit'), 'utf8')).toBe(SHIM);
     expect(statSync(join(dir, '.husky/pre-commit')).mode & 0o777).toBe(0o644);
     const bin = temporaryDirectory();
@@ -227,7 +263,12 @@ describe('a server', () => {
     async (value) => {
       const dir = bare();
       if (value !== '') git(dir, 'config', 'receive.fsckObjects', value);
-      const expected = { installed: ['pre-receive'], chained: [], hooks_path: join(dir, 'hooks') };
+      const expected = {
+        installed: ['pre-receive'],
+        chained: [],
+        hooks_path: join(dir, 'hooks'),
+        files: [join(dir, 'hooks/pre-receive')],
+      };
       expect(await open(dir).hooks.install({ server: true })).toEqual(expected);
       expect(await open(dir).hooks.install({ server: true })).toEqual(expected);
       expect(fsck(dir)).toBe('true');

@@ -242,6 +242,39 @@ describe('a protected branch stays so', () => {
   });
 });
 
+describe('a protected branch stays so, however many policies wait beside those in force', () => {
+  /** As one root principal of two could fill it before only the next version could wait. */
+  const flooded = ({ dir }: Place, rev: string) => {
+    const oid = gitInput(dir, 'x', 'hash-object', '-w', '--stdin');
+    const waiting = Array.from({ length: MANY }, (_, at) => `100644 blob ${oid}\t${9_000_000_000 + at}.pending.yaml`);
+    const policies = [git(dir, 'ls-tree', `${rev}:.handoff/policy`), ...waiting].join('\n');
+    const graft = (folder: string, name: string, tree: string) => {
+      const others = git(dir, 'ls-tree', folder)
+        .split('\n')
+        .filter((line) => !line.endsWith(`\t${name}`));
+      return gitInput(dir, `${[...others, `040000 tree ${tree}\t${name}`].join('\n')}\n`, 'mktree');
+    };
+    const records = graft(`${rev}:.handoff`, 'policy', gitInput(dir, `${policies}\n`, 'mktree'));
+    return git(dir, 'commit-tree', '-p', rev, '-m', 'flood', graft(rev, '.handoff', records));
+  };
+
+  it.each([
+    ['on main', 'main', 'absent'],
+    ['on a branch that is looked for among all', 'zzz', 'absent'],
+    ['where only its own policy lists it', 'release', 'main'],
+  ])('%s', async (_, name, head) => {
+    const here = place();
+    await protect(here, name);
+    const full = flooded(here, 'main');
+    if (head === 'main') await protect(here, 'main');
+    const branches = { [name]: full, ...(head === 'main' ? { main: 'main' } : {}) };
+    const server = await withServer(here, { branches, head });
+    withOrphan(here);
+    expect(push(here, server, `orphan:${name}`)).toMatchObject(refusing(name));
+    expect(push(here, server, 'orphan:free')).toMatchObject(TAKEN);
+  });
+});
+
 describe('what nobody can read on a free branch keeps nobody from pushing', () => {
   it.each(UNREADABLE)('a branch of a usual name: %s', async (_, tree) => {
     const ways = [

@@ -41,7 +41,7 @@ describe('what an attacker, or an accident, may try', () => {
     const place = await twoAgents();
     await place.handoff.start({ as: 'eve' });
     await place.handoff.start({ as: 'donna' });
-    await place.handoff.wrap({ message: 'done' });
+    await place.handoff.wrap({ as: 'donna', message: 'done' });
     expect(await place.handoff.note({ text: 'an afterthought' }).catch(codeOf)).toBe('session_ended');
     expect(await place.handoff.wrap({ message: 'again' }).catch(codeOf)).toBe('session_ended');
     await place.handoff.note({ as: 'eve', text: 'mine' });

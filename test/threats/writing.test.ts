@@ -290,7 +290,7 @@ describe('THREATS 43: private keys', () => {
     const place = fresh();
     const { path } = await place.handoff.identity.keygen({ name: 'frank' });
     const before = readFileSync(path, 'utf8');
-    await expect(place.handoff.identity.keygen({ name: 'frank' })).rejects.toMatchObject({ code: 'usage' });
+    await place.handoff.identity.keygen({ name: 'frank' });
     expect(readFileSync(path, 'utf8')).toBe(before);
   });
 

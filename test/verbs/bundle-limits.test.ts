@@ -48,7 +48,7 @@ describe('a bundle', () => {
     const { wip: shown, pending_signals, left_out, warnings } = result;
     expect(left_out).toMatchObject({ wip: 61 - shown.length, pending_signals: 61 - pending_signals.length });
     expect(warnings.filter(({ kind }) => kind === 'left_out').map(({ message }) => message)).toEqual([
-      `Not all of wip is shown here, ${left_out.wip} more: git handoff log --kind wip`,
+      `Not all of wip is shown here, ${left_out.wip} more: git handoff wip list`,
       `Not all of pending_signals is shown here, ${left_out.pending_signals} more: git handoff signal pending`,
     ]);
     expect(formatPickup(result, PLAIN).length).toBeLessThan(64 * 1024);

@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
-import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseRecord } from '../../src/core/record/record.ts';
-import { identityKeygen } from '../../src/verbs/setup/identity.ts';
+import { identityKeygen } from '../../src/verbs/setup/identity-keygen.ts';
 import { commitAll, newKey, type Place, privateKey, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { codes, commitAndFind, findings, printOf, publicLine, reopen, template } from '../threats/forge.ts';
@@ -145,19 +145,21 @@ describe('identity keygen', () => {
       public_key: expect.stringMatching(/^ssh-ed25519 \S{68} frank$/),
       path: join(place.keys, place.root.slice(0, 12), 'frank.pem'),
       signed_in: false,
+      state: null,
     });
     expect(git(place.dir, 'status', '--porcelain')).toBe('');
     expect(await states(place)).not.toHaveProperty('frank');
   });
 
-  it('of a key that is there: says its public line, and how to make another one', async () => {
+  it('of a key that is there: shows its public line again, and leaves it alone', async () => {
     const place = fresh();
-    const { public_key, path } = await place.handoff.identity.keygen({ name: 'frank' });
-    await expect(place.handoff.identity.keygen({ name: 'frank' })).rejects.toMatchObject({
-      code: 'usage',
-      hint: expect.stringContaining(public_key),
-      data: { path, public_key },
-    });
+    const first = await place.handoff.identity.keygen({ name: 'frank' });
+    const bytes = readFileSync(first.path);
+    expect(await reopen(place).handoff.identity.keygen({ name: 'frank' })).toEqual(first);
+    expect(readFileSync(first.path)).toEqual(bytes);
+    expect(first).toMatchObject({ signed_in: false, state: null });
+    await reopen(place).handoff.identity.add({ name: 'frank' });
+    expect(await reopen(place).handoff.identity.keygen({ name: 'frank' })).toMatchObject({ state: 'active' });
   });
 
   it('of somebody who is signed in: the key is to be rotated in, not added', async () => {
@@ -248,6 +250,59 @@ describe('identity rotate', () => {
     rmSync(join(place.keys, place.root.slice(0, 12), 'donna.pem'));
     await expect(place.handoff.identity.rotate({ name: 'donna' })).rejects.toMatchObject({ code: 'no_key' });
     expect(git(place.dir, 'status', '--porcelain')).toBe('');
+    expect(readdirSync(join(place.keys, place.root.slice(0, 12)))).not.toContain('donna.pem.new');
+  });
+
+  it('where no maintainer has a key here, it prints the line that one signs in elsewhere, and the old key signs until then', async () => {
+    const place = fresh();
+    const folder = join(place.keys, place.root.slice(0, 12));
+    const elsewhere = join(place.dir, '..', 'maintainer.pem');
+    renameSync(join(folder, 'maintainer.pem'), elsewhere);
+    const before = git(place.dir, 'rev-parse', 'HEAD');
+    const asked = await reopen(place).handoff.identity.rotate({ name: 'donna' });
+    expect(asked).toMatchObject({ pending: true, commit: null, retired: [], path: join(folder, 'donna.pem.new') });
+    expect(await reopen(place).handoff.identity.rotate({ name: 'donna' })).toEqual(asked);
+    expect(git(place.dir, 'rev-parse', 'HEAD')).toBe(before);
+    await reopen(place).handoff.start({ as: 'donna' });
+    await reopen(place).handoff.wrap({ as: 'donna', message: 'By the old key.' });
+
+    renameSync(elsewhere, join(folder, 'maintainer.pem'));
+    const key = publicKeyFile(place, asked.public_key!);
+    expect(await reopen(place).handoff.identity.rotate({ name: 'donna', key })).toMatchObject({ pending: false });
+    renameSync(join(folder, 'maintainer.pem'), elsewhere);
+    const { session_id } = await reopen(place).handoff.pickup({ as: 'donna' });
+    const { records } = await reopen(place).handoff.log({ session: session_id });
+    expect(records).toMatchObject([{ kind: 'pickup', valid: true }]);
+    expect((await reopen(place).handoff.show({ record: records[0]!.id })).signer).toMatchObject({
+      fingerprint: asked.fingerprint,
+    });
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('after a revocation, on its own machine: keygen says what became of the key, and rotate asks for the next one', async () => {
+    const place = fresh();
+    await place.handoff.identity.revoke({ name: 'donna' });
+    const folder = join(place.keys, place.root.slice(0, 12));
+    const elsewhere = join(place.dir, '..', 'maintainer.pem');
+    renameSync(join(folder, 'maintainer.pem'), elsewhere);
+    await expect(reopen(place).handoff.start({ as: 'donna' })).rejects.toMatchObject({
+      code: 'no_key',
+      hint: expect.stringContaining('git handoff identity rotate donna on its own machine'),
+    });
+    expect(await reopen(place).handoff.identity.keygen({ name: 'donna' })).toMatchObject({ state: 'revoked' });
+    const asked = await reopen(place).handoff.identity.rotate({ name: 'donna' });
+    expect(asked).toMatchObject({ pending: true, signs: false });
+    renameSync(elsewhere, join(folder, 'maintainer.pem'));
+    const key = publicKeyFile(place, asked.public_key!);
+    await reopen(place).handoff.identity.rotate({ name: 'donna', key });
+    expect(await reopen(place).handoff.start({ as: 'donna' })).toMatchObject({ identity: 'donna' });
+  });
+
+  it('by somebody who is named and whose key is not here is refused, whoever else could ask', async () => {
+    const place = fresh();
+    rmSync(join(place.keys, place.root.slice(0, 12), 'maintainer.pem'));
+    const rotated = place.handoff.identity.rotate({ name: 'donna', as: 'maintainer' });
+    await expect(rotated).rejects.toMatchObject({ code: 'no_key' });
     expect(readdirSync(join(place.keys, place.root.slice(0, 12)))).not.toContain('donna.pem.new');
   });
 
@@ -375,7 +430,10 @@ describe('identity revoke', () => {
     await place.handoff.identity.add({ name: 'ada', role: 'maintainer' });
     const { handoff } = reopen(place);
     for (const options of [{ since: 'nowhere' }, { resign: ['nobody'] }])
-      await expect(handoff.identity.revoke({ name: 'ada', ...options })).rejects.toMatchObject({ code: 'usage' });
+      await expect(handoff.identity.revoke({ name: 'ada', ...options })).rejects.toMatchObject({
+        code: 'usage',
+        hint: expect.any(String),
+      });
   });
 
   it.each(['ada', 'zoe'])(

@@ -41,6 +41,8 @@ describe('init', () => {
       policy_version: 1,
       created: expect.arrayContaining(FILES),
       hooks: [],
+      hook_files: [],
+      key_files: ['maintainer', 'bot'].map((name) => join(here.keys, result.root.slice(0, 12), `${name}.pem`)),
       commit: git(here.dir, 'rev-parse', 'HEAD'),
     });
     expect(tracked(here.dir)).toEqual(FILES);

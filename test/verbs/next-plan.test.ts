@@ -74,7 +74,9 @@ describe('a plan that was kept', () => {
     commitAll(place);
     expect(ids(await expectSame(place, 'defined'))).toEqual(['B', 'E', 'D']);
     git(place.dir, 'switch', '--quiet', '--create', 'old', 'HEAD~2');
-    expect(ids(await expectSame(place, 'on another branch'))).toEqual(['A', 'D']);
+    expect(ids(await expectSame(place, 'on another branch, and main is known'))).toEqual(['B', 'E', 'D']);
+    git(place.dir, 'branch', '--quiet', '--delete', '--force', 'main');
+    expect(ids(await expectSame(place, 'main is gone'))).toEqual(['A', 'D']);
   });
 
   it('knows what is journalled, claimed, committed and put down', async () => {

@@ -16,6 +16,7 @@ import {
   signDocument,
   template,
 } from '../threats/forge.ts';
+import { open } from './agents.ts';
 
 const fresh = template((place) => {
   writeSession(place, STORY);
@@ -96,6 +97,10 @@ describe('policy show and set', () => {
       ],
       ...[
         ['protected', 'main'],
+        ...['a..b', '@{u}', '-x', 'x.lock', '.x', 'a//b', 'x/', 'x.'].map((name) => [
+          'protected',
+          `refs/heads/main,refs/heads/${name}`,
+        ]),
         ['root.threshold', '0'],
         ['root.threshold', '2'],
         ['root.threshold', '1e0'],
@@ -175,10 +180,6 @@ describe('more root keys', () => {
       policy: { stale_after: 600 },
     });
     expect(await reopen(place).handoff.verify()).toMatchObject({ valid: true, policy_version: version });
-    await expect(reopen(place).handoff.policy.set({ key: 'stale_after', value: '901' })).rejects.toMatchObject({
-      code: 'usage',
-      hint: expect.stringContaining('policy sign'),
-    });
     await expect(reopen(place).handoff.policy.sign({ as: 'maintainer' })).rejects.toMatchObject({
       code: 'usage',
       hint: 'Yet to sign: ada',
@@ -193,6 +194,46 @@ describe('more root keys', () => {
     });
     expect(git(place.dir, 'status', '--porcelain')).toBe('');
     expect(git(place.dir, 'ls-files', '.handoff/policy')).not.toContain('pending');
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('another change takes the place of one that waits, and whoever brings it is told', async () => {
+    const place = await twoOfTwo();
+    await reopen(place).handoff.policy.set({ key: 'stale_after', value: '900', as: 'maintainer' });
+    const { handoff, warnings } = open(place);
+    await handoff.policy.set({ key: 'stale_after', value: '901', as: 'ada' });
+    expect(warnings).toEqual([
+      'It takes the place of policy/4, which waited, signed by maintainer: stale_after: 600 → 900',
+    ]);
+    expect(await reopen(place).handoff.policy.sign({ as: 'maintainer' })).toMatchObject({
+      pending: false,
+      policy: { stale_after: 901 },
+    });
+    expect(git(place.dir, 'ls-files', '.handoff/policy')).not.toContain('pending');
+  });
+
+  it('one that needs no other signature does so too', async () => {
+    const place = fresh();
+    await place.handoff.identity.add({ name: 'ada', role: 'maintainer' });
+    await reopen(place).handoff.policy.set({ key: 'root.keys', value: 'maintainer,ada' });
+    const waiting = { key: 'root.threshold', value: '2', as: 'maintainer' };
+    expect(await reopen(place).handoff.policy.set(waiting)).toMatchObject({ pending: true });
+    const other = { key: 'stale_after', value: '900', as: 'maintainer' };
+    expect(await reopen(place).handoff.policy.set(other)).toMatchObject({ pending: false });
+    expect(git(place.dir, 'ls-files', '.handoff/policy')).not.toContain('pending');
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('so it is with identities: a revocation replaces a revocation, and its own key laid down clears it away', async () => {
+    const place = await twoOfTwo();
+    await reopen(place).handoff.identity.add({ name: 'grace', role: 'maintainer', as: 'maintainer' });
+    await reopen(place).handoff.policy.sign({ as: 'ada' });
+    await reopen(place).handoff.identity.revoke({ name: 'grace', as: 'maintainer' });
+    const again = open(place);
+    await again.handoff.identity.revoke({ name: 'grace', as: 'ada' });
+    expect(again.warnings.join()).toContain('It takes the place of identity/grace, which waited, signed by maintainer');
+    await reopen(place).handoff.identity.revoke({ name: 'grace', as: 'grace' });
+    expect(git(place.dir, 'ls-files', '.handoff/identities/grace')).toBe('.handoff/identities/grace/identity.yaml');
     expect(await findings(place)).toEqual([]);
   });
 

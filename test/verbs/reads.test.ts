@@ -114,6 +114,26 @@ describe('what is refused has changed nothing', () => {
   });
 });
 
+/** Erin's wrap, and her seal, find that their commit was taken back before they find that a record was changed. */
+const TAKEN_BACK: [string, (handoff: Handoff, session: string) => Promise<unknown>][] = [
+  ['wrap --seal', (handoff) => handoff.wrap({ as: 'erin', message: 'erin was here', seal: true })],
+  ['seal', (handoff, session) => handoff.seal({ session })],
+];
+
+describe('what is refused has changed nothing where a commit was taken back', () => {
+  test.each(TAKEN_BACK)('%s', async (_, attempt) => {
+    const place = fresh();
+    const session = await workAndWrap(place.handoff, 'erin');
+    git(place.dir, 'reset', '--quiet', 'HEAD~1');
+    const { folder } = sessionsOf(place).find(({ session_id }) => session_id === session)!;
+    writeFileSync(join(place.dir, folder, '0001-start.yaml'), 'changed');
+    const before = snapshot(place);
+    expect(Object.keys(before)).toContain(`/.git/handoff/sessions/${session}/committed`);
+    await expect(attempt(open(place).handoff, session)).rejects.toMatchObject({ code: 'chain_broken' });
+    expect(snapshot(place)).toEqual(before);
+  });
+});
+
 function elsewhere(place: Place): Place {
   const dir = join(place.dir, '../elsewhere');
   git(place.dir, 'worktree', 'add', '--quiet', dir, '-b', 'elsewhere');

@@ -224,9 +224,10 @@ describe('not too early', () => {
 
   test('paths that the policy exempts', async () => {
     const place = fresh();
-    await place.handoff.policy.set({ key: 'exempt', value: 'docs, *.md' });
+    await place.handoff.policy.set({ key: 'exempt', value: 'docs/, guide, *.md' });
+    work(place, { 'guide/a.txt': 'a\n' });
     const opened = await atWork(open(place));
-    work(opened, { 'docs/a.txt': 'a\n', 'README.md': 'r\n' });
+    work(opened, { 'docs/a.txt': 'a\n', 'guide/b.txt': 'b\n', 'README.md': 'r\n' });
     await expectSealed(opened);
     await opened.handoff.note({ text: 'and now' });
     await expectTooEarly(opened, work(opened, { 'docs/b.txt': 'b\n', 'a.ts': 'one\n' }));
@@ -234,7 +235,7 @@ describe('not too early', () => {
 
   test('but no link under such a name: to the gate that is code', async () => {
     const place = fresh();
-    await place.handoff.policy.set({ key: 'exempt', value: 'docs' });
+    await place.handoff.policy.set({ key: 'exempt', value: 'docs/' });
     const opened = await atWork(open(place));
     mkdirSync(join(place.dir, 'docs'));
     symlinkSync('../code.ts', join(place.dir, 'docs/link'));

@@ -24,6 +24,7 @@ describe('SPEC-040 §5.1 the baton is what was wrapped', () => {
       focus: [],
       branch: 'main',
       head: expect.stringMatching(/^[0-9a-f]{40}$/),
+      saved: null,
     });
     expect(result).toMatchObject({ predecessor_session_id: session_id, warnings: [] });
   });

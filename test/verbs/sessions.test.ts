@@ -7,7 +7,7 @@ import { nodeHost } from '../../src/host.ts';
 import type { Handoff } from '../../src/index.ts';
 import { append } from '../../src/journal/append.ts';
 import type { RecordDraft } from '../../src/journal/drafts/record-draft.ts';
-import { requireSigner } from '../../src/journal/keys/acting.ts';
+import { requireSigner } from '../../src/journal/keys/acting-identity.ts';
 import { openHolds } from '../../src/journal/locks/holds.ts';
 import { pointTo } from '../../src/journal/sessions/pointers.ts';
 import { dirsOf } from '../../src/journal/sessions/session-state.ts';
@@ -198,7 +198,7 @@ describe('start', () => {
 });
 
 describe('who acts', () => {
-  it('is --as, else HANDOFF_IDENTITY, else handoff.identity, else bot', async () => {
+  it('is --as, else HANDOFF_IDENTITY, else whose session is open here, else handoff.identity, else bot', async () => {
     const place = fresh();
     const who = async (env: NodeJS.ProcessEnv, as?: string) =>
       (await open(place, { env }).handoff.status(as === undefined ? {} : { as })).identity;
@@ -210,7 +210,9 @@ describe('who acts', () => {
     expect(await who({ HANDOFF_IDENTITY: 'erin' }, 'maintainer')).toBe('maintainer');
     const { identity } = await open(place, { env: { HANDOFF_IDENTITY: 'erin' } }).handoff.start();
     expect(identity).toBe('erin');
-    expect((await open(place).handoff.pickup({ force: true })).controller_status.identity).toBe('donna');
+    expect((await open(place).handoff.pickup({ force: true })).controller_status.identity).toBe('erin');
+    await open(place).handoff.wrap({ message: 'done' });
+    expect((await open(place).handoff.pickup()).controller_status.identity).toBe('donna');
   });
 });
 
@@ -218,11 +220,11 @@ describe('which session', () => {
   it('is the one named by id or unique beginning, else HANDOFF_SESSION, else that of the work tree', async () => {
     const place = fresh();
     const donna = await place.handoff.start({ as: 'donna' });
+    expect((await place.handoff.heartbeat()).session_id).toBe(donna.session_id);
     const erin = await place.handoff.start({ as: 'erin' });
     const elsewhere = worktree(place, 'side', { env: { HANDOFF_SESSION: erin.session_id } });
     const target = async (handoff: Handoff, session?: string) =>
       (await handoff.heartbeat(session === undefined ? {} : { session })).session_id;
-    expect(await target(place.handoff)).toBe(erin.session_id);
     expect(await target(place.handoff, donna.session_id)).toBe(donna.session_id);
     expect(await target(place.handoff, donna.session_id.slice(0, 8))).toBe(donna.session_id);
     expect(await target(elsewhere.handoff)).toBe(erin.session_id);
@@ -289,7 +291,7 @@ describe('records of a session', () => {
       ['0008-wip.yaml', { key: 'Migration.1', state: 'closed' }, null],
       ['0009-signal.yaml', { to: 'erin', type: 'question', text: 'which port?' }, null],
     ]);
-    expect(first).toEqual({ delta_id: records[1]!.id, path: records[1]!.path });
+    expect(first).toEqual({ identity: 'donna', delta_id: records[1]!.id, path: records[1]!.path });
     for (const [at, { fields }] of records.entries()) {
       expect(fields).toMatchObject({ seq: at + 1, prev: records[at - 1]?.id ?? null, session_id, identity: 'donna' });
       expect(fields.clock).toBeGreaterThan((records[at - 1]?.fields.clock as number) ?? 0);
@@ -625,7 +627,7 @@ describe('pickup', () => {
 
   it('last_wrapped moves with wrap and not with pickup', async () => {
     const place = fresh();
-    const last = async () => (await open(place).handoff.start()).last_wrapped?.session_id;
+    const last = async () => (await open(place).handoff.start({ as: 'bot' })).last_wrapped?.session_id;
     const first = await workAndWrap(place.handoff, 'donna');
     expect(await last()).toBe(first);
     const { session_id } = await place.handoff.pickup({ as: 'erin', fromSession: first });

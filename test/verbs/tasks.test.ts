@@ -167,6 +167,7 @@ describe('task list, show and graph', () => {
       status: 'todo',
       progress: null,
       claimed_by: null,
+      done_by: null,
       blocked_by: [],
       priority: 0,
       tags: [],
@@ -214,18 +215,110 @@ describe('task list, show and graph', () => {
     expect([nodes.length, edges.length]).toEqual([5, 5]);
   });
 
-  it('two branches that each were right can make a cycle, which every verb that orders tasks names', async () => {
-    const place = planned();
-    git(place.dir, 'checkout', '--quiet', '-b', 'other');
-    await open(place).handoff.task.edit({ id: 'D', depends: ['P0.10'] });
-    git(place.dir, 'checkout', '--quiet', 'main');
-    await open(place).handoff.task.edit({ id: 'P0.2', depends: ['D'] });
-    git(place.dir, 'merge', '--quiet', '--no-edit', 'other');
-    const { handoff } = open(place);
-    const cycle = { code: 'task_cycle', data: { cycle: ['D', 'P0.10', 'P0.9', 'P0.2'] } };
-    await expect(handoff.next()).rejects.toMatchObject(cycle);
-    await expect(handoff.task.graph()).rejects.toMatchObject(cycle);
-    expect((await handoff.task.list()).tasks).toHaveLength(4);
+  it('shows tasks that wait for each other, and what waits for them', async () => {
+    const place = tangled();
+    const { text, edges, nodes, mermaid } = await place.handoff.task.graph();
+    expect(text).toBe(
+      [
+        '○ D  Alone  (after P0.10)',
+        '○ FREE  Free',
+        '○ P0.2  First  (after D)',
+        '○ P0.9  Second  (after P0.2)',
+        '○ P0.10  Third  (after P0.9)',
+        '  ○ Z  Behind  (below)',
+        '',
+      ]
+        .join('\n')
+        .replace('  (below)', ''),
+    );
+    expect([nodes.length, edges.length, mermaid.match(/-->/g)!.length]).toEqual([6, 5, 5]);
+    expect(place.warnings).toEqual([WARNED]);
+  });
+});
+
+/** Two branches, each of them right: D waits for P0.10, which by others waits for D. */
+const tangled = template(async (place) => {
+  const { task } = place.handoff;
+  await task.add({ id: 'P0.10', title: 'Third', depends: ['P0.9'] });
+  await task.add({ id: 'P0.9', title: 'Second', depends: ['P0.2'] });
+  await task.add({ id: 'P0.2', title: 'First' });
+  await task.add({ id: 'D', title: 'Alone' });
+  await task.add({ id: 'FREE', title: 'Free' });
+  await task.add({ id: 'Z', title: 'Behind', depends: ['P0.10'] });
+  git(place.dir, 'checkout', '--quiet', '-b', 'other');
+  await task.edit({ id: 'D', depends: ['P0.10'] });
+  git(place.dir, 'checkout', '--quiet', 'main');
+  await task.edit({ id: 'P0.2', depends: ['D'] });
+  git(place.dir, 'merge', '--quiet', '--no-edit', 'other');
+});
+
+const WARNED =
+  'D → P0.10 → P0.9 → P0.2 → D: these tasks wait for each other, and none can begin. ' +
+  'A maintainer mends it: git handoff task edit D --depends ""';
+
+describe('tasks that wait for each other', () => {
+  it('keep nothing else from being shown and begun, and every verb that shows tasks says so', async () => {
+    const place = tangled();
+    const { handoff, warnings } = place;
+    const free = { task_id: 'FREE', title: 'Free', critical_path: 1, unblocks: 0, priority: 0, prompt: null };
+    for (const _ of [1, 2]) expect(await handoff.next()).toEqual({ actions: [free], put_down: [] });
+    expect(warnings).toEqual([WARNED, WARNED]);
+    const { tasks } = await handoff.task.list();
+    expect(tasks.map(({ task_id, blocked_by }) => [task_id, ...blocked_by])).toEqual([
+      ['D', 'P0.10'],
+      ['FREE'],
+      ['P0.2', 'D'],
+      ['P0.9', 'P0.2'],
+      ['P0.10', 'P0.9'],
+      ['Z', 'P0.10'],
+    ]);
+    expect((await handoff.status()).tasks.open_count).toBe(6);
+    expect(warnings).toEqual(Array(4).fill(WARNED));
+    await handoff.start({ as: 'donna' });
+    await expect(handoff.claim({ id: 'D' })).rejects.toMatchObject({
+      code: 'not_unblocked',
+      data: { blocked_by: ['P0.10'], next: ['FREE'] },
+    });
+    expect(await handoff.claim({ id: 'FREE' })).toMatchObject({ task_id: 'FREE' });
+    expect(warnings).toContain(WARNED);
+  });
+
+  it('can be changed, and others added, until the cycle is mended as the warning says', async () => {
+    const place = tangled();
+    const { handoff, warnings } = place;
+    await handoff.task.add({ id: 'NEW', title: 'new', depends: ['D', 'FREE'] });
+    await handoff.task.edit({ id: 'P0.9', title: 'renamed' });
+    await expect(handoff.task.edit({ id: 'FREE', depends: ['NEW'] })).rejects.toMatchObject({ code: 'task_cycle' });
+    expect(warnings).toEqual([]);
+    await handoff.task.edit({ id: 'D', depends: [] });
+    const { actions } = await open(place).handoff.next();
+    expect(actions.map(({ task_id }) => task_id)).toEqual(['D', 'FREE']);
+  });
+
+  it('are no hindrance once one of them is done', async () => {
+    const place = tangled();
+    think(place, 'D', git(place.dir, 'rev-parse', 'HEAD'));
+    const { handoff, warnings } = open(place);
+    await handoff.start({ as: 'donna' });
+    await handoff.task.update({ id: 'D', status: 'done' });
+    warnings.length = 0;
+    expect((await handoff.next()).actions).toMatchObject([
+      { task_id: 'P0.2', critical_path: 4, unblocks: 3 },
+      { task_id: 'FREE' },
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('whoever would make one is told what to type', async () => {
+    const { task } = tangled().handoff;
+    await task.add({ id: 'Y', title: 'Y', depends: ['FREE', 'D'] });
+    await expect(task.add({ id: 'X', title: 'X', depends: ['X'] })).rejects.toMatchObject({
+      hint: 'Leave X out of --depends. git handoff task graph shows what waits for what.',
+    });
+    await expect(task.edit({ id: 'FREE', depends: ['Y'] })).rejects.toMatchObject({
+      message: 'These tasks would wait for each other: FREE → Y → FREE.',
+      hint: 'Leave Y out of --depends, or begin with the other end: git handoff task edit Y --depends D',
+    });
   });
 });
 

@@ -37,7 +37,7 @@ describe('trust', () => {
     const there = clone(fresh());
     expect(pin(there)).toBe('');
     expect(await there.handoff.trust()).toEqual({
-      ...{ root: there.root, pinned: true, first_use: true, given: false, policy_version: 1 },
+      ...{ root: there.root, pinned: true, first_use: true, given: false, policy_version: 1, forgotten: false },
     });
     expect(pin(there)).toBe(there.root);
     expect(there.warnings).toEqual([expect.stringContaining(there.root)]);
@@ -137,6 +137,7 @@ describe('trust', () => {
       first_use: true,
       given: true,
       policy_version: null,
+      forgotten: false,
     });
     await expect(reopen(place, dir).handoff.trust({ root: '0'.repeat(64) })).rejects.toMatchObject({
       code: 'root_mismatch',

@@ -17,6 +17,7 @@ async function fresh(): Promise<Place> {
   return place;
 }
 
+const text = (value: string) => ({ draft: Buffer.from(value) });
 const SECTIONS = ['current work', 'progress', 'decisions', 'blockers', 'files', 'next steps'];
 
 /** The state of donna's session, and how many records it has. */
@@ -121,12 +122,12 @@ describe('wrap', () => {
   ] as const;
 
   it('names the sections that the policy asks for and the baton lacks', async () => {
-    const none = await (await fresh()).handoff.wrap({ message: 'all of it in one line', stage: false });
+    const none = await (await fresh()).handoff.wrap({ ...text('all of it in one line'), stage: false });
     expect(none.warnings).toEqual(
       SECTIONS.map((name) => ({ kind: 'section_missing', message: expect.stringContaining(`"${name}"`) })),
     );
     const message = '# Current Work\n\n## Progress so far\n\n```\n# decisions\n```\nBlockers\n===\n## Files changed\n';
-    const some = await (await fresh()).handoff.wrap({ message, stage: false });
+    const some = await (await fresh()).handoff.wrap({ ...text(message), stage: false });
     expect(some.warnings.map((warning) => /"(.*)"/.exec(warning.message)![1])).toEqual(['decisions', 'next steps']);
   });
 });
@@ -166,7 +167,6 @@ describe('a baton arrives byte for byte', () => {
 });
 
 describe('a wrap that is refused leaves the session open', () => {
-  const text = (value: string) => ({ draft: Buffer.from(value) });
   const REFUSED: [string, WrapOptions, string, number][] = [
     ['nothing', {}, 'baton_empty', 2],
     ['two batons', { draft: Buffer.from('one'), message: 'two' }, 'usage', 2],
@@ -180,7 +180,7 @@ describe('a wrap that is refused leaves the session open', () => {
     ['a focus that is no task', { message: 'x', focus: ['P0.1', 'a b'] }, 'bad_name', 2],
     ['a summary of two lines', { message: 'x', summary: 'one\ntwo' }, 'usage', 2],
     ['a long reason', { message: 'x', reason: 'r'.repeat(1001) }, 'usage', 2],
-    ['CRLF', text('one\r\ntwo\r\n'), 'usage', 2],
+    ['a lone CR', text('one\rtwo\n'), 'usage', 2],
     ['NUL', { message: 'a\0b' }, 'usage', 2],
     ['half a surrogate pair', { message: 'a\ud800b' }, 'usage', 2],
     ['Latin-1', { draft: Buffer.from('caf\xe9', 'latin1') }, 'usage', 2],

@@ -22,7 +22,7 @@ export interface DeltaOptions {
   onProgress?(checked: number): void;
 }
 
-export interface Delta {
+export interface AuditedDelta {
   /** Who is trusted once it is accepted. */
   trust: Trust;
   /** How many files were added, changed or deleted. */
@@ -39,7 +39,7 @@ export interface Delta {
  * Everything that a change does to `.handoff`, judged by who was trusted before it. SPEC §10.2, §10.3. What was there before is
  * not judged again: the cost is that of what is new.
  */
-export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions): Promise<Delta> {
+export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions): Promise<AuditedDelta> {
   const findings: Finding[] = [];
   const report = reportOnce(findings);
   const [oldRoot, newRoot] = await Promise.all([step.before.root(), step.now.root()]);
@@ -62,6 +62,11 @@ export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions
   if (next !== trust) await auditDependents(step.now, new Set(placed.map(({ path }) => path)), turn, suite, report);
   await auditDocuments(step, changes, { trust: next, old: trust, suite, readVersions }, refusing(report));
   reportLostSkills(placed, next, report);
+  if (placed.some(({ place }) => place === 'pending')) {
+    const { reportCrowd, reportWithdrawn } = await import('../trust/pending.ts');
+    await reportCrowd(step, changes, report);
+    await reportWithdrawn(step, placed, { trust: next, suite }, report);
+  }
   await auditRetired(step, changes, turn, suite, report);
   const ledger = placed.filter(({ path }) => path.startsWith(`${LEDGER}/`));
   if (ledger.length > 0) {
@@ -109,7 +114,7 @@ function isAllowed({ path, before, now, place }: Placed, report: Report): boolea
   return false;
 }
 
-/** What becomes of the ledger is judged as a whole. */
+/** What becomes of the ledger, and of what waits, is judged as a whole. */
 const REMOVABLE: ReadonlySet<Place> = new Set(['pending', 'skill', 'proof', 'ledger']);
 const IMMUTABLE: ReadonlySet<Place> = new Set(['record', 'policy']);
 

@@ -5,7 +5,14 @@ import type { Identity, Trust } from '../../core/trust/trust.ts';
 import { attempt, finding, type Report } from '../finding.ts';
 import { type Entry, find, type Source } from '../source/source.ts';
 import { assertEntitled } from '../tree/entitled.ts';
-import { assertLines, assertNewLines, type FindSigner, maintainersOf, principalsOf } from '../trust/signature-lines.ts';
+import {
+  assertLines,
+  assertNewLines,
+  type Lines,
+  listedBy,
+  maintainersOf,
+  principalsOf,
+} from '../trust/signature-lines.ts';
 import { assertFollowsDocument, identitiesIn, readSuccession, type VersionReader } from '../trust/succession.ts';
 import { checkSkill, readDocument, readSignedDocument } from '../trust/trust.ts';
 import type { Placed, Step } from './differences.ts';
@@ -68,19 +75,20 @@ async function auditDocument(step: Step, { path, before, now, place }: Placed, j
   const succession = await readSuccession(step, before, now!, place, suite);
   const { old, next, isSame } = succession;
   await assertFollowsDocument(succession, path, step.now, judges.readVersions, suite);
-  const signers = await signersFor(step.now, next, judges);
-  if (isSame) return assertLines(old!, next, signers, suite);
+  const lines = await linesUnder(step.now, next, judges);
+  if (isSame) return assertLines(old!, next, lines, suite);
   const identities = identitiesIn(succession, suite);
   if (identities) await assertEntitled(identities.was, identities.is, trust.policy, suite);
-  await assertNewLines(next, signers, suite);
+  await assertNewLines(next, lines.arriving, suite);
 }
 
 /** A root key that is being rotated signs maintainers before the policy that brings it in is in force. */
-async function signersFor(source: Source, document: ParsedRecord, { old, trust, suite }: Judges): Promise<FindSigner> {
-  const current = maintainersOf(old, trust);
-  if (document.kind !== 'identity' || document.fields.role !== 'maintainer') return current;
+async function linesUnder(source: Source, document: ParsedRecord, { old, trust, suite }: Judges): Promise<Lines> {
+  const [current, listed] = [maintainersOf(old, trust), listedBy(trust)];
+  if (document.kind !== 'identity' || document.fields.role !== 'maintainer')
+    return { arriving: current, staying: listed };
   const coming = principalsOf(...(await (await import('../trust/pending.ts')).proposedRoots(source, trust, suite)));
-  return (line) => current(line) ?? coming(line);
+  return { arriving: (line) => current(line) ?? coming(line), staying: (line) => listed(line) ?? coming(line) };
 }
 
 /** An identity that changes may name another skill than the one that stays. */

@@ -9,7 +9,7 @@ import type { PlacedRecord } from '../../core/record/record-summary.ts';
 import type { Suite, VerifiedRecord } from '../../core/record/verify.ts';
 import type { TracedRecord } from '../../core/task/state.ts';
 import type { Trust } from '../../core/trust/trust.ts';
-import { isOid } from '../../git/objects/store.ts';
+import { isOid } from '../../git/objects/asked-name.ts';
 import { findSessions } from '../history/history.ts';
 import { type Entry, FILE, FOLDER, type Source } from '../source/source.ts';
 import { dropCached, newestCached, readCached, writeCached } from '../tree/cache.ts';

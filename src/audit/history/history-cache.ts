@@ -4,7 +4,8 @@ import { emptyHistory, type History } from '../../core/session/history.ts';
 import type { IdentityKey } from '../../core/trust/key-standing.ts';
 import { isRevoked } from '../../core/trust/key-standing.ts';
 import type { Role, Trust } from '../../core/trust/trust.ts';
-import { isOid, type Oid } from '../../git/objects/store.ts';
+import { isOid } from '../../git/objects/asked-name.ts';
+import type { Oid } from '../../git/objects/store.ts';
 import { dropCached, newestCached, readCached, writeCached } from '../tree/cache.ts';
 
 /** A history that held, of which folder it is, and what its verdict rested on besides bytes. */

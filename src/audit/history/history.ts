@@ -25,6 +25,8 @@ export interface HistoryOptions {
   suite: Suite;
   /** The folder where states are kept between runs; its name says which build wrote them. Null: nowhere. */
   cacheFolder: string | null;
+  /** Another one, of whose states this may have grown. */
+  baseFolder?: string | null;
   onProgress?(checked: number): void;
 }
 
@@ -48,8 +50,11 @@ export async function readHistory(source: Source, trust: Trust, options: History
   const cache = openHistoryCache(now.oid ? options.cacheFolder : null);
   const known = now.oid ? cache.get(now.oid) : null;
   if (known && isStillTrusted(known, trust)) return { ...known, findings };
+  const others = openHistoryCache(now.oid ? (options.baseFolder ?? null) : null);
   const { state, folders } =
-    (await findBase(source, now, trust, cache, report)) ?? (await fromNothing(source, now, trust, report));
+    (await findBase(source, now, trust, cache, report)) ??
+    (await findBase(source, now, trust, others, report)) ??
+    (await fromNothing(source, now, trust, report));
   await foldSessions(state.history, folders, { source, trust, ...options, onSession: noting(state, trust) }, report);
   for (const { path } of findings.filter(({ severity }) => severity === 'warning')) noteDistrust(state, path!);
   if (hasTooManyTasks(state.history.tasks)) dropOldTasks(state.history.tasks, await definedTasks(source));

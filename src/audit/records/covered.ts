@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { parseJson } from '../../core/bytes/json.ts';
-import { byNewest, type Moment } from '../../core/session/newest.ts';
-import { isOid, type Oid } from '../../git/objects/store.ts';
+import { byNewest, type StoryMoment } from '../../core/session/newest.ts';
+import { isOid } from '../../git/objects/asked-name.ts';
+import type { Oid } from '../../git/objects/store.ts';
 import { dropCached, newestCached, readCached, writeCached } from '../tree/cache.ts';
 import { byNewestListed, type ListedRecord } from './listed-record.ts';
 
@@ -21,7 +22,7 @@ export interface Newest {
   /** The newest first. */
   newest: NewestRecord[];
   /** Every record that is newer than this is among them; null: all are. */
-  after: Moment | null;
+  after: StoryMoment | null;
 }
 
 /** So many are kept: whoever asks for more has all lines read. */
@@ -29,7 +30,7 @@ export const MOST_NEWEST = 256;
 
 /** Adds records to the newest of a tree. What is not newer than what was left out before is left out too. */
 export function withNewest({ newest, after }: Newest, added: readonly NewestRecord[]): Newest {
-  const isIn = (record: Moment, last: Moment | null): boolean => last === null || byNewest(record, last) < 0;
+  const isIn = (record: StoryMoment, last: StoryMoment | null): boolean => last === null || byNewest(record, last) < 0;
   const all = [...newest, ...added.filter((record) => isIn(record, after))].sort(byNewestListed);
   const out = all[MOST_NEWEST];
   if (!out) return { newest: all, after };

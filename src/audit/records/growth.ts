@@ -55,8 +55,8 @@ interface ReadFolder extends ChangedFolder {
 }
 
 function readFolders(folders: readonly ChangedFolder[], context: ReadContext): Promise<ReadFolder[]> {
-  const some = limiter(FOLDERS_AT_ONCE);
-  return Promise.all(folders.map((folder) => some(1, () => readFolder(folder, context))));
+  const folderLimit = limiter(FOLDERS_AT_ONCE);
+  return Promise.all(folders.map((folder) => folderLimit(1, () => readFolder(folder, context))));
 }
 
 async function readFolder(folder: ChangedFolder, { source, suite }: ReadContext): Promise<ReadFolder> {

@@ -2,7 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import type { SharedFields } from '../../core/record/kinds.ts';
 import { isSessionRecord, parseRecord } from '../../core/record/record.ts';
 import { recordId, type Suite } from '../../core/record/verify.ts';
-import { byNewest, type Moment } from '../../core/session/newest.ts';
+import { byNewest, type StoryMoment } from '../../core/session/newest.ts';
 import { detached } from '../../core/text/excerpt.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Entry } from '../source/source.ts';
@@ -12,7 +12,7 @@ import type { SessionRecord } from '../tree/session.ts';
  * What a record says that it is found by. It follows from the bytes alone and nobody has verified it: whoever shows a record
  * judges its session first.
  */
-export interface ListedRecord extends Moment, RecordLabels {
+export interface ListedRecord extends StoryMoment, RecordLabels {
   path: string;
   blob: Oid;
 }
@@ -51,7 +51,7 @@ function parseIfRecord(bytes: Uint8Array): SessionRecord | null {
 }
 
 /** SPEC §2.4. Copies of a record have the same id: then the path decides. */
-export function byNewestListed(a: Moment & { path: string }, b: Moment & { path: string }): number {
+export function byNewestListed(a: StoryMoment & { path: string }, b: StoryMoment & { path: string }): number {
   return byNewest(a, b) || (a.path < b.path ? -1 : 1);
 }
 

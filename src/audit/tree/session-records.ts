@@ -102,12 +102,12 @@ export function sessionReader(
   context: Omit<FoldContext, 'onSession'>,
   report: Report,
 ): (folder: SessionFolder) => Promise<ReadSession> {
-  const some = limiter(FOLDERS_AT_ONCE);
+  const folderLimit = limiter(FOLDERS_AT_ONCE);
   const limit = limiter(RECORDS_AT_ONCE);
   const keep = context.isWhole ? (placed: PlacedRecord) => placed : shortened;
   let checked = 0;
   return ({ entry, owner }) =>
-    some(1, async () => {
+    folderLimit(1, async () => {
       const records: PlacedRecord[] = [];
       let end = Number.POSITIVE_INFINITY;
       const onFile = (): void => context.onProgress?.(++checked);

@@ -34,9 +34,9 @@ export async function auditTree(source: Source, options: AuditOptions): Promise<
   const findings: Finding[] = [];
   const report: Report = (found) => findings.push(found);
   // What needs no verdict is read while one is made: signatures are what takes long, and should begin soon.
-  const judging = meanwhile(loadTrust(source, options.suite, report));
+  const judging = startEarly(loadTrust(source, options.suite, report));
   const layout = await readLayout(source, report);
-  const listing = meanwhile(listSessions(source, layout.sessions));
+  const listing = startEarly(listSessions(source, layout.sessions));
   const trust = await judging.catch((error) => {
     // a .handoff that is a link, or bears another name, is no repository without one
     if (error instanceof HandoffError && error.code === 'not_initialised' && findings.length > 0) return null;
@@ -52,7 +52,7 @@ export async function auditTree(source: Source, options: AuditOptions): Promise<
 }
 
 /** A failure is told to whoever awaits it below; until then, or if nobody comes to that, it must not end the process. */
-function meanwhile<T>(work: Promise<T>): Promise<T> {
+function startEarly<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
 }

@@ -1,6 +1,7 @@
 import { HandoffError } from '../../core/error.ts';
-import { policyPath } from '../../core/paths.ts';
-import type { Suite } from '../../core/record/verify.ts';
+import { identityPath, policyPath, ROOT } from '../../core/paths.ts';
+import type { ParsedRecord } from '../../core/record/record.ts';
+import { recordId, type Suite } from '../../core/record/verify.ts';
 import {
   type Policy,
   type RootKeys,
@@ -9,49 +10,173 @@ import {
   rootSigners,
   type Trust,
 } from '../../core/trust/trust.ts';
-import type { Step } from '../delta/differences.ts';
-import { type Entry, FILE, find, type Source } from '../source/source.ts';
+import type { Placed, Step } from '../delta/differences.ts';
+import { finding, type Report } from '../finding.ts';
+import { FOLDERS_AT_ONCE, limiter } from '../source/limit.ts';
+import { type Entry, FILE, FOLDER, find, type Source } from '../source/source.ts';
 import { assertLines, assertNewLines, principalsOf } from './signature-lines.ts';
 import { readSuccession } from './succession.ts';
 import { assertPlaced, readDocument } from './trust.ts';
 
+type Waiting = ParsedRecord<'policy' | 'identity'>;
+
+interface Judges {
+  trust: Trust;
+  suite: Suite;
+}
+
 /**
  * SPEC §10.3: what waits for signatures has no effect, but root principals are asked to sign it: it is one of them who proposes it,
- * and what they have signed so far stays under it.
+ * and what they have signed so far stays under it. Only the next version can wait: of other numbers there is no end.
  */
 export async function auditPending(
   step: Step,
   { path, before, now }: { path: string; before: Entry | null; now: Entry },
-  { trust, suite }: { trust: Trust; suite: Suite },
+  { trust, suite }: Judges,
 ): Promise<void> {
   const document = await readDocument(step.now, now, pendingKind(path), trust.repoId);
   assertPlaced(document, now);
   const policy = document.kind === 'policy' ? readPolicy(document, suite) : null;
   if (policy) await assertProposed(policy, trust.policy.root, suite);
   if (document.kind === 'identity') readIdentity(document, suite); // its keys are keys
+  assertNext(document, await inForce(step.now, document, trust, suite), path);
   const roots = policy ? [policy.root] : await proposedRoots(step.now, trust, suite);
-  const find = principalsOf(trust.policy.root, ...roots);
+  const arriving = principalsOf(trust.policy.root, ...roots);
   const { old, next, isSame } = await readSuccession(step, before, now, document.kind, suite);
-  if (isSame && old) await assertLines(old, next, find, suite);
-  else await assertNewLines(next, find, suite);
+  if (isSame && old) await assertLines(old, next, { arriving, staying: arriving }, suite);
+  else await assertNewLines(next, arriving, suite);
+}
+
+/**
+ * SPEC §10.3: what waits and could still come into force stays, or whoever may push, even without a key, would have a veto: the
+ * revocation of a key that was stolen waits too.
+ */
+export async function reportWithdrawn(
+  step: Step,
+  changes: readonly Placed[],
+  { trust, suite }: Judges,
+  report: Report,
+): Promise<void> {
+  for (const { path, before, now, place } of changes) {
+    if (place !== 'pending' || before === null || now !== null) continue;
+    if (await unlessBroken(() => couldBeInForce(step, before, { trust, suite })))
+      report(finding('record_deleted', path, 'what waits there for signatures', 'nothing', WAITS_ON));
+  }
+}
+
+const WAITS_ON =
+  'Put it back: git restore --overlay --source=BASE --staged --worktree -- .handoff, then git commit --amend. A root principal who wants something else proposes that in its place (git handoff policy set, identity rotate, identity revoke); it goes once its version is in force.';
+
+/** It is the next version still, and a root principal proposes it. */
+async function couldBeInForce({ before, now }: Step, entry: Entry, { trust, suite }: Judges): Promise<boolean> {
+  const document = await readDocument(before, entry, pendingKind(entry.path), trust.repoId);
+  if (!isNext(document, await inForce(now, document, trust, suite))) return false;
+  const roots = [trust.policy.root, ...(await proposedRoots(now, trust, suite))];
+  for (const root of roots) if ((await rootSigners(document, root, suite)).size > 0) return true;
+  return false;
+}
+
+/** Each that waits costs whoever reads the tree something, and one root principal alone can propose it. */
+const MOST_NEW_NAMES = 100;
+
+/** SPEC §10.3: so many identities wait whose names nobody has yet. What waited before, and is replaced, is not counted again. */
+export async function reportCrowd({ now }: Step, changes: readonly Placed[], report: Report): Promise<void> {
+  const arriving = changes.filter(
+    ({ path, before, place }) => place === 'pending' && before === null && isOfIdentity(path),
+  );
+  if (arriving.length === 0) return;
+  const newNames = new Set(await waitingNewNames(now));
+  if (newNames.size <= MOST_NEW_NAMES || !arriving.some(({ path }) => newNames.has(path.split('/')[2]!))) return;
+  const expected = `at most ${MOST_NEW_NAMES} new identities that wait for signatures`;
+  const hint =
+    'Let the other root principals sign some of them first: git handoff policy show, git handoff policy sign';
+  report(finding('too_large', `${ROOT}/identities`, expected, String(newNames.size), hint));
+}
+
+async function waitingNewNames(source: Source): Promise<string[]> {
+  const folder = await find(source, `${ROOT}/identities`);
+  const folders = folder?.mode === FOLDER ? await source.list(folder) : [];
+  const limit = limiter(FOLDERS_AT_ONCE);
+  const waitsAlone = async (each: Entry): Promise<boolean> => {
+    const names = each.mode === FOLDER ? (await source.list(each)).map(({ name }) => name) : [];
+    return names.includes('pending.yaml') && !names.includes('identity.yaml');
+  };
+  const found = await Promise.all(folders.map((each) => limit(1, () => waitsAlone(each))));
+  return folders.filter((_, at) => found[at]).map(({ name }) => name);
+}
+
+/** What a document that waits is to follow; nothing where a name is new. */
+interface InForce {
+  version: number;
+  id: string | null;
+}
+
+const NOTHING: InForce = { version: 0, id: null };
+
+async function inForce(source: Source, document: Waiting, { repoId, policy }: Trust, suite: Suite): Promise<InForce> {
+  if (document.kind === 'policy') return policy;
+  const entry = await find(source, identityPath(document.fields.name));
+  if (entry?.mode !== FILE) return NOTHING;
+  const read = async (): Promise<InForce> => {
+    const { fields, signedBytes } = await readDocument(source, entry, 'identity', repoId);
+    return { version: fields.version, id: recordId(signedBytes, suite) };
+  };
+  return (await unlessBroken(read)) ?? NOTHING; // one that is broken is told of at its own path
+}
+
+function isNext({ fields }: Waiting, { version, id }: InForce): boolean {
+  return fields.version === version + 1 && fields.prev === id;
+}
+
+function assertNext(document: Waiting, follows: InForce, path: string): void {
+  if (isNext(document, follows)) return;
+  const say = (version: number, prev: string | null) => `version ${version} with prev ${prev}`;
+  const expected = say(follows.version + 1, follows.id);
+  const found = say(document.fields.version, document.fields.prev);
+  throw new HandoffError('policy_rollback', `Only the next version waits: expected ${expected}, found ${found}.`, {
+    hint: `Take it out (git rm ${path}), and propose it anew on top of what is in force.`,
+    data: { expected, found },
+  });
+}
+
+function isOfIdentity(path: string): boolean {
+  return path.endsWith('/pending.yaml');
 }
 
 function pendingKind(path: string): 'identity' | 'policy' {
-  return path.endsWith('/pending.yaml') ? 'identity' : 'policy';
+  return isOfIdentity(path) ? 'identity' : 'policy';
 }
 
-/** Of the next policy, where one waits that a root principal has proposed: a key that it brings in may have signed already. */
-export async function proposedRoots(source: Source, { repoId, policy }: Trust, suite: Suite): Promise<RootKeys[]> {
+/**
+ * Of the next policy, where one waits that a root principal has proposed: a key that it brings in may have signed already. One for each
+ * who is a principal or a maintainer by now: whoever proposes alone may name as many others as they like.
+ */
+export async function proposedRoots(source: Source, trust: Trust, suite: Suite): Promise<RootKeys[]> {
+  const { repoId, policy } = trust;
   const entry = await find(source, policyPath(policy.version + 1, true));
   if (entry?.mode !== FILE) return [];
-  try {
+  const read = async (): Promise<RootKeys> => {
     const proposed = readPolicy(await readDocument(source, entry, 'policy', repoId), suite);
     await assertProposed(proposed, policy.root, suite);
-    return [proposed.root];
+    const principals = [...proposed.root.principals].filter(([name]) => isThere(name, trust));
+    return { ...proposed.root, principals: new Map(principals) };
+  };
+  const root = await unlessBroken(read); // which is told of at its own path
+  return root ? [root] : [];
+}
+
+async function unlessBroken<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
   } catch (error) {
-    if (error instanceof HandoffError && error.exitCode === 1) return []; // which is told of at its own path
+    if (error instanceof HandoffError && error.exitCode === 1) return null;
     throw error;
   }
+}
+
+function isThere(name: string, { policy, identities, distrusted }: Trust): boolean {
+  const role = (identities.get(name) ?? distrusted.get(name))?.role;
+  return policy.root.principals.has(name) || role === 'maintainer';
 }
 
 async function assertProposed({ document }: Policy, root: RootKeys, suite: Suite): Promise<void> {

@@ -22,27 +22,45 @@ export function principalsOf(...roots: readonly RootKeys[]): FindSigner {
 }
 
 /**
+ * Keys of whatever role and state: a line by one may have counted, or may count again. A line by any other key may go, or lines
+ * of keys that somebody made up for a while would fill the file for ever.
+ */
+export function listedBy({ identities, distrusted, policy }: Trust): FindSigner {
+  const principals = principalsOf(policy.root);
+  return (line) => {
+    const holder = identities.get(line.identity) ?? distrusted.get(line.identity);
+    return holder?.keys.find(({ fingerprint }) => fingerprint === line.fingerprint) ?? principals(line);
+  };
+}
+
+/** Whose lines may arrive under a document, and whose stay there. */
+export interface Lines {
+  arriving: FindSigner;
+  staying: FindSigner;
+}
+
+/**
  * SPEC §10.3: nobody takes a signature away, and every line that arrives is one that counts: anybody can write lines, and what is
- * under a document stays there.
+ * under a document stays there, unless it is by a key that nobody who is trusted lists.
  */
 export async function assertLines(
   { signatures }: ParsedRecord,
   next: ParsedRecord,
-  find: FindSigner,
+  { arriving, staying }: Lines,
   suite: Suite,
 ): Promise<void> {
-  const gone = signatures.find((line) => !next.signatures.some((other) => isOf(line, other)));
+  const gone = signatures.find((line) => staying(line) && !next.signatures.some((other) => isOf(line, other)));
   if (gone) throw stripped(gone);
   for (const line of next.signatures.filter((each) => !signatures.some((other) => isSame(each, other)))) {
-    const key = find(line);
+    const key = arriving(line);
     if (!key) throw unknownSigner(line);
     await assertSigned(next, key, line.bytes, suite);
   }
 }
 
 /** The same of a document that was not there. */
-export function assertNewLines(next: ParsedRecord, find: FindSigner, suite: Suite): Promise<void> {
-  return assertLines({ ...next, signatures: [] }, next, find, suite);
+export function assertNewLines(next: ParsedRecord, arriving: FindSigner, suite: Suite): Promise<void> {
+  return assertLines({ ...next, signatures: [] }, next, { arriving, staying: arriving }, suite);
 }
 
 function isOf(a: Signature, b: Signature): boolean {

@@ -70,6 +70,8 @@ interface PolicyOptions {
   known?: KnownPolicies;
   /** Of another root only the first is read: whoever asks for one has no use for more. */
   root?: string | undefined;
+  /** In order, where the folder itself is too large to be listed. */
+  named?: AsyncIterable<Entry>;
 }
 
 /** The versions that hold, in order. The first that does not ends the list: nothing after it can be trusted. */
@@ -77,12 +79,12 @@ export async function readPolicies(
   source: Source,
   suite: Suite,
   report: Report,
-  { known = new Map(), root }: PolicyOptions = {},
+  { known = new Map(), root, named }: PolicyOptions = {},
 ): Promise<Policy[]> {
-  const entries = await policyEntries(source);
-  if (entries.length === 0) throw notInitialised();
+  const entries = named ?? (await policyEntries(source));
+  if (Array.isArray(entries) && entries.length === 0) throw notInitialised();
   const policies: Policy[] = [];
-  for (const entry of entries) {
+  for await (const entry of entries) {
     const key = `${policies.at(-1)?.id ?? ''} ${entry.name} ${entry.oid}`;
     const read = () => readNext(source, entry, policies, suite);
     const policy = (entry.oid !== null && known.get(key)) || (await attempt(entry.path, report, read));

@@ -4,8 +4,8 @@ import { show } from './reading/show.ts';
 import { verify } from './reading/verify.ts';
 import { audit } from './seal/audit.ts';
 import { checkProof, ledger, prove, root, seal } from './seal/seals.ts';
-import { checkpoint, decide, note, signal, wip } from './session/records.ts';
-import { heartbeat, pickup, release, sessions, start, status, wrap } from './session/sessions.ts';
+import { checkpoint, decide, decisions, note, signal, wip } from './session/records.ts';
+import { batons, heartbeat, pickup, release, restore, sessions, start, status, wrap } from './session/sessions.ts';
 import { completion } from './setup/completion.ts';
 import { hooks } from './setup/hooks.ts';
 import { identity } from './setup/identity.ts';
@@ -14,13 +14,13 @@ import { policy } from './setup/policy.ts';
 import { trust } from './setup/trust.ts';
 import { claim, next, task, unclaim } from './task/tasks.ts';
 import { gate } from './writeback/gate.ts';
-import { escalate, reconcile, review, thought, waiver } from './writeback/writeback.ts';
+import { done, escalate, reconcile, review, thought, waiver } from './writeback/writeback.ts';
 
-const OPEN = 'open a session, or continue what one left';
-const END = 'end it with a baton; sign what it holds';
+const OPEN = 'open a session; continue what one left';
+const END = 'end it with a baton; sign it; what waits';
 const RECORD = 'a record in the session';
-const WRITEBACK = 'write back what was done; have a person do it';
-const MORE = 'what is open, who is told what';
+const WRITEBACK = 'what was done, what ran; finish a task';
+const MORE = 'what is open or decided, who is told what';
 const WHERE = 'where you stand, who works, what was recorded';
 const LIVE = 'a sign of life; end a session that hangs';
 const TASKS = 'what is to be done; take it, give it back';
@@ -34,14 +34,18 @@ const SETUP = 'set up a repository, its hooks, your shell';
 export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: OPEN, ...start },
   { audience: 'Agents', row: OPEN, ...pickup },
+  { audience: 'Agents', row: OPEN, ...restore },
   { audience: 'Agents', row: END, ...wrap },
   { audience: 'Agents', row: END, ...seal },
+  { audience: 'Agents', row: END, ...batons },
   { audience: 'Agents', row: RECORD, ...note },
   { audience: 'Agents', row: RECORD, ...checkpoint },
   { audience: 'Agents', row: RECORD, ...decide },
+  { audience: 'Agents', row: WRITEBACK, ...done },
   { audience: 'Agents', row: WRITEBACK, ...thought },
   { audience: 'Agents', row: WRITEBACK, ...escalate },
   { audience: 'Agents', row: MORE, ...wip },
+  { audience: 'Agents', row: MORE, ...decisions },
   { audience: 'Agents', row: MORE, ...signal },
   { audience: 'Agents', row: WHERE, ...status },
   { audience: 'Agents', row: WHERE, ...sessions },

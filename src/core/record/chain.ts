@@ -4,7 +4,7 @@ import { type DocumentKind, isRecordKind, type RecordKind } from './kinds.ts';
 import type { ParsedRecord } from './record.ts';
 
 /** The place a record was found at, which must say the same as the record itself. */
-export interface Place {
+export interface ChainPlace {
   identity: string;
   sid8: string;
   seq: number;
@@ -37,7 +37,7 @@ export interface ChainFault {
 /** SPEC §6.2: path, kind, identity, session and number agree; the record was written for this repository. */
 export function assertPlace(
   record: Head | ParsedRecord<DocumentKind>,
-  place: Place,
+  place: ChainPlace,
   repoId: string,
 ): asserts record is Head {
   if (record.kind !== place.kind || !isHead(record)) throw mismatch('path_mismatch', 'kind', place.kind, record.kind);

@@ -1,4 +1,4 @@
-import type { Moment } from '../session/newest.ts';
+import type { StoryMoment } from '../session/newest.ts';
 import { excerptOf } from '../text/excerpt.ts';
 import type { RecordKind } from './kinds.ts';
 import { summarise } from './summary.ts';
@@ -11,7 +11,7 @@ export interface PlacedRecord<K extends RecordKind = RecordKind> {
 }
 
 /** Enough to show a record in a list and to find it again. */
-export interface RecordSummary extends Moment {
+export interface RecordSummary extends StoryMoment {
   kind: RecordKind;
   session_id: string;
   identity: string;
@@ -23,6 +23,8 @@ export interface RecordSummary extends Moment {
 /** `path` leads to the body. */
 export interface Baton extends RecordSummary {
   next_agent: string | null;
+  /** Where it was wrapped. */
+  branch: string | null;
   /** The first of them, where there are more than anybody has in focus. */
   focus: string[];
 }
@@ -42,8 +44,13 @@ export function toRecordSummary({ path, record }: PlacedRecord): RecordSummary {
 }
 
 export function toBaton(placed: PlacedRecord<'baton'>): Baton {
-  const { next_agent, focus } = placed.record.fields;
-  return { ...toRecordSummary(placed), next_agent: next_agent ?? null, focus: (focus ?? []).slice(0, MOST_IN_FOCUS) };
+  const { next_agent, branch, focus } = placed.record.fields;
+  return {
+    ...toRecordSummary(placed),
+    next_agent: next_agent ?? null,
+    branch: branch ?? null,
+    focus: (focus ?? []).slice(0, MOST_IN_FOCUS),
+  };
 }
 
 export function toDecision(placed: PlacedRecord<'decision'>): Decision {

@@ -1,8 +1,8 @@
-import type { Moment } from '../session/newest.ts';
+import type { StoryMoment } from '../session/newest.ts';
 import type { TracedRecord } from '../task/state.ts';
 
 /** What somebody said of a thought record. */
-export interface Verdict extends Moment {
+export interface Verdict extends StoryMoment {
   thought: string;
   identity: string;
   verdict: 'approve' | 'reject';

@@ -16,7 +16,11 @@ export function recentDeltas({ recent }: History, since: string): RecordSummary[
 
 /** One that a later one supersedes shows as superseded, whatever it said when it was taken. */
 export function lastDecisions({ decisions }: History): Decision[] {
-  return decisions.slice(0, LAST_DECISIONS).map((decision) => {
+  return asTheyStand(decisions).slice(0, LAST_DECISIONS);
+}
+
+export function asTheyStand<T extends Decision>(decisions: readonly T[]): T[] {
+  return decisions.map((decision) => {
     const isSuperseded = decisions.some(
       (later) => later.supersedes === decision.delta_id && byNewest(later, decision) < 0,
     );

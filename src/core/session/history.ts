@@ -1,5 +1,6 @@
 import { addClock, type Clocks } from '../record/clocks.ts';
 import {
+  type Baton,
   type Decision,
   type PlacedRecord,
   type RecordSummary,
@@ -9,12 +10,12 @@ import {
 import type { VerifiedRecord } from '../record/verify.ts';
 import { addTaskRecord, type TaskTrails } from '../task/state.ts';
 import { type Excerpt, excerptOf } from '../text/excerpt.ts';
-import { byNewest, insertNewest, type Moment } from './newest.ts';
+import { byNewest, insertNewest, type StoryMoment } from './newest.ts';
 import { addSummary, type SessionSummary, summariseSession } from './session-summary.ts';
 import { addDrain, addSignal, type Signals } from './signals.ts';
 
 /** `path` leads to the whole text. */
-export interface Wip extends Moment, Excerpt {
+export interface Wip extends StoryMoment, Excerpt {
   key: string;
   path: string;
   session_id: string;
@@ -23,17 +24,23 @@ export interface Wip extends Moment, Excerpt {
 }
 
 /** Work that was closed: an opening that is older, and read later, does not open it again. */
-interface ClosedWip extends Moment {
+interface ClosedWip extends StoryMoment {
   key: string;
   closed: true;
 }
 
-export interface Pickup extends Moment {
+export interface Pickup extends StoryMoment {
   session_id: string;
   identity: string;
   predecessor_session_id: string;
   /** The id of the baton that was handed over. */
   baton: string | null;
+}
+
+/** A baton, and what is known of its session when that is known no more. */
+export interface LeftBaton extends Baton {
+  task: string | null;
+  predecessor_session_id: string | null;
 }
 
 /**
@@ -49,6 +56,8 @@ export interface History extends Clocks {
   signals: Signals;
   tasks: TaskTrails;
   pickups: Pickup[];
+  /** Picked up or not. */
+  batons: LeftBaton[];
 }
 
 /** Three times what is ever shown. */
@@ -60,6 +69,12 @@ const NEWEST_WIP = 512;
 
 /** Custody is followed from the newest baton on; what older sessions became is in their successors' records. */
 const NEWEST_PICKUPS = 512;
+
+/** As many: a pickup is newer than its baton, so what was picked up is known of all of them. */
+const NEWEST_BATONS = 512;
+
+/** Many batons are kept, and each may name many tasks. */
+const MOST_IN_FOCUS = 16;
 
 export function emptyHistory(): History {
   return {
@@ -73,6 +88,7 @@ export function emptyHistory(): History {
     signals: { sent: [], drained: [] },
     tasks: {},
     pickups: [],
+    batons: [],
   };
 }
 
@@ -82,8 +98,13 @@ export function addSession(history: History, folder: string, records: readonly P
   const session = summariseSession(folder, records);
   addClock(history, session.clock);
   history.sessions = addSummary(history.sessions, session);
+  if (session.baton) insertNewest(history.batons, toLeftBaton(session, session.baton), NEWEST_BATONS);
   for (const placed of records.slice(-NEWEST_RECORDS)) addRecent(history.recent, placed);
   for (const placed of records) addRecord(history, placed);
+}
+
+function toLeftBaton({ task, predecessor_session_id }: SessionSummary, baton: Baton): LeftBaton {
+  return { ...baton, focus: baton.focus.slice(0, MOST_IN_FOCUS), task, predecessor_session_id };
 }
 
 /** A summary costs more than a look at the clock. */

@@ -1,10 +1,10 @@
 /** When something happened, in the order of SPEC §2.4. */
-export interface Moment {
+export interface StoryMoment {
   clock: number;
   delta_id: string;
 }
 
-export function byNewest(a: Moment, b: Moment): number {
+export function byNewest(a: StoryMoment, b: StoryMoment): number {
   if (a.clock !== b.clock) return b.clock - a.clock;
   return a.delta_id < b.delta_id ? 1 : a.delta_id > b.delta_id ? -1 : 0;
 }
@@ -13,7 +13,7 @@ export function byNewest(a: Moment, b: Moment): number {
  * Puts an item into a list that is sorted, the newest first, and at most `most` long. The newest of all come out whatever
  * the order they came in, and however often: what a fold over merged branches needs.
  */
-export function insertNewest<T extends Moment>(list: T[], item: T, most: number): void {
+export function insertNewest<T extends StoryMoment>(list: T[], item: T, most: number): void {
   let low = 0;
   let high = list.length;
   while (low < high) {
@@ -28,7 +28,7 @@ export function insertNewest<T extends Moment>(list: T[], item: T, most: number)
 }
 
 /** The same for many at once: to make room for each of them by itself would take as long as the list is. */
-export function mergeNewest<T extends Moment>(list: readonly T[], items: readonly T[], most: number): T[] {
+export function mergeNewest<T extends StoryMoment>(list: readonly T[], items: readonly T[], most: number): T[] {
   const sorted = [...list, ...items].sort(byNewest);
   return sorted.filter((item, at) => at === 0 || byNewest(sorted[at - 1]!, item) !== 0).slice(0, most);
 }

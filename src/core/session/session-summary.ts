@@ -1,6 +1,6 @@
 import { isOfKind, type RecordKind, type SharedFields } from '../record/kinds.ts';
 import { type Baton, type PlacedRecord, toBaton } from '../record/record-summary.ts';
-import { byNewest, type Moment } from './newest.ts';
+import { byNewest, type StoryMoment } from './newest.ts';
 
 /** One session as its records tell it; whether anybody is still at work in it they cannot tell. */
 export interface SessionSummary extends Progress {
@@ -107,6 +107,6 @@ export function findOwn<T extends Pick<SessionSummary, 'session_id' | 'identity'
   return sessions.find((each) => each.session_id === session_id && each.identity === identity) ?? null;
 }
 
-function last({ clock, last_id }: SessionSummary): Moment {
+function last({ clock, last_id }: SessionSummary): StoryMoment {
   return { clock, delta_id: last_id };
 }

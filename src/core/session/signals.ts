@@ -1,10 +1,10 @@
 import type { PlacedRecord } from '../record/record-summary.ts';
 import type { VerifiedRecord } from '../record/verify.ts';
 import { type Excerpt, excerptOf } from '../text/excerpt.ts';
-import { insertNewest, type Moment, mergeNewest } from './newest.ts';
+import { insertNewest, mergeNewest, type StoryMoment } from './newest.ts';
 
 /** `path` leads to the whole text. */
-export interface Signal extends Moment, Excerpt {
+export interface Signal extends StoryMoment, Excerpt {
   from: string;
   to: string;
   type: string | null;
@@ -16,7 +16,7 @@ export interface Signal extends Moment, Excerpt {
 /** The signals that pickups of an identity list: `delta_id` is the signal's, `clock` that of the pickup. */
 interface Drained {
   identity: string;
-  signals: Moment[];
+  signals: StoryMoment[];
 }
 
 /** Branches merge in any order: a pickup can be read before the signals that it names. Only who asks compares the two. */

@@ -63,7 +63,7 @@ function placeTasks({ nodes, edges }: TaskGraph) {
   const depths = new Map(nodes.map(({ task_id, depth }) => [task_id, depth]));
   const dependencies = new Map<string, string[]>(nodes.map(({ task_id }) => [task_id, []]));
   for (const { task_id, depends_on } of edges) dependencies.get(task_id)?.push(depends_on);
-  const places = new Map(nodes.map(({ task_id }) => [task_id, placeOf(dependencies.get(task_id)!, depths)]));
+  const places = new Map(nodes.map(({ task_id }) => [task_id, placeOf(task_id, dependencies.get(task_id)!, depths)]));
   const children = new Map<string, GraphNode[]>();
   const roots: GraphNode[] = [];
   for (const node of nodes) {
@@ -76,11 +76,12 @@ function placeTasks({ nodes, edges }: TaskGraph) {
   return { places, children, roots };
 }
 
-function placeOf(dependencies: readonly string[], depths: ReadonlyMap<string, number>): Place {
+/** Below what is less deep than it: of tasks that wait for each other, none is below all others. */
+function placeOf(id: string, dependencies: readonly string[], depths: ReadonlyMap<string, number>): Place {
   const sorted = [...dependencies].sort((a, b) => (depths.get(b) ?? -1) - (depths.get(a) ?? -1) || byNature(a, b));
-  const below = sorted[0] !== undefined && depths.has(sorted[0]) ? sorted[0] : null;
-  const others = below === null ? sorted : sorted.slice(1);
-  return { below, others: others.map((id) => (depths.has(id) ? id : `${id}, not defined`)) };
+  const below = sorted.find((each) => (depths.get(each) ?? Number.POSITIVE_INFINITY) < depths.get(id)!) ?? null;
+  const others = sorted.filter((each) => each !== below);
+  return { below, others: others.map((each) => (depths.has(each) ? each : `${each}, not defined`)) };
 }
 
 const LONGEST_LABEL = 60;

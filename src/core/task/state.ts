@@ -1,22 +1,22 @@
 import type { RecordHead, TaskRecord } from '../generated/types.ts';
 import { type FieldsOf, isOfKind, type RecordKind } from '../record/kinds.ts';
-import { byNewest, insertNewest, type Moment } from '../session/newest.ts';
+import { byNewest, insertNewest, type StoryMoment } from '../session/newest.ts';
 
 export type TaskStatus = TaskRecord['status'];
 
-export interface TaskState extends Moment {
+export interface TaskState extends StoryMoment {
   status: TaskStatus;
   progress: number | null;
   session_id: string;
   identity: string;
 }
 
-interface TaskChange extends Moment {
+interface TaskChange extends StoryMoment {
   status: TaskStatus;
 }
 
 /** A thought record, and where to read the rest of it. */
-export interface TaskThought extends Moment {
+export interface TaskThought extends StoryMoment {
   identity: string;
   commit: string;
   path: string;
@@ -103,7 +103,7 @@ export function wholeTrail(task: string, records: Iterable<TracedRecord>): TaskT
   };
 }
 
-function momentOf({ record: { id, fields } }: TracedRecord): Moment {
+function momentOf({ record: { id, fields } }: TracedRecord): StoryMoment {
   return { clock: fields.clock, delta_id: id };
 }
 
@@ -172,7 +172,7 @@ export function dropOldTasks(tasks: TaskTrails, isDefined: (id: string) => boole
 }
 
 /** Of one whose lock was only ever mentioned, the beginning of time. */
-function newest({ changes, thoughts }: TaskTrail): Moment {
+function newest({ changes, thoughts }: TaskTrail): StoryMoment {
   const moments = [changes[0], thoughts[0]].filter((moment) => moment !== undefined);
   return moments.sort(byNewest)[0] ?? { clock: 0, delta_id: '' };
 }
@@ -187,7 +187,7 @@ export function stateOf({ by, changes, thoughts }: TaskTrail): TaskState | null 
 }
 
 /** Written before the newest change, after the task last entered in_progress. */
-function writebackAmong(changes: readonly TaskChange[]): (thought: Moment) => boolean {
+function writebackAmong(changes: readonly TaskChange[]): (thought: StoryMoment) => boolean {
   const entered = lastEntered(changes); // once, and not for each of thousands of thoughts
   return (thought) => byNewest(changes[0]!, thought) < 0 && (!entered || byNewest(thought, entered) < 0);
 }
@@ -197,10 +197,15 @@ function lastEntered(changes: readonly TaskChange[]): TaskChange | undefined {
 }
 
 /** The thought that makes a task done, or would, were it said to be done now: the newest since it last entered in_progress. */
-export function writebackOf({ changes, thoughts }: TaskTrail): TaskThought | null {
+export function writebackOf(trail: TaskTrail): TaskThought | null {
+  return thoughtsSinceEntered(trail)[0] ?? null;
+}
+
+/** Those that were written since it last entered in_progress, the newest first. */
+export function thoughtsSinceEntered({ changes, thoughts }: TaskTrail): TaskThought[] {
   const entered = lastEntered(changes);
-  const thought = thoughts[0];
-  return thought && (!entered || byNewest(thought, entered) < 0) ? thought : null;
+  const end = entered ? thoughts.findIndex((thought) => byNewest(thought, entered) > 0) : -1;
+  return end < 0 ? thoughts : thoughts.slice(0, end);
 }
 
 /** The newest thought that was there when the newest change was said: what made a task done that is. */

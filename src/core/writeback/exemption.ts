@@ -1,16 +1,19 @@
+import { pathPattern } from './path-pattern.ts';
+
 /**
  * Whether a policy asks no writeback for a path: it is listed, or in a folder that is. `*` stands for any part of a name, `**` for
- * any folders. A pattern that names a file on the protected branch is for that file: no folder takes its place.
+ * any folders. A pattern is for files, unless it says that it is for a folder too: it ends in a slash or in `**`, or it has no `*`
+ * and the protected branch has a folder of that name. So nobody puts code into a folder that is called as an exempt file.
  */
 export function exemption(
   patterns: readonly string[],
-  files: ReadonlySet<string> = new Set(),
+  folders: ReadonlySet<string> = new Set(),
 ): (path: string) => boolean {
-  const rules = patterns.map((pattern) => toRule(pattern, files.has(plainName(pattern))));
-  return (path) => rules.some((rule) => rule.test(path));
+  const rules = patterns.map((pattern) => toRule(pattern, folders));
+  return (path) => rules.some((isNamed) => isNamed(path));
 }
 
-/** The paths that patterns without a `*` name. */
+/** The paths that patterns name of which nobody can tell whether a file or a folder is meant. */
 export function namedPaths(patterns: readonly string[]): string[] {
   return patterns.filter((pattern) => !pattern.includes('*') && !pattern.endsWith('/')).map(plainName);
 }
@@ -25,16 +28,7 @@ function plainName(pattern: string): string {
   return pattern.replace(/\/+$/, '');
 }
 
-/** A pattern whose last name has a `*` is for files: `*.md` does not exempt a folder that is called so. */
-function toRule(pattern: string, isNamedFile: boolean): RegExp {
-  const isFile = isNamedFile || (/\*[^/]*$/.test(pattern) && !pattern.endsWith('**'));
-  const parts = plainName(pattern).split(/(\*\*\/|\*\*|\*)/);
-  return new RegExp(`^${parts.map(toSource).join('')}${isFile ? '$' : '(?:/|$)'}`, 's');
-}
-
-function toSource(part: string): string {
-  if (part === '**/') return '(?:[^/]*/)*';
-  if (part === '**') return '.*';
-  if (part === '*') return '[^/]*';
-  return part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+function toRule(pattern: string, folders: ReadonlySet<string>): (path: string) => boolean {
+  const isFolder = /(?:\*\*|\/)$/.test(pattern) || (!pattern.includes('*') && folders.has(pattern));
+  return pathPattern(plainName(pattern), !isFolder);
 }

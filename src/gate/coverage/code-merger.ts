@@ -1,6 +1,5 @@
 import type { Merged, Pick } from '../../git/changes/remerge.ts';
 import type { Oid } from '../../git/objects/store.ts';
-import { siftTrees } from '../../git/objects/tree-sift.ts';
 import type { CodeOf } from './code.ts';
 import type { Comparer } from './comparer.ts';
 import { oldestFirst, parentsIn, readLineage } from './lineage.ts';
@@ -32,7 +31,7 @@ export interface CodeMerger {
  * what was done to the copy would get into the code, or what was done to the code into the copy.
  */
 export function openCodeMerger(comparer: Comparer, { sieve }: CodeOf): CodeMerger {
-  const { merger, trees } = comparer;
+  const { merger } = comparer;
   return {
     async merge(asked) {
       const ready: AskedMerge[] = [];
@@ -43,7 +42,7 @@ export function openCodeMerger(comparer: Comparer, { sieve }: CodeOf): CodeMerge
     async pick(asked) {
       const ready: AskedPick[] = [];
       for (const { before, after, onto, tree } of asked) {
-        const sifted = await siftTrees(trees, sieve, [before, after, onto, tree]);
+        const sifted = await comparer.sift(sieve, [before, after, onto, tree]);
         ready.push({ before: sifted[0]!, after: sifted[1]!, onto: sifted[2]!, tree: sifted[3]! });
       }
       const made = await merger.pick(ready);
@@ -57,7 +56,7 @@ async function copyCode(comparer: Comparer, sieve: CodeOf['sieve'], { sides, tre
   const lineage = await readLineage(sides, paidMergeBases(comparer));
   const commits = await Promise.all(oldestFirst(lineage).map((oid) => comparer.store.readCommit(oid)));
   const roots = [tree, ...commits.map((commit) => commit.tree)];
-  const [compared, ...code] = await siftTrees(comparer.trees, sieve, roots);
+  const [compared, ...code] = await comparer.sift(sieve, roots);
   const copies = new Map<Oid, Oid>();
   for (const [at, { oid, committer }] of commits.entries()) {
     const parents = parentsIn(lineage, oid).map((parent) => copies.get(parent)!);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HandoffError } from '../../core/error.ts';
-import { assertOid, type Oid } from '../objects/store.ts';
+import { assertOid } from '../objects/asked-name.ts';
+import type { Oid } from '../objects/store.ts';
 import { type Git, gitFailure, spawnGit, startFailure, withoutIndex } from '../run.ts';
 import { type FileHunks, openHunkReader } from './hunk-reader.ts';
 import type { LineReader } from './line-reader.ts';

@@ -1,5 +1,6 @@
+import { isNullOid } from '../objects/asked-name.ts';
 import { decodeNames } from '../objects/name-text.ts';
-import { isNullOid, type Oid } from '../objects/store.ts';
+import type { Oid } from '../objects/store.ts';
 
 /** A file as a tree or an index has it. */
 interface DiffSide {
@@ -23,12 +24,25 @@ export const RAW = ['--raw', '-r', '-z', '--no-renames', '--no-abbrev'];
 export function parseRaw(out: Buffer): RawChange[] {
   const parts = decodeNames(out);
   const changes: RawChange[] = [];
-  for (let at = 0; at + 1 < parts.length; at += 2) {
-    const [before = '', after = '', from = '', to = '', status] = parts[at]!.slice(1).split(' ');
-    const sides = { before: sideOf(before, from), after: sideOf(after, to) };
-    changes.push({ path: parts[at + 1]!, ...sides, ...(status === 'U' ? { isUnmerged: true } : {}) });
-  }
+  for (let at = 0; at + 1 < parts.length; at += 2) changes.push(parseChange(parts[at]!, parts[at + 1]!));
   return changes;
+}
+
+/** Of several commits, before each of which stands its id, `--always`. */
+export function parseRaws(out: Buffer): RawChange[][] {
+  const parts = decodeNames(out);
+  const all: RawChange[][] = [];
+  for (let at = 0; at < parts.length; at += 1) {
+    if (parts[at]!.startsWith(':')) all.at(-1)!.push(parseChange(parts[at]!, parts[++at]!));
+    else all.push([]);
+  }
+  return all;
+}
+
+function parseChange(line: string, path: string): RawChange {
+  const [before = '', after = '', from = '', to = '', status] = line.slice(1).split(' ');
+  const sides = { before: sideOf(before, from), after: sideOf(after, to) };
+  return { path, ...sides, ...(status === 'U' ? { isUnmerged: true } : {}) };
 }
 
 function sideOf(mode: string, oid: Oid): DiffSide | null {

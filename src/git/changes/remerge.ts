@@ -1,5 +1,7 @@
+import { assertOid } from '../objects/asked-name.ts';
+import { objectId } from '../objects/loose-object.ts';
 import { decodeName } from '../objects/name-text.ts';
-import { assertOid, type Oid } from '../objects/store.ts';
+import type { Oid } from '../objects/store.ts';
 import { runGit } from '../run.ts';
 import { isFileMode } from './patch-reader.ts';
 import type { Workshop } from './workshop.ts';
@@ -15,6 +17,8 @@ export interface Conflict {
   path: string;
   /** No link, no submodule, on any side. */
   isFile: boolean;
+  /** An empty file, on every side that has it. */
+  isEmpty: boolean;
 }
 
 /** Makes merges again, each once, as git does where nobody has configured anything. */
@@ -124,10 +128,15 @@ function toMerged(isClean: boolean, tree: Oid, files: string): Merged | null {
 
 /** `<mode> <id> <stage>\t<path>`, once for each side that has it. */
 function parseConflicts(text: string): Conflict[] {
-  const found = new Map<string, boolean>();
-  for (const [, mode, name] of text.matchAll(/(\d{6}) [0-9a-f]+ [123]\t([^\0]+)\0/g)) {
+  const found = new Map<string, Conflict>();
+  for (const [, mode, oid, name] of text.matchAll(/(\d{6}) ([0-9a-f]+) [123]\t([^\0]+)\0/g)) {
     const path = decodeName(Buffer.from(name!, 'latin1'));
-    found.set(path, (found.get(path) ?? true) && isFileMode(mode!));
+    const { isFile, isEmpty } = found.get(path) ?? { isFile: true, isEmpty: true };
+    found.set(path, { path, isFile: isFile && isFileMode(mode!), isEmpty: isEmpty && isEmptyBlob(oid!) });
   }
-  return [...found].map(([path, isFile]) => ({ path, isFile }));
+  return [...found.values()];
+}
+
+function isEmptyBlob(oid: Oid): boolean {
+  return oid === objectId(oid.length === 40 ? 'sha1' : 'sha256', 'blob', new Uint8Array());
 }

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { objectFormat } from '../objects/loose-object.ts';
-import type { ObjectWriter } from '../objects/native-store.ts';
+import type { ObjectWriter } from '../objects/object-writer.ts';
 import type { Oid } from '../objects/store.ts';
 import { tryClearLeft } from '../own-file.ts';
 import { type Git, gitFailure, readGitSync, runGit } from '../run.ts';

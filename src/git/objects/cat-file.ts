@@ -6,7 +6,8 @@ import type { GitConfig } from '../config.ts';
 import { type Git, gitFailure, spawnGit, startFailure } from '../run.ts';
 import { readTracedConfig, TRACE_CONFIG, TRACE_FD } from '../trace-config.ts';
 import { AnswerParser, type Expectation } from './cat-file-answer.ts';
-import { type Oid, tooLarge } from './store.ts';
+import type { Oid } from './store.ts';
+import { tooLarge } from './store-error.ts';
 
 export interface ObjectHeader {
   oid: Oid;

@@ -1,5 +1,6 @@
 import { HandoffError } from '../../core/error.ts';
-import { assertOid, type Commit, type CommitDraft, type Oid } from './store.ts';
+import { assertOid } from './asked-name.ts';
+import type { Commit, CommitDraft, Oid } from './store.ts';
 import { malformed } from './tree-object.ts';
 
 /**

@@ -7,6 +7,12 @@ export function decodeName(bytes: Buffer): string {
   return text.includes(MARK) ? bytes.toString('latin1').replace(/[\x80-\xff]/g, escaped) : text;
 }
 
+/** How the path of a folder may begin the paths of what is in it: one name below that is no UTF-8, and all of the path is escaped. */
+export function spellings(folder: Buffer): string[] {
+  const escapedAlways = folder.toString('latin1').replace(/[\x80-\xff]/g, escaped);
+  return [...new Set([decodeName(folder), escapedAlways])];
+}
+
 /** What git separates and ends by NUL, as `-z` makes it. */
 export function decodeNames(output: Buffer): string[] {
   const text = output.toString('utf8');

@@ -2,36 +2,28 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { type GitConfig, readConfig } from '../config.ts';
-import { discoverRepository, type RepositoryDirs } from '../discover.ts';
-import { abbreviationIn, ambiguous, readBeginning } from '../refs/ref-names.ts';
+import { discoverRepository } from '../discover.ts';
 import { type Git, gitFailure, readGit, runGit } from '../run.ts';
+import { addToFolder, type Choose, type Edits, editTree, type Trees } from '../trees/tree-edit.ts';
+import { compareLeaves, graftTree, type LeafChange, type Leaves } from '../trees/tree-graft.ts';
+import { assertOid, assertRefPrefix, assertRevision, isOid } from './asked-name.ts';
 import { CatFile, type GitObject, type ObjectHeader } from './cat-file.ts';
-import { formatCommit, parseCommit } from './commit-object.ts';
-import { type ObjectFormat, type ObjectType, objectFormat, writeLooseObject } from './loose-object.ts';
-import {
-  assertOid,
-  assertRefPrefix,
-  assertRevision,
-  type Commit,
-  type CommitDraft,
-  type GitStore,
-  isOid,
-  missingObject,
-  noSuchRevision,
-  type Oid,
-  type Ref,
-  shallowAncestry,
-  type Tree,
-  type TreeEntry,
-  wrongType,
-} from './store.ts';
-import { addToFolder, type Choose, type Edits, editTree, type Trees } from './tree-edit.ts';
-import { findTexts, formatTree, parseAdded, parseDifference, parseTree } from './tree-object.ts';
+import { parseCommit } from './commit-object.ts';
+import { KeptTrees } from './kept-trees.ts';
+import { type ObjectType, objectFormat } from './loose-object.ts';
+import { type ObjectWriter, objectWriterFor, writeByGit } from './object-writer.ts';
+import { Revisions } from './revision.ts';
+import type { Commit, GitStore, Oid, Ref, Tree, TreeEntry } from './store.ts';
+import { missingObject, noSuchRevision, shallowAncestry, wrongType } from './store-error.ts';
+import { findTexts, parseAdded, parseDifference, parseTree } from './tree-object.ts';
+import { WritingStore } from './writing-store.ts';
 
 /** The store on the git binary: one process for everything read, started when first needed. */
 export interface NativeGitStore extends GitStore {
   /** Whether a name names anything here. */
   has(rev: string): Promise<boolean>;
+  /** What each revision names, all of them asked at once; null for one that names nothing, or an object that is not here. */
+  headers(revs: readonly string[]): Promise<(ObjectHeader | null)[]>;
   /** Asks for trees before anybody reads them one by one. Those that are not there are nobody's concern, and large ones not kept. */
   askAhead(revs: readonly string[]): void;
   /** Null where it was configured how objects are written: then git has to write them. */
@@ -40,6 +32,10 @@ export interface NativeGitStore extends GitStore {
   addToFolder(tree: Oid, folder: string, choose: Choose): Promise<Oid | null>;
   /** The tree with these files written anew, or without those that are null. A folder that is left empty goes. */
   editTree(tree: Oid, edits: Edits): Promise<Oid>;
+  /** The tree with other things at these paths; null is an empty one. */
+  graftTree(tree: Oid | null, leaves: Leaves): Promise<Oid>;
+  /** Every path at which two trees differ. */
+  compareLeaves(before: Oid | null, after: Oid | null): Promise<Map<string, LeafChange>>;
   /** All scopes, as git sees them; read by the process that reads objects. */
   config(): Promise<GitConfig>;
   /** As `close`, for whoever is about to end and need not wait for git. */
@@ -50,80 +46,78 @@ export function openNativeStore(git: Git): NativeGitStore {
   return new NativeStore(git);
 }
 
-/** Writes objects at once, without a process. */
-export interface ObjectWriter {
-  format: ObjectFormat;
-  write(type: ObjectType, bytes: Uint8Array): Oid;
-}
-
-/** Bytes of a tree that is one of thousands of entries: of those the last is kept, and of all others many. */
-const LARGE_TREE = 1 << 14;
-const SMALL_KEPT = 64;
-
 /** Commits that are asked for at once: most branches that are judged have no more. */
 const IN_LINE = 16;
 
-class NativeStore implements NativeGitStore {
+class NativeStore extends WritingStore implements NativeGitStore {
   readonly #git: Git;
   readonly #catFile: CatFile;
+  readonly #revisions: Revisions;
+  readonly #kept: KeptTrees;
   readonly #trees: Trees = {
-    read: (oid) => this.#treeBytes(oid),
-    write: (type, bytes) => this.#write(type, bytes),
+    read: (oid) => this.#kept.read(oid),
+    write: (type, bytes) => this.write(type, bytes),
   };
-  #dirs: RepositoryDirs | undefined;
   #writer: Promise<ObjectWriter | null> | undefined;
-  #large: { oid: Oid; parts: Uint8Array[] } | undefined;
-  /** Also by the ids of commits. What an id names never changes. */
-  readonly #small: Map<Oid, { oid: Oid; bytes: Uint8Array }> = new Map();
 
   constructor(git: Git) {
+    super();
     this.#git = git;
     this.#catFile = new CatFile(git);
+    this.#revisions = new Revisions(git, this.#catFile);
+    this.#kept = new KeptTrees(this.#catFile);
   }
 
   async resolve(rev: string): Promise<Oid | null> {
-    const isNamed = this.#names(rev);
+    const isNamed = this.#revisions.mayName(rev);
     if (isNamed !== true && !(await isNamed)) return null;
     const header = await this.#catFile.info(rev);
-    if (!header && !isOid(rev)) await this.#assertAbsent(rev);
+    if (!header && !isOid(rev)) await this.#revisions.assertAbsent(rev);
     return header?.oid ?? null;
   }
 
   async has(rev: string): Promise<boolean> {
-    const isNamed = this.#names(rev);
+    const isNamed = this.#revisions.mayName(rev);
     if (isNamed !== true && !(await isNamed)) return false;
     return (await this.#catFile.info(rev)) !== null;
+  }
+
+  headers(revs: readonly string[]): Promise<(ObjectHeader | null)[]> {
+    revs.forEach(assertRevision);
+    return Promise.all(revs.map((rev) => this.#catFile.info(rev)));
   }
 
   askAhead(revs: readonly string[]): void {
     for (const rev of revs) {
       assertRevision(rev);
       const asked = this.#catFile.contents(rev);
-      asked.then((found) => found?.type === 'tree' && this.#keep(found.oid, found)).catch(() => {});
+      asked.then((found) => found?.type === 'tree' && this.#kept.keep(found.oid, found)).catch(() => {});
     }
   }
 
   async readTree(rev: string, limit?: number): Promise<Tree | null> {
-    const isNamed = this.#names(rev);
+    const isNamed = this.#revisions.mayName(rev);
     if (isNamed !== true && !(await isNamed)) return null;
-    const tree = this.#small.get(rev) ?? (await this.#catFile.contents(`${rev}^{tree}`, limit));
-    if (tree && isOid(rev)) this.#keep(rev, tree);
+    const tree = this.#kept.smallOf(rev) ?? (await this.#catFile.contents(`${rev}^{tree}`, limit));
+    if (tree && isOid(rev)) this.#kept.keep(rev, tree);
     if (tree) return { oid: tree.oid, entries: parseTree(tree.oid, tree.bytes) };
-    await this.#assertAbsent(rev, 'tree');
+    await this.#revisions.assertAbsent(rev, 'tree');
     return null;
   }
 
   async compareTrees(before: Oid, now: Oid): Promise<[TreeEntry[], TreeEntry[]]> {
     for (const oid of [before, now]) assertOid(oid);
-    const [old, parts] = await Promise.all([this.#catFile.info(before), this.#treeParts(now)]);
+    const [old, parts] = await Promise.all([this.#catFile.info(before), this.#kept.readParts(now)]);
     // most folders of thousands grow at the end: to see that, what they were need not come through the pipe
     const added = old?.type === 'tree' ? parseAdded([before, old.size], now, parts) : null;
-    return added ? [[], added] : parseDifference([before, await this.#readTree(before)], [now, Buffer.concat(parts)]);
+    return added
+      ? [[], added]
+      : parseDifference([before, await this.#kept.readOnce(before)], [now, Buffer.concat(parts)]);
   }
 
   async findInTree(oid: Oid, texts: readonly string[]): Promise<string[]> {
     assertOid(oid);
-    return findTexts(await this.#treeBytes(oid), texts);
+    return findTexts(await this.#kept.read(oid), texts);
   }
 
   async readBlob(oid: Oid, limit?: number): Promise<Uint8Array> {
@@ -143,11 +137,11 @@ class NativeStore implements NativeGitStore {
   }
 
   async readCommit(rev: string): Promise<Commit> {
-    const isNamed = this.#names(rev);
+    const isNamed = this.#revisions.mayName(rev);
     if (isNamed !== true && !(await isNamed)) throw noSuchRevision(rev);
     const commit = await this.#catFile.contents(`${rev}^{commit}`);
     if (commit) return parseCommit(commit.oid, commit.bytes);
-    await this.#assertAbsent(rev, 'commit');
+    await this.#revisions.assertAbsent(rev, 'commit');
     throw noSuchRevision(rev);
   }
 
@@ -192,18 +186,6 @@ class NativeStore implements NativeGitStore {
     return (statSync(join(commonDir, 'shallow'), { throwIfNoEntry: false })?.size ?? 0) > 0;
   }
 
-  writeBlob(bytes: Uint8Array): Promise<Oid> {
-    return this.#write('blob', bytes);
-  }
-
-  async writeTree(entries: readonly TreeEntry[]): Promise<Oid> {
-    return this.#write('tree', formatTree(entries));
-  }
-
-  async writeCommit(draft: CommitDraft): Promise<Oid> {
-    return this.#write('commit', formatCommit(draft));
-  }
-
   async config(): Promise<GitConfig> {
     return (await this.#catFile.config()) ?? readConfig(this.#git);
   }
@@ -224,80 +206,32 @@ class NativeStore implements NativeGitStore {
     return editTree(this.#trees, tree, edits);
   }
 
+  graftTree(tree: Oid | null, leaves: Leaves): Promise<Oid> {
+    return graftTree(this.#trees, tree, leaves, this.#width());
+  }
+
+  compareLeaves(before: Oid | null, after: Oid | null): Promise<Map<string, LeafChange>> {
+    return compareLeaves(this.#trees, before, after, this.#width());
+  }
+
   objectWriter(): Promise<ObjectWriter | null> {
     this.#writer ??= this.#findWriter();
     return this.#writer;
   }
 
-  /**
-   * False where the very ref is not there that a revision begins with; throws where it could mean more than one thing. At once
-   * where it can: what is asked before the store is closed is still answered.
-   */
-  #names(rev: string): boolean | Promise<boolean> {
-    assertRevision(rev);
-    if (isOid(rev)) return true;
-    this.#dirs ??= discoverRepository(this.#git.dir, this.#git.env);
-    const beginning = readBeginning(this.#dirs, this.#git, rev);
-    const digits = beginning === 'ref' ? abbreviationIn(rev) : null;
-    return digits === null ? beginning !== 'absent' : this.#assertNoObject(rev, digits);
-  }
-
-  /** A ref may be called like the first digits of an id, and git would take the ref. */
-  async #assertNoObject(rev: string, digits: string): Promise<true> {
-    const found = (await readGit(this.#git, ['rev-parse', `--disambiguate=${digits}`])).toString('latin1');
-    if (found === '') return true;
-    throw ambiguous(rev, ['a ref of that name', ...found.trim().split('\n').slice(0, 8)]);
-  }
-
-  async #treeBytes(oid: Oid): Promise<Uint8Array> {
-    const parts = await this.#treeParts(oid);
-    if (parts.length === 1) return parts[0]!;
-    const bytes = Buffer.concat(parts);
-    if (this.#large?.oid === oid) this.#large.parts = [bytes];
-    return bytes;
-  }
-
-  /** A folder of thousands is compared and then written again: it need not come through the pipe twice. */
-  async #treeParts(oid: Oid): Promise<Uint8Array[]> {
-    if (this.#large?.oid === oid) return this.#large.parts;
-    const kept = this.#small.get(oid);
-    if (kept?.oid === oid) return [kept.bytes];
-    const tree = assertTree(oid, await this.#catFile.contentsInParts(oid));
-    if (tree.size > LARGE_TREE) this.#large = { oid, parts: tree.parts };
-    else this.#keep(oid, { oid, bytes: Buffer.concat(tree.parts) });
-    return tree.parts;
-  }
-
-  /** Unlike the above it does not take the place of the large one that is kept. */
-  async #readTree(oid: Oid): Promise<Uint8Array> {
-    const kept = this.#small.get(oid);
-    if (kept?.oid === oid) return kept.bytes;
-    const tree = assertTree(oid, await this.#catFile.contents(oid));
-    this.#keep(oid, tree);
-    return tree.bytes;
-  }
-
-  #keep(oid: Oid, { oid: tree, bytes }: { oid: Oid; bytes: Uint8Array }): void {
-    if (bytes.length > LARGE_TREE || this.#small.has(oid)) return;
-    if (this.#small.size === SMALL_KEPT) this.#small.delete(this.#small.keys().next().value!);
-    this.#small.set(oid, { oid: tree, bytes: Buffer.from(bytes) }); // not the chunk that they came in
-  }
-
-  async #write(type: ObjectType, bytes: Uint8Array): Promise<Oid> {
+  protected async write(type: ObjectType, bytes: Uint8Array): Promise<Oid> {
     const writer = await this.objectWriter();
-    if (writer) return writer.write(type, bytes);
-    const args = ['hash-object', '-t', type, '-w', '--stdin'];
-    return (await readGit(this.#git, args, { input: bytes })).toString('latin1').trim();
+    return writer ? writer.write(type, bytes) : writeByGit(this.#git, type, bytes);
+  }
+
+  /** How many bytes an id has. */
+  #width(): number {
+    const { commonDir } = discoverRepository(this.#git.dir, this.#git.env);
+    return objectFormat(commonDir) === 'sha256' ? 32 : 20;
   }
 
   async #findWriter(): Promise<ObjectWriter | null> {
-    const config = await this.config();
-    if (config.keys().some((key) => /^core\.(?:sharedrepository|fsync|fsyncmethod|fsyncobjectfiles)$/.test(key)))
-      return null;
-    const { commonDir } = discoverRepository(this.#git.dir, this.#git.env);
-    const objects = this.#git.set?.GIT_OBJECT_DIRECTORY ?? join(commonDir, 'objects');
-    const format = objectFormat(commonDir);
-    return { format, write: (type, bytes) => writeLooseObject(objects, format, type, bytes) };
+    return objectWriterFor(this.#git, await this.config());
   }
 
   async #mergeBase(...args: string[]) {
@@ -306,21 +240,6 @@ class NativeStore implements NativeGitStore {
     if (result.code > 1) throw gitFailure(['merge-base'], result);
     return result;
   }
-
-  // cat-file says "missing" for a name that names nothing and for an object that is gone; only the first is an absence.
-  async #assertAbsent(rev: string, wanted?: 'tree' | 'commit'): Promise<void> {
-    const found = await this.#catFile.info(`${rev}^{}`);
-    const fits = found?.type === wanted || (found?.type === 'commit' && wanted === 'tree');
-    if (found && wanted && !fits) throw wrongType(found.oid, wanted, found.type);
-    if (found || isOid(rev)) throw missingObject(rev);
-    const { code, stdout } = await runGit(this.#git, ['rev-parse', '--verify', '--quiet', rev]);
-    if (code === 0) throw missingObject(`${rev} (${stdout.toString('latin1').trim()})`);
-  }
-}
-
-function assertTree<T extends ObjectHeader>(oid: Oid, object: T | null): T {
-  if (object?.type === 'tree') return object;
-  throw object ? wrongType(oid, 'tree', object.type) : missingObject(oid);
 }
 
 function blobBytes(oid: Oid, object: GitObject | null | HandoffError): Uint8Array | HandoffError {

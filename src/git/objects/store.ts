@@ -1,4 +1,4 @@
-import { HandoffError } from '../../core/error.ts';
+import type { HandoffError } from '../../core/error.ts';
 
 /** A full object id in lower case: 40 hexadecimal digits, or 64 in a SHA-256 repository. */
 export type Oid = string;
@@ -72,59 +72,4 @@ export interface GitStore {
   writeTree(entries: readonly TreeEntry[]): Promise<Oid>;
   writeCommit(draft: CommitDraft): Promise<Oid>;
   close(): Promise<void>;
-}
-
-export const NO_REPOSITORY = { hint: 'Run `git init` here, or name a repository with `-C <directory>`.' };
-
-/** The id that stands for nothing: what a ref was before it is created, or is after it is deleted. */
-export function isNullOid(text: string): boolean {
-  return /^(?:0{40}|0{64})$/.test(text);
-}
-
-export function isOid(text: string): text is Oid {
-  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
-}
-
-export function assertOid(text: string): asserts text is Oid {
-  if (!isOid(text)) throw new HandoffError('usage', `Expected a full object id, got ${JSON.stringify(text)}`);
-}
-
-/** Whatever begins with `-` git could take for an option, and with `^` for what is left out; a control character could end the request early. */
-export function assertRevision(rev: string): void {
-  if (/^[^-^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$/.test(rev)) return;
-  throw new HandoffError('usage', `Not a revision: ${JSON.stringify(rev)}`, {
-    hint: 'Name a commit by its id, a branch or a tag.',
-  });
-}
-
-export function assertRefPrefix(prefix: string): void {
-  if (/^refs\/(?:[^-\s/\x00-\x1f\x7f~^:?*[\\][^\s/\x00-\x1f\x7f~^:?*[\\]*\/)*$/.test(prefix)) return;
-  throw new HandoffError('usage', `Expected a prefix such as "refs/heads/", got ${JSON.stringify(prefix)}`);
-}
-
-export function tooLarge(oid: Oid, size: number, limit: number): HandoffError {
-  return new HandoffError('too_large', `Object ${oid} has ${size} bytes; the limit is ${limit}`, {
-    data: { size, limit, expected: `at most ${limit} bytes`, found: `${size} bytes` },
-  });
-}
-
-export function missingObject(rev: string): HandoffError {
-  return new HandoffError('io', `The repository has no object for ${rev}`, {
-    hint: 'If this is a shallow or partial clone, fetch the rest: `git fetch --unshallow` or `git fetch --refetch --no-filter`.',
-  });
-}
-
-/** An entry can promise a blob and name a tree: what the object is decides, not what the tree says. */
-export function wrongType(oid: Oid, expected: string, found: string): HandoffError {
-  return new HandoffError('mode_invalid', `Object ${oid} should be a ${expected} and is a ${found}`);
-}
-
-export function noSuchRevision(rev: string): HandoffError {
-  return new HandoffError('usage', `There is no commit named ${JSON.stringify(rev)}`);
-}
-
-export function shallowAncestry(): HandoffError {
-  return new HandoffError('unsupported', 'A shallow repository cannot tell how two commits are related', {
-    hint: 'Fetch the whole history: `git fetch --unshallow`.',
-  });
 }

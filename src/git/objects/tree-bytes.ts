@@ -4,7 +4,7 @@ import type { Oid } from './store.ts';
 // Work on a tree object as it is: names that are no UTF-8 stay what they are, and thousands of entries stay cheap.
 
 /** Where a name stands in a tree, or would stand: then both are the same place, and the id is null. */
-export interface Place {
+export interface EntryPlace {
   start: number;
   end: number;
   oid: Oid | null;
@@ -21,7 +21,7 @@ const ZERO = 0x30;
 const SPACE = 0x20;
 
 /** The place of a file or a folder. A name that stands for the other one is an error. */
-export function findEntry(tree: Uint8Array, mode: Mode, name: string, width: number): Place {
+export function findEntry(tree: Uint8Array, mode: Mode, name: string, width: number): EntryPlace {
   const wanted = Buffer.from(name);
   const end = mode === '40000' ? SLASH : NUL;
   let place = -1;
@@ -52,45 +52,23 @@ function byteAt(tree: Uint8Array, at: number, nul: number, isFolder: boolean): n
 }
 
 /** The tree with an entry in its place. */
-export function withEntry(tree: Uint8Array, { start, end }: Place, mode: Mode, name: string, oid: Oid): Uint8Array {
+export function withEntry(
+  tree: Uint8Array,
+  { start, end }: EntryPlace,
+  mode: Mode,
+  name: string,
+  oid: Oid,
+): Uint8Array {
   const entry = [Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')];
   return Buffer.concat([tree.subarray(0, start), ...entry, tree.subarray(end)]);
 }
 
 /** The tree without the entry in a place. */
-export function withoutEntry(tree: Uint8Array, { start, end }: Place): Uint8Array {
+export function withoutEntry(tree: Uint8Array, { start, end }: EntryPlace): Uint8Array {
   return Buffer.concat([tree.subarray(0, start), tree.subarray(end)]);
 }
 
 function notAFolder(name: string): HandoffError {
   const message = `${JSON.stringify(name)} is a file where a folder should be, or a folder where a file should.`;
   return new HandoffError('mode_invalid', message);
-}
-
-/** An entry as it stands in a tree: its bytes, and what they say. */
-export interface RawEntry {
-  bytes: Uint8Array;
-  /** As it is written: a folder's has five digits. */
-  mode: string;
-  /** Byte by byte: what is no UTF-8 stays what it is. */
-  name: string;
-  oid: Oid;
-}
-
-/** All entries by name. One name twice is an error: readers differ in which of them they take. */
-export function readEntries(tree: Uint8Array, width: number): Map<string, RawEntry> {
-  const buffer = Buffer.from(tree.buffer, tree.byteOffset, tree.byteLength);
-  const text = buffer.toString('latin1');
-  const entries = new Map<string, RawEntry>();
-  for (let start = 0; start < text.length; ) {
-    const [space, nul] = [text.indexOf(' ', start), text.indexOf('\0', start)];
-    const end = nul + 1 + width;
-    const name = text.slice(space + 1, nul);
-    const isWhole = space >= 0 && space < nul && end <= text.length;
-    if (!isWhole || entries.has(name)) throw new HandoffError('bytes_invalid', 'Not a well-formed tree');
-    const [mode, oid] = [text.slice(start, space), buffer.toString('hex', nul + 1, end)];
-    entries.set(name, { bytes: buffer.subarray(start, end), mode, name, oid });
-    start = end;
-  }
-  return entries;
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { HandoffError } from '../../core/error.ts';
+import { assertOid } from './asked-name.ts';
 import { decodeName } from './name-text.ts';
-import { assertOid, type Oid, type TreeEntry } from './store.ts';
+import type { Oid, TreeEntry } from './store.ts';
 
 /**
  * Reads a tree object: `<mode> <name>\0<id>`, again and again. The width of an id follows from the tree's own. A folder can

@@ -1,6 +1,7 @@
 import type { Git } from '../run.ts';
 import { CatFile } from './cat-file.ts';
-import { missingObject, type Oid, wrongType } from './store.ts';
+import type { Oid } from './store.ts';
+import { missingObject, wrongType } from './store-error.ts';
 
 /** Reads trees as they are, with a process of its own that is started when it is first asked. */
 export interface TreeReader {

@@ -13,7 +13,8 @@ import {
 import { join } from 'node:path';
 import type { Discards } from '../discards.ts';
 import type { RepositoryDirs } from '../discover.ts';
-import { isOid, type Oid } from '../objects/store.ts';
+import { isOid } from '../objects/asked-name.ts';
+import type { Oid } from '../objects/store.ts';
 import { clearLeft, ownName, type Processes } from '../own-file.ts';
 
 // A branch whose ref is a file, moved as `git update-ref` would move it: under git's own locks, with the same lines in its logs.

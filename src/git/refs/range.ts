@@ -1,4 +1,5 @@
-import { assertOid, type GitStore, type Oid } from '../objects/store.ts';
+import { assertOid } from '../objects/asked-name.ts';
+import type { GitStore, Oid } from '../objects/store.ts';
 import { malformed } from '../objects/tree-object.ts';
 import { type Git, readGit } from '../run.ts';
 

@@ -1,7 +1,7 @@
 import type { FileToWrite } from '../../disk/tree-files.ts';
 import { objectFormat, objectId } from '../../git/objects/loose-object.ts';
 import type { Oid, TreeEntry } from '../../git/objects/store.ts';
-import type { NewFile } from '../../git/objects/tree-edit.ts';
+import type { NewFile } from '../../git/trees/tree-edit.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { Session } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';

@@ -7,10 +7,8 @@ import type { BranchPlace } from '../../git/refs/branch-file.ts';
 import { isForeignHook, withoutOwnHooks } from '../../repository/git-hooks/own-hooks.ts';
 import { type Position, readBranch, readPosition } from '../../repository/position.ts';
 import type { Repository } from '../../repository/repository.ts';
-import { stateDirs } from '../sessions/registry.ts';
-import { commit } from './commit.ts';
+import { commitByGit } from './commit.ts';
 import { identOf, isPlain, moveBranch, type UnnamedCommit } from './direct-commit.ts';
-import { assertHeld } from './held-bytes.ts';
 
 /** What a commit is to hold, and nothing else. */
 export interface TreeChange {
@@ -58,12 +56,9 @@ export async function commitTree(repository: Repository, change: TreeChange): Pr
   }
   const { branch } = await prepare();
   const { identity, message } = change;
-  const settings = withoutOwnHooks(repository.dirs, config);
-  const written = [...change.paths()];
-  const { scratch } = stateDirs(repository.stateDir);
-  const oid = await commit(repository.git, config, { written, message, identity, settings, scratch });
-  await assertHeld(repository, oid, change.files?.() ?? []);
-  return { commit: oid, branch };
+  const files = change.files?.() ?? [];
+  const commit = await commitByGit(repository, { written: [...change.paths()], message, identity, files });
+  return { commit, branch };
 }
 
 /** A commit, and the branch that was checked out for it. */

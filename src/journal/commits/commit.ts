@@ -3,32 +3,44 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { temporaryName, writeUnsynced } from '../../disk/durable.ts';
+import type { FileToWrite } from '../../disk/tree-files.ts';
 import type { GitConfig } from '../../git/config.ts';
 import { isLockedOut, untilUnlocked } from '../../git/index/until-unlocked.ts';
+import type { Oid } from '../../git/objects/store.ts';
 import { type Git, type GitResult, gitFailure, readGit, runGit } from '../../git/run.ts';
+import { withoutOwnHooks } from '../../repository/git-hooks/own-hooks.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { stateDirs } from '../sessions/registry.ts';
+import { assertHeld } from './held-bytes.ts';
 
-export interface Change {
+export interface GitCommit {
   written: string[];
   removed?: string[];
   message: string;
   /** Who to name as author where git knows nobody. */
   identity: string;
-  /** Settings for this commit alone. */
-  settings?: Record<string, string>;
-  /** Where the message is while a hook may change it. */
-  scratch: string;
+  /** What the commit must hold byte for byte. */
+  files: readonly FileToWrite[];
 }
 
 /**
- * Commits these paths and nothing else (`--only`: what else is staged stays staged). Returns the commit's id. Hooks are run but
- * for `pre-commit`: a formatter would change what was signed.
+ * Has git commit these paths and nothing else (`--only`: what else is staged stays staged), and looks at what it made of them.
+ * Returns the commit's id. Hooks of others are run but for `pre-commit`: a formatter would change what was signed.
  */
-export async function commit(git: Git, config: GitConfig, change: Change): Promise<string> {
+export async function commitByGit(repository: Repository, change: GitCommit): Promise<Oid> {
+  const oid = await runCommit(repository, await repository.config(), change);
+  await assertHeld(repository, oid, change.files);
+  return oid;
+}
+
+async function runCommit(repository: Repository, config: GitConfig, change: GitCommit): Promise<Oid> {
+  const { git, dirs, stateDir } = repository;
   const paths = [...change.written, ...(change.removed ?? [])];
   // The user's hooks run in this environment, and may well use globs.
   const forHooks = { ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } };
-  const settings = { 'core.abbrev': 'no', ...authorFallback(git, config, change.identity), ...change.settings };
-  const message = await messageByHook(forHooks, change, settings);
+  const author = authorFallback(git, config, change.identity);
+  const settings = { 'core.abbrev': 'no', ...author, ...withoutOwnHooks(dirs, config) };
+  const message = await messageByHook(forHooks, change.message, stateDirs(stateDir).scratch, settings);
   const args = ['commit', '--only', '--no-verify', '--cleanup=verbatim', '-m', message, '--', ...paths];
   const result = await commitUnlocked(forHooks, args, settings);
   const oid = /^\[[^\n]* ([0-9a-f]{40,64})\] /m.exec(result.stdout.toString('utf8'))?.[1];
@@ -52,7 +64,8 @@ async function commitUnlocked(git: Git, args: readonly string[], config: Record<
 /** `--no-verify` leaves out the hook for messages too, which may add what a server asks for. */
 async function messageByHook(
   git: Git,
-  { message, scratch }: Change,
+  message: string,
+  scratch: string,
   settings: Record<string, string>,
 ): Promise<string> {
   if (settings['core.hooksPath'] === devNull) return message;

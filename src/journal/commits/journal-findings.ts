@@ -58,7 +58,7 @@ async function compare(
   const folder = written.length === 0 ? null : await find(source, session.folder);
   const entries = folder?.mode === FOLDER ? await source.list(folder) : [];
   const present = new Set(entries.map(pathOf));
-  const files = entries.filter(({ mode }) => mode === FILE); // what is none has a finding of its own
+  const files = entries.filter(({ mode }) => mode === FILE); // an entry that is no file has a finding of its own
   const contents = await source.readAll(files, MAX_RECORD_BYTES);
   const found = new Map(files.map(({ path }, index) => [path, contents[index]!]));
   const isSame = (content: Uint8Array | HandoffError, bytes: Uint8Array) =>

@@ -1,8 +1,9 @@
 import { HandoffError } from '../../core/error.ts';
 import { assertUnlocked } from '../../git/index/locked-index.ts';
+import { askRefs } from '../../repository/ask-refs.ts';
 import { isDetached, isRebasing } from '../../repository/position.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
-import { markCommitted } from '../sessions/committed.ts';
+import { markCommitted, unmarkCommitted } from '../sessions/committed.ts';
 import { clearPending } from '../sessions/pending-marks.ts';
 import { isOver } from '../sessions/records.ts';
 import type { Session } from '../sessions/registry.ts';
@@ -32,7 +33,7 @@ export async function publishRecords(
     return null;
   }
   const isCommitting = message !== null && options.commit !== false && options.stage !== false;
-  const writing = { own: session, written, isCommitting };
+  const writing = { own: session, written, isCommitting, isInRef: askRefs(repository) };
   if (isCommitting) return commitRecords(repository, topLevel, writing, message);
   const paths = await restore(repository, topLevel, writing);
   if (options.stage) await stage(repository, topLevel, [session], paths).catch(warnNotStaged(repository));
@@ -50,7 +51,9 @@ async function commitRecords(
   const staging = async (isAgain: boolean): Promise<readonly Session[]> => {
     // somebody may have checked out or reset what was restored
     if (isAgain) for (const path of await restore(repository, topLevel, writing)) paths.add(path);
-    const sessions = [own, ...(await leftBehind(repository, own))];
+    const left = await leftBehind(repository, writing);
+    for (const { session_id } of left) unmarkCommitted(dirsOf(repository), session_id);
+    const sessions = [own, ...left];
     for (const each of sessions) for (const path of await noteChanged(repository, each, paths)) paths.add(path);
     await stage(repository, topLevel, sessions, paths).catch((error) => {
       throw writtenAllTheSame(error, written, 'staged');
@@ -131,13 +134,13 @@ export function warnIfOnNoBranch(repository: Repository, commit: string | null):
 }
 
 function restored(paths: readonly string[]): string {
-  return `Restored from the journal what the work tree did not have, or had with other bytes: ${some(paths)}`;
+  return `Restored from the journal what the work tree did not have, or had with other bytes: ${shortList(paths)}`;
 }
 
 function putBack(paths: readonly string[]): string {
-  return `HEAD had other bytes than were signed, and they are put back: ${some(paths)}. A hook or a filter of this repository changes them: let it leave .handoff/ alone.`;
+  return `HEAD had other bytes than were signed, and they are put back: ${shortList(paths)}. A hook or a filter of this repository changes them: let it leave .handoff/ alone.`;
 }
 
-function some(paths: readonly string[]): string {
+function shortList(paths: readonly string[]): string {
   return paths.length === 1 ? paths[0]! : `${paths.length} records, ${paths[0]} and more`;
 }

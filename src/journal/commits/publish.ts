@@ -2,11 +2,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileToWrite, removeFile, writeFiles } from '../../disk/tree-files.ts';
 import { assertUnlocked } from '../../git/index/locked-index.ts';
-import { withoutOwnHooks } from '../../repository/git-hooks/own-hooks.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { stateDirs } from '../sessions/registry.ts';
-import { commit } from './commit.ts';
-import { assertHeld } from './held-bytes.ts';
+import { commitByGit } from './commit.ts';
 
 /** Flags of every verb that writes. */
 export interface PublishOptions {
@@ -22,7 +20,10 @@ export interface Plan {
   identity: string;
 }
 
-/** Applies a plan: files, index where it is asked for or committed, commit. The only way a verb changes the tree. Returns the commit's id, or null. */
+/**
+ * Applies a plan for documents: the files, the index where it is asked for or committed, the commit. Returns its id, or null.
+ * Records and the ledger go other ways (decision 0031).
+ */
 export async function publish(repository: Repository, plan: Plan, options: PublishOptions): Promise<string | null> {
   const topLevel = requireWorkTree(repository);
   const { files, removed = [] } = plan;
@@ -39,13 +40,7 @@ export async function publish(repository: Repository, plan: Plan, options: Publi
     throw error;
   }
   for (const path of removed) removeFile(topLevel, path);
-  if (isCommitting) {
-    const config = await repository.config();
-    const settings = withoutOwnHooks(repository.dirs, config);
-    const oid = await commit(repository.git, config, { ...plan, written, settings, scratch });
-    await assertHeld(repository, oid, files);
-    return oid;
-  }
+  if (isCommitting) return commitByGit(repository, { ...plan, written });
   if (isStaging) assertUnlocked(repository.dirs, await repository.index.add(removed));
   return null;
 }

@@ -22,6 +22,8 @@ export interface Writing {
   /** Paths of the records that were just journalled. */
   written: readonly string[];
   isCommitting: boolean;
+  /** Asked by every step of a verb, so that the refs are read once. */
+  isInRef: IsInRef;
 }
 
 /**
@@ -29,9 +31,8 @@ export interface Writing {
  * is known to hold and whose commit was not taken back. Returns the paths. SPEC §8.3
  */
 export async function recoverRecords(repository: Repository, topLevel: string, writing: Writing): Promise<string[]> {
-  const { own } = writing;
+  const { own, isInRef } = writing;
   const dirs = dirsOf(repository);
-  const isInRef = askRefs(repository);
   const paths: string[] = [];
   for (const session of listSessions(dirs).filter((each) => isHere(repository, each))) {
     const { session_id } = session;
@@ -43,7 +44,7 @@ export async function recoverRecords(repository: Repository, topLevel: string, w
     const missing = missingRecords(topLevel, dirs, session);
     if (missing.length === 0) continue;
     const mayBeElsewhere = committed ? committed.branch === null : !isOwn;
-    if (mayBeElsewhere && (await isHeldByRef(dirs, session, isInRef))) {
+    if (mayBeElsewhere && (await isInSomeRef(dirs, session, isInRef))) {
       if (!committed) markCommitted(dirs, session_id, { branch: null }); // which of its branches does not matter
       continue;
     }
@@ -126,7 +127,7 @@ export function isOnOtherBranch(repository: Repository, committed: Committed | n
  * A session that has ended may have been committed by hand, or while no branch was checked out, and be on a branch that is not
  * checked out now: then nothing is lost. One that goes on needs its whole chain on whichever branch it goes on.
  */
-export async function isHeldByRef(dirs: StateDirs, session: Session, isInRef: IsInRef): Promise<boolean> {
+export async function isInSomeRef(dirs: StateDirs, session: Session, isInRef: IsInRef): Promise<boolean> {
   if (!isOver(dirs, session.session_id)) return false;
   const last = lastPath(dirs, session);
   return last !== null && (await isInRef(last));
@@ -141,19 +142,18 @@ export function lastPath(dirs: StateDirs, { session_id, folder }: Session): stri
  * Sessions of this work tree that are over and that HEAD should hold and does not: they were restored, or never committed, or
  * somebody's commit took them out again, as one does that was begun before ours. Nobody else will commit them.
  */
-export async function leftBehind(repository: Repository, own: Session): Promise<Session[]> {
+export async function leftBehind(repository: Repository, { own, isInRef }: Writing): Promise<Session[]> {
   const dirs = dirsOf(repository);
   const over = listSessions(dirs).filter(
     (session) =>
       session.session_id !== own.session_id && isHere(repository, session) && isOver(dirs, session.session_id),
   );
-  const isInRef = askRefs(repository);
-  const held = await Promise.all(over.map((session) => isHeld(repository, session, isInRef)));
+  const held = await Promise.all(over.map((session) => isStillCommitted(repository, session, isInRef)));
   return over.filter((_, index) => !held[index]);
 }
 
 /** Whether HEAD holds all of it, or another branch that it was committed on; where that is not known, any ref. */
-export async function isHeld(
+export async function isStillCommitted(
   repository: Repository,
   session: Session,
   isInRef: IsInRef = askRefs(repository),
@@ -165,7 +165,5 @@ export async function isHeld(
   if (last === null) return true;
   if (await repository.store.has(`HEAD:${last}`))
     return committed !== null || (await changedAtHead(repository, session)).length === 0;
-  if (committed?.branch === null && (await isInRef(last))) return true;
-  unmarkCommitted(dirs, session.session_id);
-  return false;
+  return committed?.branch === null && (await isInRef(last));
 }

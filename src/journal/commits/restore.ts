@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseRecordName, recordName } from '../../core/paths.ts';
 import { ifThere } from '../../disk/if-there.ts';
 import type { FileToWrite } from '../../disk/tree-files.ts';
-import type { NewFile } from '../../git/objects/tree-edit.ts';
+import type { NewFile } from '../../git/trees/tree-edit.ts';
 import { readEntry, recordNumbers } from '../sessions/records.ts';
 import type { Session, StateDirs } from '../sessions/registry.ts';
 

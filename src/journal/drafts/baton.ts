@@ -24,7 +24,7 @@ export async function readBaton({ draft, message }: BatonInput): Promise<Draft> 
     const hint = 'Leave one of them out; a summary of the file goes in --summary.';
     throw new HandoffError('usage', 'Expected a baton from a file or with --message, found both.', { hint });
   }
-  const read = draft ? await readGiven(draft) : { fields: {}, body: message ?? '' };
+  const read = draft ? await readGiven(draft) : { fields: {}, body: (message ?? '').replaceAll('\r\n', '\n') };
   if (read.body.trim() !== '') return read;
   throw new HandoffError('baton_empty', 'The baton is empty, and an empty baton hands over nothing.', {
     hint: 'Write what was done, what was decided and what comes next: git handoff wrap FILE, or --message TEXT.',
@@ -34,7 +34,13 @@ export async function readBaton({ draft, message }: BatonInput): Promise<Draft> 
 /** What reads drafts is loaded for drafts alone: it takes longer than all the rest. */
 async function readGiven(draft: Uint8Array): Promise<Draft> {
   const { readDraft } = await import('./draft.ts');
-  return asInput(() => readDraft(draft));
+  return asInput(() => readDraft(withoutMarks(draft)));
+}
+
+/** What an editor on Windows adds: a byte order mark, and CR before each LF. A file of anything but UTF-8 stays what it is. */
+function withoutMarks(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes).toString('latin1');
+  return Buffer.from(text.replace(/^\xef\xbb\xbf/, '').replaceAll('\r\n', '\n'), 'latin1');
 }
 
 /** Flags come before what the draft's front matter says. */
@@ -53,10 +59,10 @@ export function batonFields(given: DraftFields, { summary, reason, nextAgent, fo
 
 const SUMMARY = 200;
 
-/** The first line of prose; where there are only headings, the first of them. */
+/** The first line of prose; where there are only headings, the first of them. A comment, such as a draft has, is neither. */
 export function firstLine(body: string): string {
   const lines = body.split('\n').filter((line) => words(line) !== '');
-  const first = lines.find((line) => !line.startsWith('#')) ?? lines[0] ?? body.trim().split('\n', 1)[0]!;
+  const first = lines.find((line) => !/^(?:#|<!--)/.test(line)) ?? lines[0] ?? body.trim().split('\n', 1)[0]!;
   return (words(first) || first)
     .slice(0, SUMMARY)
     .toWellFormed()

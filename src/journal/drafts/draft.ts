@@ -3,7 +3,7 @@ import { HandoffError } from '../../core/error.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import { assertSize } from '../../core/record/record.ts';
 import { decodeText } from '../../core/text/text.ts';
-import { type DraftValue, parseDraftYaml } from './draft-yaml.ts';
+import { type DraftFault, type DraftMap, type DraftValue, readDraftYaml } from './draft-yaml.ts';
 
 /** What the author of a draft may say about it in front matter; flags of `wrap` say the same. */
 export interface DraftFields {
@@ -58,14 +58,20 @@ function splitDraft(text: string): { front: string; body: string } {
 }
 
 /** Options are always passed: without them gray-matter caches whole files, and evaluates. */
-function readFront(front: string): Record<string, DraftValue> {
+function readFront(front: string): DraftMap {
   return matter(`${front}---\n`, { language: 'yaml', engines: ENGINES }).data;
 }
 
 const ENGINES = {
-  yaml: parseDraftYaml,
+  yaml: parseFront,
   ...Object.fromEntries(['json', 'javascript', 'js', 'coffee', 'cson', 'toml'].map((name) => [name, refuseLanguage])),
 };
+
+function parseFront(text: string): DraftMap {
+  const value = readDraftYaml(text, unreadable);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw unreadable({ reason: 'Expected keys and values', line: undefined });
+}
 
 function refuseLanguage(): never {
   throw invalid(1, 'front matter in YAML', 'another language');
@@ -73,13 +79,14 @@ function refuseLanguage(): never {
 
 const KEYS = ['summary', 'reason', 'next_agent', 'focus'] as const;
 
-function readFields(data: Record<string, DraftValue>): DraftFields {
+function readFields(data: DraftMap): DraftFields {
   const fields: DraftFields = {};
-  for (const [name, value] of Object.entries(data)) {
+  for (const [typed, value] of Object.entries(data)) {
+    const name = typed.trim();
     const key = KEYS.find((known) => known === name || (known === 'next_agent' && name === 'next-agent'));
     if (!key) throw wrongField(`${JSON.stringify(name.slice(0, 64))} is no key of a draft.`);
     if (key in fields) throw wrongField(`${key} is given twice.`);
-    if (value === '') continue; // `reason:` with nothing after it
+    if (typeof value === 'string' && value.trim() === '') continue; // `reason:` with nothing after it
     if (key === 'focus') fields.focus = readList(value);
     else fields[key] = readText(key, value);
   }
@@ -88,18 +95,27 @@ function readFields(data: Record<string, DraftValue>): DraftFields {
 
 function readText(key: string, value: DraftValue): string {
   if (typeof value !== 'string') throw wrongField(`${key} must be text.`);
-  return value;
+  return value.trim();
 }
 
 function readList(value: DraftValue): string[] {
-  const items = typeof value === 'string' ? value.split(',') : (value ?? [null]);
-  return items.map((item) => readText('focus, or each item of it,', item).trim()).filter((item) => item !== '');
+  const items = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [null];
+  return items.map((item) => readText('focus, or each item of it,', item)).filter((item) => item !== '');
 }
 
 function wrongField(message: string): HandoffError {
   return new HandoffError('schema_invalid', `The draft's front matter is not as expected: ${message}`, {
     hint: `Allowed are ${KEYS.join(', ')}; anything else belongs below the front matter.`,
     data: { allowed: [...KEYS] },
+  });
+}
+
+function unreadable({ reason, line, syntax }: DraftFault): HandoffError {
+  const place = line === undefined ? '' : `line ${line}: `;
+  return new HandoffError('yaml_invalid', `${place}The draft's front matter cannot be read. ${reason}.`, {
+    hint: 'Quote values that contain ": " or "#"; keep long text below the front matter.',
+    data: line === undefined ? {} : { line },
+    cause: syntax,
   });
 }
 

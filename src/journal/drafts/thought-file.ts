@@ -1,10 +1,10 @@
-import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { HandoffError } from '../../core/error.ts';
 import type { ThoughtRecord } from '../../core/generated/types.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import type { OwnFields } from '../../core/record/kinds.ts';
 import { assertSize } from '../../core/record/record.ts';
 import { decodeText } from '../../core/text/text.ts';
+import { readDraftYaml } from './draft-yaml.ts';
 
 export type Blocker = ThoughtRecord['blockers'][number];
 export type Evidence = NonNullable<ThoughtRecord['evidence']>[number];
@@ -42,6 +42,7 @@ const READERS: { [Key in keyof Required<ThoughtFields>]: (key: string, value: Va
   tree: readText,
   patch_id: readText,
   commit_patch_ids: readTexts,
+  no_code: readYesNo,
 };
 
 function isField(key: string): key is keyof ThoughtFields {
@@ -92,6 +93,13 @@ function readNumber(key: string, value: Value): number {
   return number;
 }
 
+/** In YAML words are text here. */
+function readYesNo(key: string, value: Value): boolean {
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw wrong(`${key}: expected true or false, found ${shown(value)}.`);
+}
+
 function readValue(text: string): Value {
   return /^\s*[{[]/.test(text) ? (readJson(text) ?? readYaml(text)) : readYaml(text);
 }
@@ -105,29 +113,11 @@ function readJson(text: string): Value {
   }
 }
 
-/** Everything is text, as in records (SPEC §3.5): the task `1.10` does not become 1.1, and `no` is a word. */
-const STRICT = { schema: 'failsafe', version: '1.2', uniqueKeys: true } as const;
-
-/** Nodes are read here and not by `toJS`, which takes exponential time for keys within keys. */
 function readYaml(text: string): Value {
-  const { errors, warnings, contents } = parseDocument(text, STRICT);
-  const [fault] = [...errors, ...warnings];
-  if (!fault) return toValue(contents);
-  const line = fault.linePos?.[0].line;
-  const reason = fault.message.split(/ at line \d|\n/, 1)[0]!.slice(0, 200);
-  throw wrong(`It is neither JSON nor YAML${line === undefined ? '' : ` (line ${line})`}: ${reason}.`);
-}
-
-function toValue(node: unknown): Value {
-  if (isAlias(node)) throw wrong('Aliases are not allowed.');
-  if (isSeq(node)) return node.items.map(toValue);
-  if (isMap(node)) return Object.fromEntries(node.items.map(({ key, value }) => [toKey(key), toValue(value)]));
-  return isScalar(node) && typeof node.value === 'string' ? node.value : null;
-}
-
-function toKey(node: unknown): string {
-  if (isScalar(node) && typeof node.value === 'string') return node.value;
-  throw wrong('Expected keys that are words.');
+  return readDraftYaml(text, ({ reason, line, syntax }) => {
+    const place = line === undefined ? '' : ` (line ${line})`;
+    return wrong(syntax ? `It is neither JSON nor YAML${place}: ${reason}.` : `${reason}.`);
+  });
 }
 
 function isObject(value: Value): value is { [key: string]: Value } {

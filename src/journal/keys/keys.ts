@@ -98,6 +98,13 @@ export function generateKey(): KeyObject {
   return createPrivateKey(privateKey);
 }
 
+/** A new key in a file of its own; the half that everybody may know. */
+export async function makeKey(path: string): Promise<PublicKey> {
+  const key = generateKey();
+  await writeKey(path, key);
+  return toSigner(key).publicKey;
+}
+
 /** Where a key of this ring belongs. */
 export function keyPath(ring: KeyRing, identity: string): string {
   return join(keyFolders(ring)[0]!, `${identity}.pem`);

@@ -110,7 +110,7 @@ export function requireIdentity(trust: Trust, name: string): Identity {
   const identity = trust.identities.get(name);
   if (identity) return identity;
   throw new HandoffError('unknown_identity', `There is no identity called ${JSON.stringify(name)}.`, {
-    hint: `Known: ${[...trust.identities.keys()].join(', ')}. Sign one in with git handoff identity add NAME`,
+    hint: `Known: ${[...trust.identities.keys()].join(', ')}. If it was signed in on another branch, merge that one (git pull); else a maintainer signs it in: git handoff identity add NAME`,
     data: { identity: name },
   });
 }

@@ -2,7 +2,7 @@ import { openCache } from '../../audit/tree/cache.ts';
 import { isSameSession, type SessionKey } from '../../core/task/state.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { cachePath, type Repository } from '../../repository/repository.ts';
-import { requireSigner } from '../keys/acting.ts';
+import { requireSigner } from '../keys/acting-identity.ts';
 import { stateDirs } from '../sessions/registry.ts';
 import type { Holder } from './holder.ts';
 import { type Hold, type LockName, readHold, releaseHold, takeHold, wasHeldBy } from './local-locks.ts';
@@ -11,6 +11,7 @@ import { type LockRemote, type RemoteHold, readRemoteHold, releaseRemoteHold, ta
 
 /** A lock as it stands, on this machine and on the remote: each counts by itself. */
 export interface Held {
+  name: LockName;
   holder: Holder;
   released: boolean;
   local: Hold | null;
@@ -30,9 +31,9 @@ export interface Holds {
    */
   take(name: LockName, prior: Held | null, holder: Holder, steps?: number): Promise<boolean>;
   /** Takes the half on the remote that a crash, or a verb with `--local`, left out. False when somebody else has it. */
-  complete(name: LockName, held: Held): Promise<boolean>;
+  complete(held: Held): Promise<boolean>;
   /** Ends the halves that are its own; what has ended already, or is somebody else's by now, stays as it is. */
-  release(name: LockName, held: Held, by: Holder): Promise<void>;
+  release(held: Held, by: Holder): Promise<void>;
 }
 
 export interface HoldOptions {
@@ -68,7 +69,7 @@ function createHolds(locks: string, remote: LockRemote | null): Holds {
     remote,
     async read(name) {
       const held = combine(readHold(locks, name), remote && (await readRemoteHold(remote, name)));
-      return held && { ...held, isFromHere: wasHeldBy(locks, name, held.holder) };
+      return held && { name, ...held, isFromHere: wasHeldBy(locks, name, held.holder) };
     },
     async take(name, prior, holder, steps = 1) {
       const before = prior?.local?.number ?? 0;
@@ -82,13 +83,12 @@ function createHolds(locks: string, remote: LockRemote | null): Holds {
       if (taken === false) return false;
       throw taken;
     },
-    async complete(name, held) {
-      return !lacksRemote(held) || takeRemote(name, held, held.holder);
+    async complete(held) {
+      return !lacksRemote(held) || takeRemote(held.name, held, held.holder);
     },
-    async release(name, held, by) {
-      if (held.local && isSameSession(held.local.holder, by)) releaseHold(locks, name, held.local.number, by);
-      if (remote && held.remote && isSameSession(held.remote.holder, by))
-        await releaseRemoteHold(remote, name, held.remote, by);
+    async release({ name, local, remote: there }, by) {
+      if (local && isSameSession(local.holder, by)) releaseHold(locks, name, local.number, by);
+      if (remote && there && isSameSession(there.holder, by)) await releaseRemoteHold(remote, name, there, by);
     },
   };
 }
@@ -106,7 +106,7 @@ function lacksRemote({ holder, released, local, remote }: Held): boolean {
 }
 
 /** Another machine's hold counts, unless it has ended; the same session's hold has ended when either has. */
-function combine(local: Hold | null, remote: RemoteHold | null): Omit<Held, 'isFromHere'> | null {
+function combine(local: Hold | null, remote: RemoteHold | null): Omit<Held, 'name' | 'isFromHere'> | null {
   const isSame = local && remote && isSameSession(local.holder, remote.holder);
   if (isSame) return { holder: local.holder, released: local.released || !!remote.released, local, remote };
   const chosen = remote && (!local || !remote.released) ? remote : local;

@@ -1,7 +1,7 @@
 import { isSameSession } from '../../core/task/state.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { removeTrailers } from '../commits/trailers.ts';
-import { BOT } from '../keys/acting.ts';
+import { BOT } from '../keys/acting-identity.ts';
 import { toEnd } from '../sessions/liveness.ts';
 import { type End, endSession } from '../sessions/records.ts';
 import type { Session } from '../sessions/registry.ts';
@@ -17,7 +17,7 @@ export async function endIfSuperseded(repository: Repository, holds: Holds, sess
   const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
   for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
     const held = await holds.read(name);
-    if (isHeldBy(held, session) && (await holds.complete(name, held))) continue;
+    if (isHeldBy(held, session) && (await holds.complete(held))) continue;
     return endBy(repository, session, isHeldBy(held, session) ? await holds.read(name) : held);
   }
   return null;

@@ -29,7 +29,7 @@ export async function lockFor(
   const own = claims.filter(({ task }) => task === about);
   for (const { task, token } of own.length > 0 ? own : claims.reverse()) {
     const held = await holds.read(`task/${task}`);
-    if (isHeldBy(held, session) && (await holds.complete(`task/${task}`, held))) return { task, token };
+    if (isHeldBy(held, session) && (await holds.complete(held))) return { task, token };
     if (task === about) throw taskClaimed(task, held?.holder ?? null);
     dropClaim(dirs, session.session_id, task);
     repository.warn(`${task} is no longer yours${held && !held.released ? `: ${held.holder.identity} has it` : ''}.`);
@@ -54,10 +54,9 @@ export async function releaseClaim(
   session: Session,
   { task }: Pick<Claim, 'task'>,
 ): Promise<void> {
-  const name = `task/${task}` as const;
-  const held = await holds.read(name);
+  const held = await holds.read(`task/${task}`);
   const by = holderOf(repository.host.name, session, repository.now().toISOString());
-  if (held && hasHalf(held, session)) await holds.release(name, held, by);
+  if (held && hasHalf(held, session)) await holds.release(held, by);
   dropClaim(dirsOf(repository), session.session_id, task);
 }
 

@@ -23,6 +23,16 @@ export function isOpen({ state }: Liveness): boolean {
   return state === 'active' || state === 'stale';
 }
 
+/** It shows signs of life. */
+export function isActive({ state }: Liveness): boolean {
+  return state === 'active';
+}
+
+/** It has a record, or somebody is about to write its first. */
+export function hasBegun(liveness: Liveness): boolean {
+  return liveness.opened || isActive(liveness);
+}
+
 /** What a session on this machine is doing. SPEC §8.2 */
 export function readLiveness(dirs: StateDirs, session: Session, host: Host, now: Moment, staleAfter: number): Liveness {
   const { session_id } = session;

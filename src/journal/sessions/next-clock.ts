@@ -1,11 +1,11 @@
 import { parseSessionRecord } from '../../core/record/record.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { readClock, rememberClock } from './clock.ts';
-import type { Entry } from './records.ts';
+import type { JournalEntry } from './records.ts';
 import { dirsOf } from './session-state.ts';
 
 /** SPEC §6.4: one more than the highest clock seen anywhere on this machine. */
-export function nextClock(repository: Repository, tip: Entry | null): number {
+export function nextClock(repository: Repository, tip: JournalEntry | null): number {
   const own = tip && 'bytes' in tip ? parseSessionRecord(tip.bytes).fields.clock : 0;
   return Math.max(own, readClock(dirsOf(repository))) + 1;
 }

@@ -12,7 +12,7 @@ import { parseState, type StateDirs } from './registry.ts';
  * same number and nothing that was acknowledged depends on the work tree. A number can also hold the end that somebody
  * else put to the session: from then on there is no number left to write.
  */
-export type Entry = RecordEntry | { number: number; end: End };
+export type JournalEntry = RecordEntry | { number: number; end: End };
 
 interface RecordEntry {
   number: number;
@@ -30,12 +30,12 @@ export interface End {
   at: string;
 }
 
-export function readTip(dirs: StateDirs, id: string): Entry | null {
+export function readTip(dirs: StateDirs, id: string): JournalEntry | null {
   const numbers = recordNumbers(dirs, id);
   return numbers.length === 0 ? null : readEntry(dirs, id, numbers.at(-1)!);
 }
 
-export function readEntry(dirs: StateDirs, id: string, number: number): Entry {
+export function readEntry(dirs: StateDirs, id: string, number: number): JournalEntry {
   const path = recordFile(dirs, id, number);
   const bytes = readState(path) ?? readFileSync(path); // which says that it is gone
   if (bytes[0] === BRACE)
@@ -49,7 +49,7 @@ export function readEntry(dirs: StateDirs, id: string, number: number): Entry {
 const BRACE = 0x7b;
 
 /** The last record, whether or not somebody has put an end to the session. */
-export function lastRecord(dirs: StateDirs, id: string): Entry | null {
+export function lastRecord(dirs: StateDirs, id: string): JournalEntry | null {
   const tip = readTip(dirs, id);
   return tip && 'end' in tip && tip.number > 1 ? readEntry(dirs, id, tip.number - 1) : tip;
 }
@@ -86,7 +86,7 @@ export function isWrapped(dirs: StateDirs, id: string): boolean {
 }
 
 /** The last entry that is no seal. */
-export function lastButSeals(dirs: StateDirs, id: string): Entry | null {
+export function lastButSeals(dirs: StateDirs, id: string): JournalEntry | null {
   return findLast(dirs, id, (entry) => !isSeal(entry));
 }
 
@@ -96,11 +96,11 @@ export function lastSeal(dirs: StateDirs, id: string): SealEntry | null {
   return found && isSeal(found) ? found : null;
 }
 
-export function isSeal(entry: Entry): entry is SealEntry {
+export function isSeal(entry: JournalEntry): entry is SealEntry {
   return 'kind' in entry && entry.kind === 'seal';
 }
 
-function findLast(dirs: StateDirs, id: string, isWanted: (entry: Entry) => boolean): Entry | null {
+function findLast(dirs: StateDirs, id: string, isWanted: (entry: JournalEntry) => boolean): JournalEntry | null {
   for (const number of recordNumbers(dirs, id).reverse()) {
     const entry = readEntry(dirs, id, number);
     if (isWanted(entry)) return entry;

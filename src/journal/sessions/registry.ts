@@ -67,8 +67,8 @@ export function removeSession(dirs: StateDirs, id: string): void {
 }
 
 /**
- * Null for an unknown session, and for one whose opening was cut off before it could be described. The id may be somebody
- * else's word, and what is none leads nowhere.
+ * Null for an unknown session, and for one whose opening was cut off before it could be described. The id may come from
+ * somebody else: text that is no session id is never used in a path.
  */
 export function readSession(dirs: StateDirs, id: string): Session | null {
   if (!isSessionId(id)) return null;

@@ -3,7 +3,7 @@ import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { type Moment, readMoment } from '../../disk/moment.ts';
 import type { Repository } from '../../repository/repository.ts';
-import { type Liveness, readLiveness } from './liveness.ts';
+import { hasBegun, type Liveness, readLiveness } from './liveness.ts';
 import type { End } from './records.ts';
 import { listSessions, removeSession, type Session, type StateDirs, stateDirs } from './registry.ts';
 
@@ -33,7 +33,7 @@ function staleAfter({ policy }: Trust): number {
 
 /** Every session this machine knows outside the tree, but for openings that died or never got anywhere. */
 export function liveSessions(repository: Repository, trust: Trust): LiveSession[] {
-  return allSessions(repository, trust).filter(({ liveness }) => liveness.opened || liveness.state === 'active');
+  return allSessions(repository, trust).filter(({ liveness }) => hasBegun(liveness));
 }
 
 /** Removes what processes have left that were killed before they had opened their session. */

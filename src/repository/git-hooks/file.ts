@@ -62,6 +62,27 @@ export function uninstallHook({ path }: HookFile): FoundSection | null {
   return present.section;
 }
 
+/** Why a hook of ours does not run: git, or another tool, has written over it or may not run it, or it is of another build. */
+export type Lack = 'absent' | 'rewritten' | 'not_executable' | 'outdated';
+
+/** Null where the hook is as `installHook` would leave it, as far as can be told by whoever has no program beside them. */
+export function hookLack(
+  { path, sourced, shared }: HookFile,
+  name: HookName,
+  program: Section['program'],
+): Lack | null {
+  const present = readHook(path);
+  if (!present) return 'absent';
+  if (!present.section) return 'rewritten';
+  if (!sourced && !isRunnable(present.stats)) return 'not_executable';
+  if (!shared && program === null) return null;
+  const { origin, replaceBy } = present.section;
+  const chained = origin.created && isThere(path + MOVED);
+  return replaceBy(formatSection({ name, origin, program: shared ? null : program, chained })) === present.text
+    ? null
+    : 'outdated';
+}
+
 export interface HookState {
   installed: boolean;
   /** Something of somebody else's runs as this hook too. */

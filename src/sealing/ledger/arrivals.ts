@@ -67,14 +67,14 @@ export async function arrivedSeals(
   { seen, folders }: Candidates,
 ): Promise<Arrival[]> {
   const isKnown = seen === null ? await knownHashes(ledger) : knownIn(ledger);
-  const some = limiter(FOLDERS_AT_ONCE);
+  const folderLimit = limiter(FOLDERS_AT_ONCE);
   const seals: Arrival[] = [];
   const addSeals = async (folder: SessionFolder): Promise<void> => {
     const sealed = await sealsOf(repository, source, trust, folder);
     for (const seal of sealed) if (!(await isKnown(seal, folder))) seals.push(seal);
     repository.progress(seals.length);
   };
-  await Promise.all(folders.map((folder) => some(1, () => addSeals(folder))));
+  await Promise.all(folders.map((folder) => folderLimit(1, () => addSeals(folder))));
   return seals.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { parseJson } from '../../core/bytes/json.ts';
 import { HandoffError } from '../../core/error.ts';
 import { readStateText } from '../../disk/state-file.ts';
-import { isOid, type Oid } from '../../git/objects/store.ts';
+import { isOid } from '../../git/objects/asked-name.ts';
+import type { Oid } from '../../git/objects/store.ts';
 import { tryRemember } from '../../repository/pins.ts';
 import type { Repository } from '../../repository/repository.ts';
 

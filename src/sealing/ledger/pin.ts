@@ -51,7 +51,7 @@ export async function checkLedgerPin(
       repository.warn(`The ledger of this branch has ${found.size} seals; ${pin.size} were seen on the protected one.`);
       return pin;
     }
-    const isHeldBy = (tip: Oid) => holds(repository, home, tip, pin);
+    const isHeldBy = (tip: Oid) => ledgerGoesOn(repository, home, tip, pin);
     if (!pin.own || !(await wasInVain(repository, branchOf(home), pin.own.commit, isHeldBy))) throw fault;
   }
 }
@@ -103,11 +103,11 @@ export function forgetRefused(repository: Repository, commit: Oid): void {
 async function settledPin(repository: Repository, home: LedgerHome, pin: LedgerPin | null): Promise<LedgerPin | null> {
   if (!pin?.own) return pin;
   const theirs = await readTheirs(repository, branchOf(home));
-  return theirs && (await holds(repository, home, theirs.oid, pin)) ? withoutOwn(pin) : pin;
+  return theirs && (await ledgerGoesOn(repository, home, theirs.oid, pin)) ? withoutOwn(pin) : pin;
 }
 
 /** Whether the ledger of a commit goes on from what was seen. */
-async function holds(repository: Repository, home: LedgerHome, commit: Oid, pin: LedgerPin): Promise<boolean> {
+async function ledgerGoesOn(repository: Repository, home: LedgerHome, commit: Oid, pin: LedgerPin): Promise<boolean> {
   try {
     const ledger = await readLedger(await openTree(repository.store, commit));
     return ledger !== null && (await faultOf(pin, toPin(ledger, home, repository.now()), ledger)) === null;

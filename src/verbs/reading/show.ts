@@ -12,6 +12,7 @@ import { type DocumentKind, namespaceOf } from '../../core/record/kinds.ts';
 import { isDocument, type ParsedRecord, parseRecord, type Signature } from '../../core/record/record.ts';
 import type { PlacedRecord } from '../../core/record/record-summary.ts';
 import { type PublicKey, recordId } from '../../core/record/verify.ts';
+import { parseSessionName } from '../../core/session/session-name.ts';
 import { armourSshsig } from '../../core/trust/sshsig.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
@@ -23,7 +24,7 @@ import { onlyOne, parseRecordArgument } from '../../repository/record-path.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { allowedSigner } from '../setup/identity-list.ts';
-import { openRecords } from './log.ts';
+import { type LogEntry, log, openRecords } from './log.ts';
 
 export interface ShowOptions {
   /** A path, an id, or at least six digits of one. */
@@ -40,6 +41,41 @@ export interface ShowResult {
   valid: boolean;
   signer: { identity: string; fingerprint: string } | null;
   sshsig?: { directory: string; command: string };
+}
+
+/** Of a session, as `log` has them. */
+export interface SessionShown {
+  session_id: string;
+  identity: string;
+  /** The newest first. */
+  records: LogEntry[];
+}
+
+/** One record, or, where none is called so, the records of a session. */
+export async function showNamed(repository: Repository, options: ShowOptions): Promise<ShowResult | SessionShown> {
+  try {
+    return await show(repository, options);
+  } catch (error) {
+    const isAsked = options.sshsig === undefined && isNone(error);
+    const session = isAsked ? await findSession(repository, options.record) : null;
+    if (session) return session;
+    throw error;
+  }
+}
+
+/** No record is called so, or none could be. */
+function isNone(error: unknown): boolean {
+  if (!(error instanceof HandoffError)) return false;
+  return error.code === 'usage' || (error.code === 'unknown_record' && error.data?.found === 0);
+}
+
+async function findSession(repository: Repository, name: string): Promise<SessionShown | null> {
+  const { identity, prefix } = parseSessionName(name);
+  if (!/^[0-9a-f]{4}[0-9a-f-]*$/.test(prefix)) return null;
+  const { records } = await log(repository, { session: prefix, ...(identity === null ? {} : { identity }) });
+  const [first] = records;
+  const isOne = records.every((each) => each.session_id === first?.session_id && each.identity === first.identity);
+  return first && isOne ? { session_id: first.session_id, identity: first.identity, records } : null;
 }
 
 /** One record: its fields, its text, who signed it and whether that holds. */

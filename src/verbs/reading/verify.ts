@@ -43,7 +43,7 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
   if (verdict.trust) {
     const rollbacks = await findRollbacks(repository, verdict.trust, rev, options.staged ?? false);
     findings.push(...rollbacks.findings);
-    rollbacks.remember();
+    await rollbacks.remember();
     firstUse = await tryPinRoot(repository, verdict.trust.root, given);
     if (!hasErrors(findings))
       findings.push(...(await ledgerFindings(repository, source, verdict.trust, isOfHere(options))));

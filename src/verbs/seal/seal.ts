@@ -7,8 +7,8 @@ import { requireSession, type SessionChoice } from '../../custody/chosen-session
 import { append, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords, warnIfOnNoBranch } from '../../journal/commits/publish-records.ts';
-import { isHeld, isHere } from '../../journal/commits/recover-records.ts';
-import { requireSigner } from '../../journal/keys/acting.ts';
+import { isHere, isStillCommitted } from '../../journal/commits/recover-records.ts';
+import { requireSigner } from '../../journal/keys/acting-identity.ts';
 import { type HoldOptions, openHolds } from '../../journal/locks/holds.ts';
 import { readCommitted, unmarkCommitted } from '../../journal/sessions/committed.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
@@ -42,23 +42,23 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
   });
   return whileSealing(dirsOf(repository), session.session_id, repository, async () => {
     const { session_id, identity } = session;
-    const known = await newestSeal(repository, trust, session);
-    if (known) {
+    const sealed = await newestSeal(repository, trust, session);
+    if (sealed) {
       await assertIntact({ repository, trust, session });
-      const commit = await settleAgain(repository, session, known, options);
-      return { session_id, identity, ...known, already_sealed: true, commit };
+      const commit = await settleAgain(repository, session, sealed, options);
+      return { session_id, identity, ...sealed, already_sealed: true, commit };
     }
     await assertOnItsBranch(repository, session);
     const signer = await requireSigner(repository, trust, session.identity);
     const writer = { repository, session, trust, signer, holds: await openHolds(repository, trust, options) };
     await assertSealable(writer);
-    const sealed = await appendSeal(writer);
+    const added = await appendSeal(writer);
     return {
       session_id,
       identity,
-      ...sealed,
+      ...added,
       already_sealed: false,
-      commit: await settle(repository, session, sealed, options),
+      commit: await settle(repository, session, added, options),
     };
   });
 }
@@ -109,10 +109,13 @@ export async function appendSeal(writer: Writer): Promise<Sealed> {
 async function settleAgain(
   repository: Repository,
   session: Session,
-  known: Sealed,
+  sealed: Sealed,
   options: PublishOptions,
 ): Promise<string | null> {
-  if (!(await isHeld(repository, session))) return settle(repository, session, known, options);
+  if (!(await isStillCommitted(repository, session))) {
+    unmarkCommitted(dirsOf(repository), session.session_id);
+    return settle(repository, session, sealed, options);
+  }
   if (isHere(repository, session)) await publishRecords(repository, session, [], null, options);
   return null;
 }

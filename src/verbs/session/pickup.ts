@@ -2,26 +2,37 @@ import { readOldSession } from '../../audit/delta/old-session.ts';
 import type { Source } from '../../audit/source/source.ts';
 import { HandoffError } from '../../core/error.ts';
 import { pendingSignals } from '../../core/session/history-queries.ts';
+import type { SessionSummary } from '../../core/session/session-summary.ts';
 import type { Signal } from '../../core/session/signals.ts';
 import { assertTask } from '../../core/task/name.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { tidyHolder } from '../../custody/at-work.ts';
+import { type HolderState, tidyHolder } from '../../custody/at-work.ts';
+import { type ReceivedBaton, receiveBaton } from '../../custody/baton/received-baton.ts';
+import {
+  type Choice,
+  chooseSession,
+  describeWaiting,
+  type Waiting,
+  type WaitingBaton,
+  waitingBatons,
+} from '../../custody/baton/waiting-batons.ts';
+import { findWork, type Work } from '../../custody/baton/work-place.ts';
 import { type Bundle, readBundle, type Warning } from '../../custody/bundle.ts';
+import { actingIdentity } from '../../custody/chosen-session.ts';
 import { distrustWarnings, refuseDistrusted } from '../../custody/distrust-warning.ts';
 import { type Entered, enterCustody } from '../../custody/enter.ts';
-import { type Known, readKnown } from '../../custody/known-sessions.ts';
-import { leftOutOf, leftOutWarnings, sharedPartOf } from '../../custody/left-out.ts';
-import { identityConflict, identityHolder, type Prior } from '../../custody/open-session.ts';
+import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
+import { leftOutOf, leftOutWarnings, partOf, sharedPartOf } from '../../custody/left-out.ts';
+import { identityConflict, identityHolder } from '../../custody/open-session.ts';
 import { findPredecessor, type Predecessor, predecessorActive, requireKnown } from '../../custody/predecessor.ts';
-import { type ReceivedBaton, receiveBaton } from '../../custody/received-baton.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
 import { append, assertDraft, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { writeTrailers } from '../../journal/commits/trailers.ts';
 import type { RecordDraft } from '../../journal/drafts/record-draft.ts';
-import { BOT, namedIdentity, requireSigner } from '../../journal/keys/acting.ts';
+import { requireSigner } from '../../journal/keys/acting-identity.ts';
 import type { Signer } from '../../journal/keys/keys.ts';
 import { type HoldOptions, type Holds, openHolds } from '../../journal/locks/holds.ts';
 import { pointTo } from '../../journal/sessions/pointers.ts';
@@ -46,6 +57,12 @@ export interface PickupResult extends Bundle {
   baton: ReceivedBaton | null;
   pickup_delta_id: string;
   pending_signals: PendingSignal[];
+  /** Where to go on; null where nothing is continued. */
+  work: Work | null;
+  /** What the predecessor had not committed; `restore` brings it back. */
+  saved: ReceivedBaton['saved'];
+  /** Other batons that nobody has picked up. */
+  waiting: WaitingBaton[];
   instruction: string;
   warnings: Warning[];
   commit: string | null;
@@ -56,7 +73,7 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   enterWorkTree(repository);
   if (options.task !== undefined) assertTask(options.task);
   const trust = await requireTrust(repository);
-  const identity = (await namedIdentity(repository, options.as)) ?? BOT;
+  const identity = await actingIdentity(repository, trust, options.as);
   const signer = await requireSigner(repository, trust, identity);
   const holds = await openHolds(repository, trust, options);
   const known = await readKnown(repository, trust);
@@ -68,19 +85,21 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
 /** Who picks up, and what stands in the way. */
 interface Heir {
   trust: Trust;
-  known: Known;
+  known: KnownSessions;
   identity: string;
   signer: Signer;
   holds: Holds;
-  prior: Prior;
+  prior: HolderState;
 }
 
 async function takeUp(repository: Repository, options: PickupOptions, heir: Heir): Promise<PickupResult> {
   const { trust, known, identity, signer, holds, prior } = heir;
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);
-  const predecessor = await choosePredecessor(source, options, heir);
-  const baton = predecessor?.baton ? await receiveBaton(repository, source, predecessor.baton) : null;
+  const everywhere = known.source ?? source;
+  const { predecessor, forOthers } = await choosePredecessor(everywhere, options, heir);
+  const baton = predecessor?.baton ? await receiveBaton(repository, everywhere, predecessor.baton) : null;
+  const work = predecessor && (await findWork(repository, known, workBranch(predecessor, baton)));
 
   // what is not shown stays pending: nobody receives what was not handed over
   const waiting = sharedPartOf('pending_signals', pendingSignals(known.history, identity), ({ from }) => from);
@@ -99,8 +118,9 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
   const publishing = settle(publishRecords(repository, entered.session, [path], message, options));
   const focus = predecessor?.baton?.focus ?? [];
   const bundle = await readBundle(repository, source, trust, known, entered.session, focus, position);
+  const others = partOf('waiting', describeWaiting(known, othersThan(predecessor, known), repository.now()));
   const published = await publishing;
-  const left_out = { ...bundle.left_out, ...leftOutOf({ pending_signals: waiting }) };
+  const left_out = { ...bundle.left_out, ...leftOutOf({ pending_signals: waiting, waiting: others }) };
   return {
     session_id: entered.session.session_id,
     predecessor_session_id: predecessor?.session.session_id ?? null,
@@ -110,9 +130,13 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
     ...bundle,
     left_out,
     pending_signals: signals.map(toPendingSignal),
+    work,
+    saved: baton?.saved ?? null,
+    waiting: others.shown,
     instruction: baton ? WITH_BATON : WITHOUT_BATON,
     warnings: [
-      ...warningsOf(predecessor, baton, entered.released),
+      ...warningsOf(predecessor, baton, entered.released, forOthers),
+      ...notForYou(identity, predecessor, forOthers),
       ...leftOutWarnings(left_out),
       ...distrustWarnings(known.distrusted),
       ...published.warnings,
@@ -121,21 +145,57 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
   };
 }
 
+interface Chosen {
+  predecessor: Predecessor | null;
+  forOthers: Waiting[];
+}
+
 /** The session that is continued: the one that was named, else SPEC §8.5 says which. One that is at work only by force. */
 async function choosePredecessor(
   source: Source,
   { fromSession, force }: PickupOptions,
-  { trust, known, identity, holds }: Heir,
-): Promise<Predecessor | null> {
+  { known, identity, holds }: Heir,
+): Promise<Chosen> {
   const readOld = async (prefix: string) => {
-    const old = await readOldSession(source, trust, nodeSuite, prefix);
+    const old = await readOldSession(source, known.trust, nodeSuite, prefix);
     if (!old) await refuseDistrusted(source, known.distrusted, prefix);
     return old;
   };
   const named = fromSession === undefined ? null : await requireKnown(known, fromSession, holds, readOld);
-  const predecessor = await findPredecessor(known, named, holds);
+  const { session, forOthers }: Choice = named
+    ? { session: null, forOthers: [] }
+    : chooseSession(known, identity, force ?? false);
+  const predecessor = await findPredecessor(known, named ?? session, holds);
   if (predecessor?.active && !force) throw predecessorActive(predecessor, identity);
-  return predecessor;
+  return { predecessor, forOthers };
+}
+
+function othersThan(predecessor: Predecessor | null, { history }: KnownSessions): Waiting[] {
+  return waitingBatons(history).filter(({ baton }) => baton.delta_id !== predecessor?.baton?.delta_id);
+}
+
+/** Where its baton was wrapped, else where it began. */
+function workBranch(predecessor: Predecessor | null, baton: ReceivedBaton | null): string | null {
+  const { branch = null } = (predecessor?.session ?? {}) as Partial<SessionSummary>;
+  return baton?.branch ?? branch;
+}
+
+/** Whoever takes what was meant for somebody else is told so; and whoever gets nothing, for whom it waits. */
+function notForYou(identity: string, predecessor: Predecessor | null, forOthers: readonly Waiting[]): Warning[] {
+  const meant = predecessor?.baton?.next_agent ?? identity;
+  if (meant !== identity)
+    return [{ kind: 'not_for_you', message: `This baton was meant for ${meant}. You have it now.` }];
+  const [first, ...more] = forOthers;
+  if (!first) return [];
+  const { baton, session } = first;
+  const others = more.length > 0 ? ` ${more.length} more wait for others: git handoff batons.` : '';
+  const take = `git handoff pickup --from-session ${session.session_id.slice(0, 8)}`;
+  return [
+    {
+      kind: 'not_for_you',
+      message: `A baton of ${baton.identity} waits for ${baton.next_agent}, not for you: ${take}${others && `.${others}`}`,
+    },
+  ];
 }
 
 /** The keys of a pickup, in the order of its schema. */
@@ -167,7 +227,9 @@ function warningsOf(
   predecessor: Predecessor | null,
   baton: ReceivedBaton | null,
   released: Entered['released'],
+  forOthers: readonly Waiting[],
 ): Warning[] {
+  const nothing = forOthers.length > 0 ? 'No baton waits for you.' : 'There is no baton: nobody has wrapped this work.';
   const warnings: Warning[] = released.map(({ identity, session_id }) => ({
     kind: 'released',
     message: `Taken over by force: session ${session_id.slice(0, 8)} of ${identity}.`,
@@ -175,7 +237,7 @@ function warningsOf(
   if (!predecessor?.session.baton) {
     const message = baton
       ? `The session before this one left no baton; this is an earlier one, of ${baton.agent_identity}.`
-      : 'There is no baton: nobody has wrapped this work.';
+      : nothing;
     warnings.push({ kind: 'no_baton', message });
   }
   if (predecessor?.abandoned) {

@@ -6,7 +6,7 @@ import { append, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import type { RecordDraft, SecretOptions } from '../../journal/drafts/record-draft.ts';
-import { requireSigner } from '../../journal/keys/acting.ts';
+import { requireSigner } from '../../journal/keys/acting-identity.ts';
 import { requireIdentity } from '../../journal/keys/signers.ts';
 import { type HoldOptions, openHolds } from '../../journal/locks/holds.ts';
 import { positionFields, readPosition } from '../../repository/position.ts';
@@ -17,6 +17,8 @@ import { requireTrust } from '../../repository/trusted-now.ts';
 export interface RecordOptions extends SessionChoice, PublishOptions, HoldOptions, SecretOptions {}
 
 export interface RecordResult {
+  /** Who signed it. */
+  identity: string;
   delta_id: string;
   path: string;
 }
@@ -98,7 +100,7 @@ export async function writeRecord(
 ): Promise<RecordResult> {
   const { delta_id, path } = await append(writer, { ...draft, ...allowedSecret(options) });
   await publishRecords(writer.repository, writer.session, [path], options.commit ? message : null, options);
-  return { delta_id, path };
+  return { identity: writer.session.identity, delta_id, path };
 }
 
 export function allowedSecret({ allowSecret }: SecretOptions): SecretOptions {

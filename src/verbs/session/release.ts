@@ -1,13 +1,13 @@
 import { HandoffError } from '../../core/error.ts';
 import type { Trust } from '../../core/trust/trust.ts';
-import { holdsItself } from '../../custody/at-work.ts';
-import { currentSession, sessionsCalled } from '../../custody/chosen-session.ts';
+import { isAtWorkElsewhere } from '../../custody/at-work.ts';
+import { sessionsCalled, workTreeSession } from '../../custody/chosen-session.ts';
 import { takeOver } from '../../custody/open-session.ts';
 import { requireElsewhere } from '../../custody/predecessor.ts';
 import { append } from '../../journal/append.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { refuseSecrets } from '../../journal/drafts/secret.ts';
-import { BOT, knownIdentity, requireSigner } from '../../journal/keys/acting.ts';
+import { BOT, knownIdentity, requireSigner } from '../../journal/keys/acting-identity.ts';
 import { NO_SESSION } from '../../journal/locks/holder.ts';
 import { type Holds, holderOf, openHolds } from '../../journal/locks/holds.ts';
 import { isOpen, type SessionState } from '../../journal/sessions/liveness.ts';
@@ -67,8 +67,8 @@ async function findTarget(repository: Repository, trust: Trust, holds: Holds, pr
     return { ...here[0], state: liveness.state, isOpen: isOpen(liveness) };
   }
   const session = await requireElsewhere(holds, prefix);
-  const isTaken = (await holdsItself(holds, session)) === false;
-  return { ...session, state: isTaken ? 'released' : 'active', isOpen: !isTaken };
+  const isAtWork = await isAtWorkElsewhere(holds, session, { whereUnknown: true });
+  return { ...session, state: isAtWork ? 'active' : 'released', isOpen: isAtWork };
 }
 
 /** The session of whoever releases, if it is open and another one. */
@@ -78,7 +78,7 @@ async function actingSession(
   as: string | undefined,
   target: string,
 ): Promise<Session | null> {
-  const actor = await currentSession(repository, trust, as);
+  const actor = await workTreeSession(repository, trust, as, target);
   if (!actor || actor.session_id === target) return null;
   return isOpen(withLiveness(repository, trust, actor).liveness) ? actor : null;
 }

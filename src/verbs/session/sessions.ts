@@ -1,5 +1,5 @@
 import type { SessionSummary } from '../../core/session/session-summary.ts';
-import { type Known, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
 import type { SessionState } from '../../journal/sessions/liveness.ts';
 import type { LiveSession } from '../../journal/sessions/session-state.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -31,7 +31,7 @@ function toEntry(summary: SessionSummary, live: LiveSession | undefined): Sessio
 }
 
 /** Registered, but without a record yet. */
-function opening({ history, live }: Known): SessionEntry[] {
+function opening({ history, live }: KnownSessions): SessionEntry[] {
   const written = new Set(history.sessions.map(({ session_id }) => session_id));
   return live
     .filter(({ session }) => !written.has(session.session_id))

@@ -1,8 +1,8 @@
 import { pendingSignals } from '../../core/session/history-queries.ts';
 import type { Signal } from '../../core/session/signals.ts';
-import { currentSession, type SessionChoice } from '../../custody/chosen-session.ts';
+import { actingIdentity, type SessionChoice } from '../../custody/chosen-session.ts';
 import { readKnown } from '../../custody/known-sessions.ts';
-import { BOT, knownIdentity } from '../../journal/keys/acting.ts';
+import { knownIdentity } from '../../journal/keys/acting-identity.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 
@@ -16,10 +16,9 @@ export interface PendingResult {
 /** What the next pickup would hand over. It stays pending. */
 export async function signalPending(repository: Repository, options: SessionChoice = {}): Promise<PendingResult> {
   const trust = await requireTrust(repository);
-  const named = await knownIdentity(repository, trust, options.as);
+  await knownIdentity(repository, trust, options.as); // whoever misspells a name is not told that nothing waits
+  const identity = await actingIdentity(repository, trust, options.as);
   const { history } = await readKnown(repository, trust);
-  const session = await currentSession(repository, trust, options.as);
-  const identity = named ?? session?.identity ?? BOT;
   return { pending_signals: pendingSignals(history, identity).map(toPendingSignal) };
 }
 

@@ -1,30 +1,30 @@
 import { parseRecord } from '../../core/record/record.ts';
 import { recordId } from '../../core/record/verify.ts';
-import { newestBaton } from '../../core/session/history-queries.ts';
+import { newestBaton, pendingSignals } from '../../core/session/history-queries.ts';
 import { assertTask } from '../../core/task/name.ts';
+import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { tidyHolder } from '../../custody/at-work.ts';
+import { beginSession } from '../../custody/begin-session.ts';
 import { type Bundle, type Delta, readBundle, toDelta, type Warning } from '../../custody/bundle.ts';
-import { currentSession } from '../../custody/chosen-session.ts';
+import { actingIdentity, workTreeSession } from '../../custody/chosen-session.ts';
 import { distrustWarnings } from '../../custody/distrust-warning.ts';
-import { type Known, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
 import { leftOutWarnings } from '../../custody/left-out.ts';
-import { identityConflict, identityHolder, openSession, takeOver } from '../../custody/open-session.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
-import { append, assertDraft, beat, type Writer } from '../../journal/append.ts';
+import { beat } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
-import { keepTrailers, writeTrailers } from '../../journal/commits/trailers.ts';
-import { BOT, namedIdentity, requireSigner } from '../../journal/keys/acting.ts';
-import { type HoldOptions, type Holds, holderOf, openHolds } from '../../journal/locks/holds.ts';
+import { keepTrailers } from '../../journal/commits/trailers.ts';
+import { requireSigner } from '../../journal/keys/acting-identity.ts';
+import { type HoldOptions, type Holds, openHolds } from '../../journal/locks/holds.ts';
 import { endIfSuperseded } from '../../journal/locks/superseded.ts';
 import { isOpen } from '../../journal/sessions/liveness.ts';
 import { pointTo } from '../../journal/sessions/pointers.ts';
 import { type End, readEntry } from '../../journal/sessions/records.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { dirsOf, withLiveness } from '../../journal/sessions/session-state.ts';
-import { positionFields, readPosition } from '../../repository/position.ts';
+import { readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { committedSource, requireTrust } from '../../repository/trusted-now.ts';
 
@@ -49,24 +49,20 @@ export async function start(repository: Repository, options: StartOptions = {}):
   enterWorkTree(repository);
   if (options.task !== undefined) assertTask(options.task);
   const trust = await requireTrust(repository);
-  const identity = (await namedIdentity(repository, options.as)) ?? BOT;
+  const identity = await actingIdentity(repository, trust, options.as);
   const signer = await requireSigner(repository, trust, identity);
   const holds = await openHolds(repository, trust, options);
-  const before = await currentSession(repository, trust, identity);
+  const before = await workTreeSession(repository, trust, identity);
   const resumed = before && (await resume(repository, trust, holds, before)) ? before : null;
   const known = await readKnown(repository, trust);
   if (resumed) await tidyKnown(repository, trust, known);
   if (resumed) keepTrailers(repository, resumed, options.task ?? null);
   if (resumed) return answer(repository, trust, known, resumed, firstId(repository, resumed), true);
-  const position = await readPosition(repository);
   const { intent, task } = options;
-  const fields = { ...(intent ? { intent } : {}), ...(task ? { task } : {}), ...positionFields(position) };
-  assertDraft(trust, identity, { kind: 'start', fields });
-  const session = await enter(repository, trust, known, holds, identity);
-  const writer: Writer = { repository, session, trust, signer, holds };
-  pointTo(dirsOf(repository), session);
-  writeTrailers(repository, session, task ?? null);
-  const { delta_id, path } = await append(writer, { kind: 'start', fields });
+  const about = { ...(intent ? { intent } : {}), ...(task ? { task } : {}) };
+  const opener = { repository, trust, known, holds, identity, signer };
+  const { writer, delta_id, path } = await beginSession(opener, about);
+  const { session } = writer;
   await publishRecords(repository, session, [path], options.commit ? `handoff: ${identity} starts` : null, options);
   const why = before ? endWarnings(withLiveness(repository, trust, before).liveness.end) : [];
   const result = await answer(repository, trust, known, session, delta_id, false);
@@ -90,25 +86,13 @@ function endWarnings(end: End | null): Warning[] {
   return [{ kind: 'session_released', message }];
 }
 
-/** One of its own that has gone stale elsewhere makes way. */
-async function enter(
-  repository: Repository,
-  trust: Trust,
-  known: Known,
-  holds: Holds,
-  identity: string,
-): Promise<Session> {
-  const prior = await identityHolder(repository, trust, known, holds, identity);
-  const { held, live, active } = prior;
-  if (active) throw identityConflict(identity, held!.holder);
-  await tidyKnown(repository, trust, known);
-  tidyHolder(repository, prior);
-  return openSession(repository, holds, { identity, inherited_from: null, prior: held }, async (session) => {
-    if (live?.liveness.state !== 'stale') return;
-    const { session_id } = live.session;
-    const holder = holderOf(repository.host.name, session, session.opened_at, 'superseded_while_stale');
-    await takeOver(repository, holds, session_id, await holds.read(`session/${session_id}`), holder);
-  });
+/** They stay where they are: pickup hands them over. */
+function messageWarnings({ history }: KnownSessions, { identity }: Session): Warning[] {
+  const { length } = pendingSignals(history, identity);
+  if (length === 0) return [];
+  const what = length === 1 ? '1 message waits' : `${length} messages wait`;
+  const command = `git handoff signal pending --as ${quoteWord(identity)}`;
+  return [{ kind: 'messages_waiting', message: `${what} for ${identity}: ${command}` }];
 }
 
 function firstId(repository: Repository, { session_id }: Session): string {
@@ -120,7 +104,7 @@ function firstId(repository: Repository, { session_id }: Session): string {
 async function answer(
   repository: Repository,
   trust: Trust,
-  known: Known,
+  known: KnownSessions,
   session: Session,
   start_delta_id: string,
   resumed: boolean,
@@ -139,6 +123,10 @@ async function answer(
     instruction: resumed
       ? 'Show the status card and go on: this is the session you were in.'
       : 'Show the status card. To continue what somebody wrapped, use pickup: start does not hand you the baton.',
-    warnings: [...leftOutWarnings(bundle.left_out), ...distrustWarnings(known.distrusted)],
+    warnings: [
+      ...messageWarnings(known, session),
+      ...leftOutWarnings(bundle.left_out),
+      ...distrustWarnings(known.distrusted),
+    ],
   };
 }

@@ -1,17 +1,16 @@
-import type { Baton } from '../../core/record/record-summary.ts';
-import { newestBaton, pendingSignals, predecessorOf, reinstatedTasks } from '../../core/session/history-queries.ts';
-import { findOwn, type SessionSummary } from '../../core/session/session-summary.ts';
+import type { HandoffError } from '../../core/error.ts';
+import { newestBaton, pendingSignals, reinstatedTasks } from '../../core/session/history-queries.ts';
+import { findOwn } from '../../core/session/session-summary.ts';
+import { batonInHand } from '../../custody/baton/baton-in-hand.ts';
 import { type Delta, reminders, toDelta, type Warning } from '../../custody/bundle.ts';
-import { chosenSession, type SessionChoice } from '../../custody/chosen-session.ts';
+import { type SessionChoice, shownSession } from '../../custody/chosen-session.ts';
 import { distrustWarnings } from '../../custody/distrust-warning.ts';
-import { type Known, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
 import { type LeftOut, leftOutOf, leftOutWarnings, partOf } from '../../custody/left-out.ts';
-import { nearestBaton } from '../../custody/predecessor.ts';
 import { readTodos, type Todos } from '../../custody/todos.ts';
-import { BOT, knownIdentity } from '../../journal/keys/acting.ts';
+import { BOT, knownIdentity } from '../../journal/keys/acting-identity.ts';
 import { readClaims } from '../../journal/locks/claims.ts';
-import type { SessionState } from '../../journal/sessions/liveness.ts';
-import type { Session } from '../../journal/sessions/registry.ts';
+import { isActive, type SessionState } from '../../journal/sessions/liveness.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
 import { readPosition } from '../../repository/position.ts';
 import { readProject } from '../../repository/project.ts';
@@ -42,14 +41,14 @@ export async function status(repository: Repository, options: SessionChoice = {}
   const trust = await requireTrust(repository);
   const named = await knownIdentity(repository, trust, options.as);
   const known = await readKnown(repository, trust);
-  const session = await chosenSession(repository, trust, options);
+  const { session, ambiguity } = await shownSession(repository, trust, options);
   const identity = session?.identity ?? named ?? BOT;
   const live = known.live.find((each) => each.session.session_id === session?.session_id) ?? null;
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);
   const summary = session && findOwn(known.history.sessions, session);
-  const baton = session ? (summary?.baton ?? batonInHand(known, session, summary)) : newestBaton(known.history);
-  const tasks = await readTodos(repository, source, trust, known.history, baton?.focus ?? []);
+  const baton = session ? batonInHand(known, session) : newestBaton(known.history);
+  const tasks = await readTodos(repository, known.source ?? source, known.trust, known.history, baton?.focus ?? []);
   const { project, phase } = await readProject(repository, source, trust);
   const parts = {
     focus: partOf('focus', tasks.focus),
@@ -74,6 +73,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
     rules_reminders: summary?.baton ? [WRAPPED] : reminders(tasks, summary, reinstatedTasks(known.history)),
     left_out: leftOutOf(parts),
     warnings: [
+      ...(ambiguity ? [toWarning(ambiguity)] : []),
       ...(live ? endWarnings(live.liveness.end) : []),
       ...leftOutWarnings(leftOutOf(parts)),
       ...distrustWarnings(known.distrusted),
@@ -81,21 +81,17 @@ export async function status(repository: Repository, options: SessionChoice = {}
   };
 }
 
-function activeSessions({ live }: Known): StatusResult['active_sessions'] {
+function toWarning({ code, message, hint }: HandoffError): Warning {
+  return { kind: code, message: `${message} ${hint ?? ''}`.trimEnd() };
+}
+
+function activeSessions({ live }: KnownSessions): StatusResult['active_sessions'] {
   return live
-    .filter(({ liveness }) => liveness.state === 'active')
+    .filter(({ liveness }) => isActive(liveness))
     .map(({ session: { session_id, identity } }) => ({ session_id, identity }));
 }
 
 const WRAPPED = 'This session is wrapped. Whoever goes on from it: git handoff pickup --as NAME';
-
-function batonInHand(known: Known, { inherited_from }: Session, summary: SessionSummary | null): Baton | null {
-  const { history } = known;
-  const before = summary
-    ? predecessorOf(history, summary)
-    : history.sessions.find(({ session_id }) => session_id === inherited_from);
-  return before ? nearestBaton(known, before) : null;
-}
 
 function endWarnings(end: { identity: string; reason: string } | null): Warning[] {
   return end ? [{ kind: 'session_released', message: `Released by ${end.identity}: ${end.reason}. Stop here.` }] : [];

@@ -1,3 +1,4 @@
+import { maxBytes } from '../../audit/tree/session.ts';
 import { hinting } from '../../core/error.ts';
 import { recordName } from '../../core/paths.ts';
 import { present } from '../../core/record/present.ts';
@@ -5,17 +6,20 @@ import { parseAs } from '../../core/record/record.ts';
 import { recordId } from '../../core/record/verify.ts';
 import { missingSections } from '../../core/text/sections.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { countBlanks } from '../../custody/baton/baton-draft.ts';
 import type { Warning } from '../../custody/bundle.ts';
 import { releaseIdentity } from '../../custody/open-session.ts';
 import { sectionWarning } from '../../custody/section-warning.ts';
 import { append, type Writer } from '../../journal/append.ts';
 import { publishRecords, warnIfOnNoBranch } from '../../journal/commits/publish-records.ts';
-import { isHeld } from '../../journal/commits/recover-records.ts';
+import { isStillCommitted } from '../../journal/commits/recover-records.ts';
 import { removeTrailers } from '../../journal/commits/trailers.ts';
 import { type BatonInput, batonFields, firstLine, readBaton } from '../../journal/drafts/baton.ts';
 import type { DraftFields } from '../../journal/drafts/draft.ts';
 import { releaseClaims } from '../../journal/locks/task-lock.ts';
-import { isCommitted } from '../../journal/sessions/committed.ts';
+import { type SaveOptions, type Saving, withSaved } from '../../journal/saved/save-changes.ts';
+import type { Saved } from '../../journal/saved/saved-name.ts';
+import { isCommitted, unmarkCommitted } from '../../journal/sessions/committed.ts';
 import { isOpen } from '../../journal/sessions/liveness.ts';
 import { lastButSeals } from '../../journal/sessions/records.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
@@ -28,7 +32,7 @@ import { assertSealable } from '../../sealing/sealable.ts';
 import { appendSeal } from '../seal/seal.ts';
 import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
 
-export interface WrapOptions extends RecordOptions, BatonInput {
+export interface WrapOptions extends RecordOptions, BatonInput, SaveOptions {
   /** Seal the session as well. */
   seal?: boolean;
 }
@@ -36,6 +40,8 @@ export interface WrapOptions extends RecordOptions, BatonInput {
 export interface WrapResult {
   session_id: string;
   baton: { delta_id: string; path: string; summary: string };
+  /** What was not committed, as the baton names it; null where all was. */
+  saved: Saved | null;
   /** With `seal`. */
   seal?: Sealed;
   commit: string | null;
@@ -69,15 +75,25 @@ async function writeBaton(
   }
   if (left) return finish(repository, writer, left, body, options);
   const { summary = firstLine(body), reason, next_agent, focus } = fields;
-  const position = positionFields(await readPosition(repository));
-  const { delta_id, path } = await append(writer, {
-    kind: 'baton',
-    fields: present({ summary, reason, next_agent, focus, ...position }),
-    body,
-    ...allowedSecret(options),
-  });
-  return finish(repository, writer, { delta_id, path, summary }, body, options);
+  const position = await readPosition(repository);
+  const room = maxBytes(trust) - Buffer.byteLength(body) - FRONT;
+  const { written, ...saving } = await withSaved(repository, session, options, position, room, (saved) =>
+    append(writer, {
+      kind: 'baton',
+      fields: present({ summary, reason, next_agent, focus, ...positionFields(position), saved: saved ?? undefined }),
+      body,
+      ...allowedSecret(options),
+    }),
+  );
+  const { delta_id, path } = written;
+  return finish(repository, writer, { delta_id, path, summary, ...saving }, body, options);
 }
+
+/** Bytes that all but the paths take in front of a body, at their longest in practice. */
+const FRONT = 4096;
+
+/** A baton that is in the journal, and what it names. */
+type Journalled = WrapResult['baton'] & Saving;
 
 const THINK_FIRST = 'git handoff thought TASK --summary TEXT, then the same command again; the session is still open.';
 
@@ -85,11 +101,12 @@ const THINK_FIRST = 'git handoff thought TASK --summary TEXT, then the same comm
 async function finish(
   repository: Repository,
   writer: Writer,
-  baton: WrapResult['baton'],
+  { saved, warnings, ...baton }: Journalled,
   body: string,
   options: WrapOptions,
 ): Promise<WrapResult> {
   const { session, holds, trust } = writer;
+  unmarkCommitted(dirsOf(repository), session.session_id); // where an earlier attempt was committed, that commit was taken back
   const sealed = options.seal
     ? { seal: (await newestSeal(repository, trust, session)) ?? (await appendSeal(writer)) }
     : {};
@@ -104,26 +121,31 @@ async function finish(
   return {
     session_id: session.session_id,
     baton,
+    saved,
     ...sealed,
     commit,
-    warnings: missingSections(body, sections).map(sectionWarning),
+    // a short text was never meant to have sections
+    warnings: [...warnings, ...(options.draft ? draftWarnings(body, sections) : [])],
   };
 }
 
+function draftWarnings(body: string, sections: readonly string[]): Warning[] {
+  const blanks = countBlanks(body);
+  const message = `Lines of the draft were not filled in, and hand over nothing: ${blanks}.`;
+  const unfilled = blanks > 0 ? [{ kind: 'draft_unfilled', message }] : [];
+  return [...unfilled, ...missingSections(body, sections).map(sectionWarning)];
+}
+
 /** The baton that an earlier attempt left in the journal, and that no commit is known to hold, or whose commit was taken back. */
-async function unfinishedBaton(
-  repository: Repository,
-  session: Session,
-  body: string,
-): Promise<WrapResult['baton'] | null> {
+async function unfinishedBaton(repository: Repository, session: Session, body: string): Promise<Journalled | null> {
   const { session_id, folder } = session;
   const dirs = dirsOf(repository);
   const tip = lastButSeals(dirs, session_id);
   if (!tip || !('kind' in tip) || tip.kind !== 'baton') return null;
   const record = parseAs(tip.bytes, 'baton');
   if (record.body !== body) return null;
-  if (isCommitted(dirs, session_id) && (await isHeld(repository, session))) return null;
+  if (isCommitted(dirs, session_id) && (await isStillCommitted(repository, session))) return null;
   const path = `${folder}/${recordName(tip.number, 'baton')}`;
-  const { summary = firstLine(body) } = record.fields;
-  return { delta_id: recordId(record.signedBytes, nodeSuite), path, summary };
+  const { summary = firstLine(body), saved = null } = record.fields;
+  return { delta_id: recordId(record.signedBytes, nodeSuite), path, summary, saved, warnings: [] };
 }

@@ -1,7 +1,14 @@
 import { HandoffError } from '../../core/error.ts';
 import { guarded } from '../../disk/durable.ts';
 import { gitFailure, readGit, runGit } from '../../git/run.ts';
-import { type HookState, hookState, installHook, uninstallHook } from '../../repository/git-hooks/file.ts';
+import {
+  type HookState,
+  hookLack,
+  hookState,
+  installHook,
+  type Lack,
+  uninstallHook,
+} from '../../repository/git-hooks/file.ts';
 import { assertInside, findHookPlace, type HookPlace } from '../../repository/git-hooks/place.ts';
 import { CLIENT_HOOKS, type HookName, SERVER_HOOKS } from '../../repository/git-hooks/section.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -16,6 +23,13 @@ export interface HooksResult {
   /** Those of them that also run what somebody else put there. */
   chained: HookName[];
   hooks_path: string;
+  /** The file of each hook that is installed. */
+  files: string[];
+}
+
+export interface HooksStatus extends HooksResult {
+  /** Hooks that do not run as they should, and why. */
+  missing: { hook: HookName; reason: Lack }[];
 }
 
 /** Puts our sections into the hooks of this repository. A second time changes nothing. */
@@ -45,8 +59,16 @@ export async function hooksUninstall(repository: Repository): Promise<HooksResul
   return describe(place, names);
 }
 
-export async function hooksStatus(repository: Repository): Promise<HooksResult> {
-  return describe(await findHookPlace(repository), namesFor(repository));
+/** What is installed, and what is not, or no more: other tools write hooks, too. */
+export async function hooksStatus(repository: Repository): Promise<HooksStatus> {
+  const place = await findHookPlace(repository);
+  const names = namesFor(repository);
+  return { ...describe(place, names), missing: names.flatMap((name) => lackOf(repository, place, name)) };
+}
+
+function lackOf({ program }: Repository, place: HookPlace, hook: HookName): HooksStatus['missing'] {
+  const reason = hookLack(place.at(hook), hook, program);
+  return reason === null ? [] : [{ hook, reason }];
 }
 
 function namesFor({ dirs }: Repository): readonly HookName[] {
@@ -56,10 +78,12 @@ function namesFor({ dirs }: Repository): readonly HookName[] {
 function describe(place: HookPlace, names: readonly HookName[]): HooksResult {
   const states = new Map<HookName, HookState>(names.map((name) => [name, hookState(place.at(name))]));
   const where = (is: (state: HookState) => boolean) => names.filter((name) => is(states.get(name)!));
+  const installed = where((state) => state.installed);
   return {
-    installed: where(({ installed }) => installed),
+    installed,
     chained: where(({ chained }) => chained),
     hooks_path: place.dir,
+    files: installed.map((name) => place.at(name).path),
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import type { IdentityDocument, PolicyDocument, ProjectDocument } from '../../core/generated/types.ts';
 import { assertIdentityName } from '../../core/names.ts';
@@ -15,7 +15,7 @@ import { type NamedSigner, signDocument } from '../../journal/keys/sign.ts';
 import { keyLine, keyRing, signersFor } from '../../journal/keys/signers.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { identityFields } from '../../trust/identity-document.ts';
-import { hooksInstall } from './hooks.ts';
+import { type HooksResult, hooksInstall } from './hooks.ts';
 
 export interface InitOptions extends PublishOptions {
   as?: string;
@@ -34,6 +34,10 @@ export interface InitResult {
   created: string[];
   /** The hooks that are installed now. */
   hooks: string[];
+  /** Their files, from the top of the work tree where they are in it; what is shared there waits to be committed. */
+  hook_files: string[];
+  /** The private keys that were made, outside the work tree. */
+  key_files: string[];
   commit: string | null;
 }
 
@@ -74,7 +78,8 @@ export async function init(repository: Repository, options: InitOptions = {}): P
     files.push({ path, bytes: (await signDocument(fields, [maintainer.named])).bytes });
   const attributes = attributesFile(topLevel);
 
-  for (const key of [maintainer, bot]) await key.save(root);
+  const key_files: string[] = [];
+  for (const key of [maintainer, bot]) key_files.push(...(await key.save(root)));
   const all = [...files, ...(attributes ? [{ ...attributes, replaces: true }] : [])];
   const commit = await publish(
     repository,
@@ -82,6 +87,7 @@ export async function init(repository: Repository, options: InitOptions = {}): P
     options,
   );
   await repository.setConfig('handoff.root', root);
+  const { installed, files: hookFiles } = options.hooks === false ? NO_HOOKS : await tryHooks(repository);
   return {
     repo_id: root,
     root,
@@ -89,21 +95,30 @@ export async function init(repository: Repository, options: InitOptions = {}): P
     fingerprint: maintainer.named.signer.publicKey.fingerprint,
     policy_version: 1,
     created: all.map(({ path }) => path),
-    hooks: options.hooks === false ? [] : await tryHooks(repository),
+    hooks: installed,
+    hook_files: hookFiles.map((path) => fromTop(topLevel, path)),
+    key_files,
     commit,
   };
 }
 
 /** A repository without hooks works as well: the server and CI judge. */
-async function tryHooks(repository: Repository): Promise<string[]> {
-  if (!repository.program) return [];
+async function tryHooks(repository: Repository): Promise<Pick<HooksResult, 'installed' | 'files'>> {
+  if (!repository.program) return NO_HOOKS;
   try {
-    return (await hooksInstall(repository)).installed;
+    return await hooksInstall(repository);
   } catch (error) {
     if (!(error instanceof HandoffError)) throw error;
     repository.warn(`No hooks are installed: ${error.message} ${error.hint ?? ''}`.trimEnd());
-    return [];
+    return NO_HOOKS;
   }
+}
+
+const NO_HOOKS = { installed: [], files: [] };
+
+function fromTop(topLevel: string, path: string): string {
+  const inside = relative(topLevel, path);
+  return inside.startsWith('..') ? path : inside;
 }
 
 /** Nobody's work is overwritten: not ours, not a folder that somebody else calls .handoff. */
@@ -135,17 +150,22 @@ async function ignoreRule({ git }: Repository, path: string): Promise<string | n
 
 interface ObtainedKey {
   named: NamedSigner;
-  save(repoId: string): Promise<void>;
+  /** The file that was written, if any. */
+  save(repoId: string): Promise<string[]>;
 }
 
 /** A key that is here already (a maintainer's own, or one made before), else a new one, saved under the repo's id. */
 async function obtainKey(repository: Repository, identity: string): Promise<ObtainedKey> {
   const existing = identity === 'bot' ? [] : await signersFor(repository, null, identity);
-  if (existing[0]) return { named: { identity, signer: existing[0] }, save: async () => {} };
+  if (existing[0]) return { named: { identity, signer: existing[0] }, save: async () => [] };
   const key = generateKey();
   return {
     named: { identity, signer: toSigner(key) },
-    save: (repoId) => writeKey(keyPath(keyRing(repository, repoId), identity), key),
+    async save(repoId) {
+      const path = keyPath(keyRing(repository, repoId), identity);
+      await writeKey(path, key);
+      return [path];
+    },
   };
 }
 

@@ -1,17 +1,18 @@
 import type { YamlMap, YamlValue } from '../../core/bytes/yaml.ts';
 import { HandoffError } from '../../core/error.ts';
-import { policyPath } from '../../core/paths.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import { isActive } from '../../core/trust/key-standing.ts';
+import { POLICY_DEFAULTS } from '../../core/trust/policy-defaults.ts';
 import { rootSigners, type Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { isFullRef } from '../../git/objects/asked-name.ts';
 import { type PublishOptions, publish } from '../../journal/commits/publish.ts';
 import { type NamedSigner, signDocument } from '../../journal/keys/sign.ts';
 import { type Actor, keyLine, requireIdentity, rootSigner } from '../../journal/keys/signers.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { nextPolicy, type PolicyChange, planPolicy } from '../../trust/policy-change.ts';
-import { isOfPolicy, readWaiting, type ShownDocument } from '../../trust/waiting.ts';
+import { isOfPolicy, readWaiting, type ShownDocument, tellReplaced } from '../../trust/waiting.ts';
 
 export interface PolicyResult {
   version: number;
@@ -41,17 +42,22 @@ export interface PolicySetOptions extends PublishOptions, Actor {
   value: string;
 }
 
-/** The next version with one key changed; it counts once the threshold of both versions has signed. SPEC §5.2 */
+/**
+ * The next version with one key changed; it counts once the threshold of both versions has signed. SPEC §5.2. Whoever changes their
+ * mind replaces what waits: no gate lets it be withdrawn (SPEC §10.3).
+ */
 export async function policySet(repository: Repository, options: PolicySetOptions): Promise<PolicyResult> {
   enterWorkTree(repository);
   const trust = await requireTrust(repository);
-  if ((await readWaiting(repository, trust)).some(isOfPolicy)) throw stillPending(trust.policy.version + 1);
+  const replaced = (await readWaiting(repository, trust)).find(isOfPolicy);
   const changes = parseChange(options.key, options.value, trust);
   const signer = await rootSigner(repository, trust.repoId, trust.policy.root, options);
   const signed = await signDocument(nextPolicy(trust, changes, repository.now().toISOString()), [signer]).catch(
     badValue(options),
   );
   const change = await planPolicy(trust, signed, [signer]).catch(badValue(options));
+  if (replaced) tellReplaced(repository, replaced);
+  if (replaced && !change.pending) change.removed.push(replaced.shown.path);
   return publishChange(repository, change, signer, options);
 }
 
@@ -78,10 +84,16 @@ function parseChange(key: string, value: string, trust: Trust): YamlMap {
   const target = leaf === undefined ? fields : fields[section];
   const name = leaf ?? section;
   const isSettable = SETTABLE.has(section) && key.split('.').length <= 2;
-  const current = isSettable && isMap(target) && Object.hasOwn(target, name) ? target[name] : undefined;
+  const current = isSettable && isMap(target) ? findValue(target, section, name) : undefined;
   if (current === undefined || isMap(current)) throw unknownKey(key, fields);
   const parsed = parseLike(current, value);
+  if (key === 'protected' && Array.isArray(parsed)) for (const ref of parsed) assertBranch(String(ref));
   return leaf === undefined || !isMap(target) ? { [section]: parsed } : { [section]: { ...target, [leaf]: parsed } };
+}
+
+function findValue(target: YamlMap, section: string, name: string): YamlValue | undefined {
+  const known = [target, POLICY_DEFAULTS[section] ?? {}].find((each) => Object.hasOwn(each, name));
+  return known?.[name];
 }
 
 const SETTABLE: ReadonlySet<string> = new Set([
@@ -116,6 +128,19 @@ function parseLike(current: YamlValue, value: string): YamlValue {
   return value;
 }
 
+/** What can be no branch would be protected in name only, and what was meant not at all. */
+function assertBranch(ref: string): void {
+  if (isFullRef(ref) && /^refs\/heads\/[^-]/.test(ref)) return;
+  const name = ref.replace(/^(?:refs\/)?heads\//, '');
+  const isBranch = isFullRef(`refs/heads/${name}`) && !name.startsWith('-');
+  throw new HandoffError('usage', `protected: expected the full name of a branch, found ${JSON.stringify(ref)}.`, {
+    hint: isBranch
+      ? `git handoff policy set protected ${quoteWord(`refs/heads/${name}`)}`
+      : 'git for-each-ref refs/heads',
+    data: { found: ref },
+  });
+}
+
 function splitList(value: string): string[] {
   return value
     .split(',')
@@ -140,15 +165,9 @@ function badValue({ key, value }: PolicySetOptions): (error: unknown) => never {
 function unknownKey(key: string, fields: YamlMap): HandoffError {
   const keys = [...SETTABLE].flatMap((name) => {
     const value = fields[name];
-    return isMap(value) ? Object.keys(value).map((leaf) => `${name}.${leaf}`) : [name];
+    return isMap(value) ? Object.keys({ ...value, ...POLICY_DEFAULTS[name] }).map((leaf) => `${name}.${leaf}`) : [name];
   });
   return new HandoffError('usage', `The policy has no key ${JSON.stringify(key)} that can be set.`, {
     hint: `Keys: ${keys.join(', ')}`,
-  });
-}
-
-function stillPending(version: number): HandoffError {
-  return new HandoffError('usage', `Policy ${version} still waits for signatures.`, {
-    hint: `Sign it (git handoff policy sign --as NAME), or withdraw it: git rm ${policyPath(version, true)}`,
   });
 }

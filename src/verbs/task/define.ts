@@ -7,8 +7,8 @@ import { taskPath } from '../../core/paths.ts';
 import { present } from '../../core/record/present.ts';
 import type { ParsedRecord } from '../../core/record/record.ts';
 import { recordId } from '../../core/record/verify.ts';
+import { dependenciesOf, formatCycle, shortestCycle, withoutDependencies } from '../../core/task/cycle.ts';
 import { assertTask } from '../../core/task/name.ts';
-import { linkTasks } from '../../core/task/order.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
@@ -18,10 +18,10 @@ import type { SecretOptions } from '../../journal/drafts/record-draft.ts';
 import { refuseSecrets } from '../../journal/drafts/secret.ts';
 import { type NamedSigner, signDocument } from '../../journal/keys/sign.ts';
 import { type Actor, maintainerSigner } from '../../journal/keys/signers.ts';
+import { openHere } from '../../repository/everywhere/everywhere.ts';
 import { enterWorkTree, type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { readKnownTasks, requireTask, type TaskDefinition } from '../../repository/task-definitions.ts';
 import { currentSource, requireTrust } from '../../repository/trusted-now.ts';
-import { assertNoCycle } from '../../tasks/board.ts';
 import { allowedSecret } from '../session/record-verbs.ts';
 
 /** What can be said of a task; of `edit`, only what is to change. */
@@ -89,7 +89,7 @@ async function prepare(repository: Repository, options: TaskDefineOptions): Prom
   if (options.prompt !== undefined) assertPrompt(options.prompt);
   const trust = await requireTrust(repository);
   const signer = await maintainerSigner(repository, trust, options);
-  return { trust, signer, tasks: await readKnownTasks(repository, trust) };
+  return { trust, signer, tasks: await readKnownTasks(repository, await openHere(repository, trust)) };
 }
 
 /** Agents are told to read it: it leads to no file of theirs outside of the repository, on no system. */
@@ -111,9 +111,9 @@ async function define(
   options: TaskDefineOptions,
 ): Promise<TaskDefineResult> {
   const { id } = options;
-  const { depends_on = [], priority = 0 } = fields;
+  const { depends_on = [] } = fields;
   const others = tasks.filter(({ task_id }) => task_id !== id);
-  assertNoCycle(linkTasks([...others, { task_id: id, depends_on, priority }]));
+  assertNoNewCycle(tasks, id, depends_on);
   refuseSecrets({ fields: taskKeys(options), ...allowedSecret(options) });
   const { bytes } = await signDocument(fields, [signer]).catch((error) => Promise.reject(asBadInput(error)));
   warnUndefined(repository, others, depends_on);
@@ -121,6 +121,26 @@ async function define(
   const file = { path, bytes, replaces: fields.version > 1 };
   const commit = await publish(repository, { files: [file], message, identity: signer.identity }, options);
   return { task_id: id, path, version: fields.version, commit };
+}
+
+/** One that was there before is nobody's fault who changes a task now, perhaps to mend it. */
+function assertNoNewCycle(tasks: readonly TaskDefinition[], id: string, depends_on: readonly string[]): void {
+  const dependencies = dependenciesOf(tasks);
+  const earlier = new Set(dependencies.get(id));
+  const arrived = depends_on.filter((each) => !earlier.has(each));
+  const cycle = shortestCycle(dependencies.set(id, depends_on), id, arrived);
+  if (!cycle) return;
+  const [, next] = cycle;
+  if (next === undefined)
+    throw new HandoffError('task_cycle', `${id} would depend on itself.`, {
+      hint: `Leave ${id} out of --depends. git handoff task graph shows what waits for what.`,
+      data: { cycle },
+    });
+  const mend = withoutDependencies(next, dependencies.get(next)!, [cycle[2] ?? id]);
+  throw new HandoffError('task_cycle', `These tasks would wait for each other: ${formatCycle(cycle)}.`, {
+    hint: `Leave ${next} out of --depends, or begin with the other end: ${mend}`,
+    data: { cycle },
+  });
 }
 
 /** The keys that were given, in the order of the schema. An empty list is left out: it says nothing. */

@@ -2,6 +2,7 @@ import { taskStatus, taskTrail } from '../../core/session/history-queries.ts';
 import { isOpen } from '../../core/task/order.ts';
 import type { TaskStatus } from '../../core/task/state.ts';
 import { byNature } from '../../core/text/natural-order.ts';
+import { warnOfCycle } from '../../custody/cycle-warning.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTask, type TaskDefinition } from '../../repository/task-definitions.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
@@ -14,6 +15,8 @@ export interface TaskEntry {
   progress: number | null;
   /** The identity that works on it. */
   claimed_by: string | null;
+  /** The identity that said it is done. */
+  done_by: string | null;
   blocked_by: string[];
   priority: number;
   tags: string[];
@@ -30,6 +33,7 @@ export async function taskList(
   { status, tag }: TaskListOptions = {},
 ): Promise<{ tasks: TaskEntry[] }> {
   const board = await readBoard(repository, await requireTrust(repository));
+  warnOfCycle(repository, board.tasks, board.statusOf);
   const wanted = board.tasks.filter(
     (task) =>
       (status === undefined || board.statusOf(task.task_id) === status) &&
@@ -49,6 +53,7 @@ function toEntry(task: TaskDefinition, board: Board): TaskEntry {
     status,
     progress: state?.progress ?? null,
     claimed_by: isOpen(status) ? (board.holderOf(task_id)?.identity ?? null) : null,
+    done_by: status === 'done' ? (state?.identity ?? null) : null,
     blocked_by: blockedBy(task, board),
     priority,
     tags,

@@ -1,3 +1,5 @@
+import { warnOfCycle } from '../../custody/cycle-warning.ts';
+import { openEverywhere } from '../../repository/everywhere/everywhere.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { type Board, localHolders, readBoard } from '../../tasks/board.ts';
@@ -15,13 +17,16 @@ const SHOWN = 10;
 /** What can be begun now, the most important first. SPEC §9.1 */
 export async function next(repository: Repository, { limit = SHOWN }: { limit?: number } = {}): Promise<NextResult> {
   const trust = await requireTrust(repository);
-  const plans = await openPlans<NextAction>(repository, trust);
+  const everywhere = await openEverywhere(repository, trust);
+  const plans = await openPlans<NextAction>(repository, everywhere);
   const known = plans?.read();
   const short = known ? answer(known, limit, localHolders(repository, trust)) : null;
   if (short) return short;
-  const board = await readBoard(repository, trust);
+  const board = await readBoard(repository, trust, everywhere);
   const plan = toPlan(board, Math.max(limit, PLANNED));
-  await plans?.save(plan, board.known);
+  // what is kept warns nobody
+  const isWarned = warnOfCycle(repository, board.tasks, board.statusOf);
+  if (!isWarned) await plans?.save(plan, board.known);
   return answer(plan, limit, board.holderOf) ?? { actions: nextActions(board, limit), put_down: putDown(plan, board) };
 }
 

@@ -5,11 +5,14 @@ import { quoteWord } from '../../core/text/quote.ts';
 import { knownTrail } from '../../custody/known-sessions.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
 import { runGit } from '../../git/run.ts';
+import type { Writer } from '../../journal/append.ts';
 import { taskClaimed } from '../../journal/locks/task-lock.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTask } from '../../repository/task-definitions.ts';
-import { readBoard } from '../../tasks/board.ts';
+import { judgeTold, readThoughts, toldBy } from '../../repository/told-thoughts.ts';
+import { type Board, readBoard } from '../../tasks/board.ts';
 import { alternatives, otherHolder } from '../../tasks/rivals.ts';
+import { askedEvidence, assertRuns } from '../../writeback/assert-runs.ts';
 import { openWriter, type RecordOptions, writeRecord } from '../session/record-verbs.ts';
 
 export interface TaskUpdateOptions extends RecordOptions {
@@ -31,20 +34,45 @@ export interface TaskUpdateResult {
 export async function taskUpdate(repository: Repository, options: TaskUpdateOptions): Promise<TaskUpdateResult> {
   enterWorkTree(repository);
   assertUpdate(options);
-  const { id, notes } = options;
+  const updating = await openTask(repository, options);
+  const { trail } = updating;
+  const status = options.status ?? stateOf(trail)?.status ?? 'todo';
+  if (options.status === 'done') {
+    await assertWriteback(repository, trail, options.id);
+    await assertEvidence(updating, options.id);
+  }
+  return writeStatus(updating, status, options);
+}
+
+/** Whoever changes a task, and what is known of it. */
+export interface Updating {
+  writer: Writer;
+  board: Board;
+  trail: TaskTrail;
+}
+
+/** Says no where there is no such task, or somebody else is at work on it. */
+export async function openTask(repository: Repository, options: RecordOptions & { id: string }): Promise<Updating> {
+  const { id } = options;
   const writer = await openWriter(repository, options, null);
   const board = await readBoard(repository, writer.trust);
   requireTask(board.tasks, id);
   const held = await writer.holds.read(`task/${id}`);
   const other = await otherHolder(writer, board.known, held);
   if (other) throw taskClaimed(id, other, alternatives(board, id));
-  const trail = await knownTrail(board.known, id);
-  const status = options.status ?? stateOf(trail)?.status ?? 'todo';
-  if (options.status === 'done') await assertWriteback(repository, trail, id);
+  return { writer, board, trail: await knownTrail(board.known, id) };
+}
+
+export async function writeStatus(
+  { writer, board, trail }: Updating,
+  status: TaskStatus,
+  options: Omit<TaskUpdateOptions, 'status'>,
+): Promise<TaskUpdateResult> {
+  const { id, notes } = options;
   const progress = options.progress ?? progressOf(trail, status);
   const fields = { task_id: id, status, ...(progress === null ? {} : { progress }), ...(notes ? { notes } : {}) };
   const message = `handoff: ${writer.session.identity}, ${id} is ${status}`;
-  await tidyKnown(repository, writer.trust, board.known);
+  await tidyKnown(writer.repository, writer.trust, board.known);
   const { delta_id, path } = await writeRecord(writer, { kind: 'task', fields }, message, options);
   return { task_id: id, status, progress, delta_id, path };
 }
@@ -64,6 +92,15 @@ function progressOf(trail: TaskTrail, status: TaskStatus): number | null {
   return before?.status === status ? before.progress : null;
 }
 
+/** As a gate will judge it. SPEC §10.5 */
+async function assertEvidence({ writer, board, trail }: Updating, id: string): Promise<void> {
+  const { repository, trust } = writer;
+  const told = await toldBy(repository, trail, await readThoughts(board.known.evidence, [trail]));
+  const verdict = await judgeTold(repository, told, askedEvidence(trust));
+  if (trust.policy.rules.writeback.runs === 'error' || verdict.lack) assertRuns(id, verdict);
+  else if (verdict.failed) repository.warn(`${verdict.failed.line} failed, and ${id} is said to be done all the same.`);
+}
+
 /** A thought since the task last entered in_progress, about a commit that is not lost. */
 async function assertWriteback(repository: Repository, trail: TaskTrail, id: string): Promise<void> {
   const thought = writebackOf(trail);
@@ -78,7 +115,7 @@ async function assertWriteback(repository: Repository, trail: TaskTrail, id: str
   );
 }
 
-async function isReachable({ git }: Repository, commit: string): Promise<boolean> {
+export async function isReachable({ git }: Repository, commit: string): Promise<boolean> {
   const { code, stdout } = await runGit(git, [
     'rev-list',
     '--max-count=1',

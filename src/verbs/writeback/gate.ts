@@ -3,7 +3,7 @@ import type { Source } from '../../audit/source/source.ts';
 import { openTree } from '../../audit/source/tree-source.ts';
 import { hasPolicy, loadTrust } from '../../audit/trust/trust.ts';
 import type { Budget } from '../../core/budget.ts';
-import { type Finding, hinting } from '../../core/error.ts';
+import { type Finding, HandoffError, hinting } from '../../core/error.ts';
 import { later } from '../../core/later.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
@@ -12,7 +12,9 @@ import { budgetOf, hurried, stoppable, withinBudget } from '../../gate/budget.ts
 import { type Comparer, openComparer } from '../../gate/coverage/comparer.ts';
 import { judge } from '../../gate/judge.ts';
 import { answer, type GateResult } from '../../gate/result.ts';
-import { isNullOid, noSuchRevision, type Oid } from '../../git/objects/store.ts';
+import { isNullOid } from '../../git/objects/asked-name.ts';
+import type { Oid } from '../../git/objects/store.ts';
+import { noSuchRevision } from '../../git/objects/store-error.ts';
 import { assertReadAlike, type Range, readNearRange, readRange } from '../../git/refs/range.ts';
 import { limitMemory } from '../../git/run.ts';
 import { findRollbacks, seenTrust, tryPinRoot } from '../../repository/pins.ts';
@@ -39,7 +41,7 @@ export async function gate(repository: Repository, options: GateOptions): Promis
   const resolving = later(resolveEnds(repository, options)); // git answers that while its configuration is read
   const budget = options.budget ?? (await budgetOf(repository));
   const { git, stop } = stoppable(limitMemory(repository.git, budget.memory));
-  const comparer = openComparer({ ...repository, git }, (merges) => budget.spend('merges', merges));
+  const comparer = openComparer({ ...repository, git }, budget);
   try {
     const ends = await resolving;
     const judging = () => judgeEnds(hurried({ ...repository, git }, budget), options, { ends, comparer, budget });
@@ -76,7 +78,7 @@ async function judgeEnds(repository: Repository, options: GateOptions, means: Me
     rollbacks.findings,
   );
   if (options.root === undefined && remembers) await tryPinRoot(repository, trust.repoId, false);
-  rollbacks.remember();
+  await rollbacks.remember();
   return result;
 }
 
@@ -101,7 +103,7 @@ async function resolveEnds({ store }: Repository, { base, head, known = [] }: Ga
     return oid;
   };
   const [from, to, ...judged] = await Promise.all([
-    isNullOid(base) ? null : resolve(base).catch(hinting('usage', otherBase(base))),
+    isNullOid(base) ? null : resolve(base).catch(hintingOther(base)),
     resolve(head),
     ...known.map(resolve),
   ]);
@@ -110,10 +112,14 @@ async function resolveEnds({ store }: Repository, { base, head, known = [] }: Ga
 
 const OF_REMOTE = /^(?:refs\/remotes\/)?[\w.-]+\/([\w./-]+)$/;
 
-function otherBase(rev: string): string {
+/** By its full name, which no tag can have. A name that two refs have is told by theirs already. */
+function hintingOther(rev: string): (error: unknown) => never {
   const branch = OF_REMOTE.exec(rev)?.[1];
-  if (branch === undefined) return 'git branch --all lists what there is.';
-  return `git fetch brings what the remote has. Without a remote: --base ${quoteWord(branch)}`;
+  return (error) => {
+    if (branch === undefined || !(error instanceof HandoffError) || error.data?.candidates) throw error;
+    const hint = `git fetch brings what the remote has. Without a remote: --base ${quoteWord(`refs/heads/${branch}`)}`;
+    return hinting('usage', hint)(error);
+  };
 }
 
 interface Ground {
@@ -139,7 +145,8 @@ async function judgeFirst(
   root: string | undefined,
 ): Promise<GateResult> {
   const source = metered(await openTree(repository.store, ends.head), budget);
-  if (!(await hasPolicy(source))) return answer(ends, range.commits.length, null, []);
+  if (!(await hasPolicy(source)))
+    return answer(ends, range.commits.length, null, root === undefined ? [] : [noPolicy(root)]);
   const { auditTree } = await import('../../audit/tree/tree.ts');
   const { trust, checked, findings } = await auditTree(source, {
     suite: nodeSuite,
@@ -147,6 +154,20 @@ async function judgeFirst(
     onTrust: (found) => assertPinned(repository, found.repoId, root),
   });
   return { ...answer(ends, range.commits.length, trust, findings), records: checked };
+}
+
+/** Whoever names a root means that something is judged by it: a change that took it away would pass otherwise. */
+function noPolicy(root: string): Finding {
+  const [expected, found] = [`a policy whose root is ${root}`, 'no .handoff/policy on either side'];
+  return {
+    code: 'not_initialised',
+    severity: 'error',
+    path: '.handoff/policy',
+    message: `There is nothing to judge by: expected ${expected}, found ${found}.`,
+    expected,
+    found,
+    hint: 'Compare with a branch that has it, or leave out --root. To set it up: git handoff init',
+  };
 }
 
 function shallow(): Finding {

@@ -17,15 +17,15 @@ import {
   writebackOf,
 } from '../../core/task/state.ts';
 import { listSome } from '../../core/text/list-some.ts';
-import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { type Known, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { append } from '../../journal/append.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { readEntry } from '../../journal/sessions/records.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
+import { openHere } from '../../repository/everywhere/everywhere.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { readKnownTasks } from '../../repository/task-definitions.ts';
 import { protectedTip } from '../../repository/tracking.ts';
@@ -49,9 +49,9 @@ export interface ReconcileResult {
 /** Done tasks whose change was taken back on the protected branch are to do again. SPEC §9.6 */
 export async function reconcile(repository: Repository, options: ReconcileOptions = {}): Promise<ReconcileResult> {
   const trust = await requireTrust(repository);
-  const known = await readKnown(repository, trust);
+  const known = await readKnown(repository, trust, await openHere(repository, trust));
   const tip = await protectedTip(repository, trust);
-  const found = tip ? await findReverts(repository, tip.oid, await doneChanges(repository, trust, known)) : new Map();
+  const found = tip ? await findReverts(repository, tip.oid, await doneChanges(repository, known)) : new Map();
   const reverts = [...found].map(([{ task_id, commit_sha }, by]): Revert => ({ task_id, commit_sha, by }));
   const reinstated = reverts.map(({ task_id }) => task_id);
   const isWriting = !options.dryRun && reverts.length > 0;
@@ -97,8 +97,8 @@ function reasonFor(commit: Oid, by: readonly Oid[], ref: string): string {
 }
 
 /** Of tasks that somebody has defined: anybody can invent others, and no work waits for those. */
-async function doneChanges(repository: Repository, trust: Trust, known: Known): Promise<DoneChange[]> {
-  const ids = (await readKnownTasks(repository, trust)).map((task) => task.task_id);
+async function doneChanges(repository: Repository, known: KnownSessions): Promise<DoneChange[]> {
+  const ids = (await readKnownTasks(repository, known)).map((task) => task.task_id);
   const records = groupBy(await known.evidence.ofTasks(ids), taskOf);
   const changes: DoneChange[] = [];
   for (const task_id of ids.filter((id) => records.has(id))) {
@@ -111,7 +111,7 @@ async function doneChanges(repository: Repository, trust: Trust, known: Known): 
 
 async function doneChange(
   repository: Repository,
-  known: Known,
+  known: KnownSessions,
   task_id: string,
   trail: TaskTrail,
 ): Promise<DoneChange | null> {
@@ -129,7 +129,7 @@ function taskOf({ record: { fields } }: TracedRecord): string {
 
 async function toChange(
   repository: Repository,
-  known: Known,
+  known: KnownSessions,
   task_id: string,
   thought: TaskThought,
 ): Promise<DoneChange | null> {
@@ -158,7 +158,7 @@ async function beginnings({ store }: Repository, path: string, commit: Oid): Pro
 /** The very record that was folded, from the journal or from HEAD; null when neither has it any more. */
 async function readThoughtRecord(
   repository: Repository,
-  { live }: Known,
+  { live }: KnownSessions,
   { path, delta_id }: TaskThought,
 ): Promise<ThoughtRecord | null> {
   const bytes = journalledThought(repository, live, path) ?? (await committedThought(repository, path));
@@ -170,7 +170,7 @@ async function readThoughtRecord(
   });
 }
 
-function journalledThought(repository: Repository, live: Known['live'], path: string): Uint8Array | null {
+function journalledThought(repository: Repository, live: KnownSessions['live'], path: string): Uint8Array | null {
   const session = live.find((each) => each.session.folder === posix.dirname(path))?.session;
   const name = parseRecordName(posix.basename(path));
   if (!session || !name) return null;

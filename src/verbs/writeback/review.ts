@@ -2,7 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { type TaskThought, writebackOf } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
-import { type Known, knownTrail, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, knownTrail, readKnown } from '../../custody/known-sessions.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
 import { accountsFor } from '../../gate/accounts.ts';
 import { type Claim, findUntruth } from '../../gate/coverage/truth.ts';
@@ -42,7 +42,7 @@ export async function review(repository: Repository, options: ReviewOptions): Pr
 async function assertTrue(
   repository: Repository,
   trust: Trust,
-  { evidence }: Known,
+  { evidence }: KnownSessions,
   id: string,
   { delta_id, commit }: TaskThought,
 ): Promise<void> {

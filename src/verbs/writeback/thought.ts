@@ -34,6 +34,8 @@ export interface ThoughtOptions extends Omit<RecordOptions, 'commit'> {
   /** A file with the same fields, as JSON or YAML. What is given here goes before it. */
   file?: string;
   run?: CommandToRun;
+  /** False: there is none in this repository, and the thought covers nothing. */
+  code?: boolean;
 }
 
 export interface ThoughtResult extends RecordResult {
@@ -55,20 +57,36 @@ export async function thought(repository: Repository, options: ThoughtOptions): 
 
 async function write(repository: Repository, options: ThoughtOptions, given: ThoughtFields): Promise<ThoughtResult> {
   const { commit: _, ...recordOptions } = options;
-  const { id, run } = options;
   const writer = await openWriter(repository, recordOptions, null);
-  const planned = await planThought(repository, writer.trust, writer.session, id, given);
-  if (!given.summary?.trim()) throw noSummary(id); // whoever named what is not there hears of that first
-  await warnIfNothing(repository, planned.fields);
-  const draft = toDraft(run ? await withRun(repository, writer, planned, run, options) : planned, options);
+  const planned = await planGiven(writer, options, given);
+  assertSummary(planned, options.id);
+  if (!planned.fields.no_code) await warnIfNothing(repository, planned.fields);
+  return writeThought(writer, planned, options);
+}
+
+/** Whoever named what is not there hears of that before anything else is asked. */
+export function planGiven(writer: Writer, { id }: ThoughtOptions, given: ThoughtFields): Promise<PlannedThought> {
+  return planThought(writer.repository, writer.trust, writer.session, id, given);
+}
+
+/** Runs what is to be run, and records the thought. */
+export async function writeThought(
+  writer: Writer,
+  planned: PlannedThought,
+  options: ThoughtOptions,
+): Promise<ThoughtResult> {
+  const { repository } = writer;
+  const { commit: _, run, ...recordOptions } = options;
+  const draft = toDraft(run ? await withRun(writer, planned, run, options) : planned, options);
   tryRememberClock(repository, planned.clock);
   const { delta_id, path, fields: record } = await append(writer, draft);
   await publishRecords(repository, writer.session, [path], null, recordOptions);
-  return { delta_id, path, record };
+  return { identity: writer.session.identity, delta_id, path, record };
 }
 
-function givenFields(options: ThoughtOptions): ThoughtFields {
-  const { commit, branch, base, tests, summary, blockers, files, related, file } = options;
+export function givenFields(options: ThoughtOptions): ThoughtFields {
+  const { commit, branch, base, tests, summary, blockers, files, related, file, code } = options;
+  if (code === false && base !== undefined) throw baseOfNothing();
   const flags = {
     commit_sha: commit,
     branch,
@@ -78,10 +96,11 @@ function givenFields(options: ThoughtOptions): ThoughtFields {
     blockers,
     files_changed: files,
     related_thought_records: related,
+    no_code: code === false ? true : undefined,
   };
   const entries = Object.entries(flags).filter(([, value]) => value !== undefined);
   const told = file === undefined ? {} : readThought(file);
-  const isAnother = commit !== undefined || base !== undefined;
+  const isAnother = commit !== undefined || base !== undefined || code === false;
   return { ...(isAnother ? withoutDerived(told) : told), ...Object.fromEntries(entries) };
 }
 
@@ -92,8 +111,7 @@ function withoutDerived({ tree: _, patch_id: __, commit_patch_ids: ___, ...told 
 
 /** Everything else is judged before it runs: nobody waits for tests to hear of a typing error. */
 async function withRun(
-  repository: Repository,
-  { session, trust }: Writer,
+  { repository, session, trust }: Writer,
   planned: PlannedThought,
   run: CommandToRun,
   options: ThoughtOptions,
@@ -101,7 +119,7 @@ async function withRun(
   assertWritable(withLiveness(repository, trust, session));
   const tests_run = [...new Set([...planned.fields.tests_run, commandLine(run)])];
   assertDraft(trust, session.identity, toDraft(withFields(planned, { tests_run }), options));
-  const ran = await gatherEvidence(repository, session, run);
+  const ran = await gatherEvidence(repository, { session, trust }, run);
   const evidence = [...(planned.fields.evidence ?? []), ran];
   return withFields(planned, { tests_run, evidence });
 }
@@ -112,8 +130,9 @@ function withFields({ fields, kept, clock }: PlannedThought, added: Partial<Thou
 }
 
 function inOrder(thought: KeptThought): KeptThought {
-  const { tests_run, evidence, summary, blockers, files_changed, related_thought_records, base, ...before } = thought;
-  const after = { tests_run, evidence, summary, blockers, files_changed, related_thought_records, base };
+  const { tests_run, evidence, summary, blockers, files_changed, related_thought_records, ...rest } = thought;
+  const { no_code, base, ...before } = rest;
+  const after = { tests_run, evidence, summary, blockers, files_changed, related_thought_records, no_code, base };
   return { ...before, ...present(after) };
 }
 
@@ -122,7 +141,7 @@ function toDraft({ fields, kept }: PlannedThought, options: ThoughtOptions): Rec
 }
 
 /** Record first: a task whose thought could not be written stays in progress. SPEC §9.4 */
-function asWritebackFailure(thrown: unknown, id: string): unknown {
+export function asWritebackFailure(thrown: unknown, id: string): unknown {
   const error = asIo(thrown);
   if (!(error instanceof HandoffError) || error.code !== 'io' || error.data?.written) return error;
   const draft = error.data?.draft;
@@ -135,19 +154,30 @@ function asWritebackFailure(thrown: unknown, id: string): unknown {
   });
 }
 
-async function warnIfNothing(
-  repository: Repository,
-  { commit_sha, files_changed }: PlannedThought['fields'],
-): Promise<void> {
-  if (files_changed.length > 0) return;
-  const what = `Up to commit ${commit_sha.slice(0, 12)} nothing has changed outside ${ROOT}`;
-  // the comparison was spared, so there is a process left to look
-  if (await isClean(repository.git, ROOT, true)) repository.warn(`${what}; --base names where the work began.`);
-  else repository.warn(`${what}: what is in the work tree is not in the commit; commit first.`);
+async function warnIfNothing(repository: Repository, fields: PlannedThought['fields']): Promise<void> {
+  if (fields.files_changed.length === 0) repository.warn(`${await whyNothing(repository, fields)}.`);
 }
 
-function noSummary(id: string): HandoffError {
-  return new HandoffError('usage', 'A thought needs a summary: what was done, in a few sentences.', {
+/** What a thought that covers nothing ought to be told. */
+export async function whyNothing(
+  { git }: Repository,
+  { commit_sha }: Pick<PlannedThought['fields'], 'commit_sha'>,
+): Promise<string> {
+  const what = `Up to commit ${commit_sha.slice(0, 12)} nothing has changed outside ${ROOT}`;
+  // the comparison was spared, so there is a process left to look
+  if (await isClean(git, ROOT, true)) return `${what}; --base names where the work began`;
+  return `${what}: what is in the work tree is not in the commit; commit first`;
+}
+
+export function assertSummary({ fields }: PlannedThought, id: string): void {
+  if (fields.summary.trim() !== '') return;
+  throw new HandoffError('usage', 'A thought needs a summary: what was done, in a few sentences.', {
     hint: `git handoff thought ${quoteWord(id)} --summary TEXT, the words themselves, or - for standard input.`,
+  });
+}
+
+function baseOfNothing(): HandoffError {
+  return new HandoffError('usage', '--no-code says that there is nothing to compare, and --base with what.', {
+    hint: 'Leave one of them out.',
   });
 }

@@ -1,13 +1,13 @@
-import type { ShowOptions, ShowResult } from '../../../verbs/reading/show.ts';
+import type { SessionShown, ShowOptions, ShowResult } from '../../../verbs/reading/show.ts';
 import { defineVerb } from '../../command.ts';
 
-export const show = defineVerb<ShowOptions, ShowResult>({
+export const show = defineVerb<ShowOptions, ShowResult | SessionShown>({
   name: 'show',
-  summary: 'one record: its fields, its text, who signed it',
+  summary: 'one record: its fields, its text, who signed it; or a session',
   purpose:
-    'Shows one record or document. With --sshsig it also writes what stock OpenSSH needs to confirm the signature ' +
+    'Shows one record or document; where none is called so, the records of the session that is. With --sshsig it also writes what stock OpenSSH needs to confirm the signature ' +
     'without git-handoff: payload, payload.sig and allowed_signers.',
-  args: [{ name: 'RECORD', about: 'a path, an id, or six or more hexadecimal digits of one' }],
+  args: [{ name: 'RECORD', about: 'a path, an id, or six or more hexadecimal digits of one; or a session' }],
   flags: [{ flags: '--sshsig <dir>', about: 'write payload, payload.sig and allowed_signers there', isPath: true }],
   examples: [
     { run: 'git handoff show 3f9a1c', does: 'by the beginning of its id' },
@@ -17,7 +17,10 @@ export const show = defineVerb<ShowOptions, ShowResult>({
     const { recordSeenFrom } = await import('../../../repository/record-path.ts');
     const repository = await context.repository();
     const name = recordSeenFrom(repository, context.directory, record);
-    return (await import('../../../verbs/reading/show.ts')).show(repository, { ...options, record: name });
+    return (await import('../../../verbs/reading/show.ts')).showNamed(repository, { ...options, record: name });
   },
-  text: async (result, paint) => (await import('./show-text.ts')).formatShow(result, paint),
+  text: async (result, paint) =>
+    'records' in result
+      ? (await import('./log-text.ts')).formatLog(result, paint)
+      : (await import('./show-text.ts')).formatShow(result, paint),
 });

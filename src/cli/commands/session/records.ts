@@ -1,5 +1,7 @@
+import type { DecisionListing, DecisionsOptions } from '../../../verbs/reading/decisions.ts';
 import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from '../../../verbs/session/record-verbs.ts';
 import type { PendingResult } from '../../../verbs/session/signal-pending.ts';
+import type { WipListing } from '../../../verbs/session/wip-list.ts';
 import { defineVerb, type Family, RECORD_FLAGS, TEXT_FLAG, textArgument } from '../../command.ts';
 import { readText, type TextInput } from '../../input.ts';
 import type { Paint } from '../../terminal.ts';
@@ -60,6 +62,17 @@ export const decide = defineVerb<WithText<DecideOptions>, RecordResult>({
   text,
 });
 
+export const decisions = defineVerb<DecisionsOptions, DecisionListing>({
+  name: 'decisions',
+  summary: 'what was decided',
+  purpose: 'Lists the decisions that sessions have recorded, the newest first, with what became of them.',
+  flags: [{ flags: '-n, --limit <n>', about: 'at most so many', atLeast: 0 }],
+  examples: [{ run: 'git handoff decisions -n 5', does: 'the last five' }],
+  run: async (context, options) =>
+    (await import('../../../verbs/reading/decisions.ts')).decisions(await context.repository(), options),
+  text: async (result, paint) => (await import('./sessions-text.ts')).formatDecisions(result, paint),
+});
+
 const KEY = { name: 'KEY', about: 'a name for it: letters, digits, dot, dash, underscore' };
 
 const wipOpen = defineVerb<WithText<RecordOptions & { key: string; text: string }>, RecordResult>({
@@ -89,12 +102,21 @@ const wipClose = defineVerb<WithText<RecordOptions & { key: string }>, RecordRes
   text,
 });
 
+const wipListed = defineVerb<object, WipListing>({
+  name: 'list',
+  summary: 'what is half done',
+  purpose: 'Lists the work in progress that nobody has closed, in whichever session it was opened.',
+  examples: [{ run: 'git handoff wip list', does: 'what must not be forgotten' }],
+  run: async (context) => (await import('../../../verbs/session/wip-list.ts')).wipList(await context.repository()),
+  text: async (result, paint) => (await import('./sessions-text.ts')).formatWipList(result, paint),
+});
+
 export const wip: Family = {
   name: 'wip',
-  summary: 'work in progress: open, close',
+  summary: 'work in progress: open, close, list',
   purpose: 'Work in progress outlives sessions: what is open is shown to everybody who starts or picks up.',
   examples: [{ run: 'git handoff wip open migration "columns added"', does: 'say what is half done' }],
-  verbs: [wipOpen, wipClose],
+  verbs: [wipOpen, wipClose, wipListed],
 };
 
 const send = defineVerb<WithText<SignalOptions>, RecordResult>({

@@ -1,21 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import type { Excerpt } from '../../../core/text/excerpt.ts';
 import { fenceText, makeFence } from '../../../core/text/fence.ts';
+import { listSome } from '../../../core/text/list-some.ts';
+import { quoteWord } from '../../../core/text/quote.ts';
+import type { WaitingBaton } from '../../../custody/baton/waiting-batons.ts';
+import type { Work } from '../../../custody/baton/work-place.ts';
 import type { Bundle, Warning } from '../../../custody/bundle.ts';
 import { missingSection } from '../../../custody/section-warning.ts';
+import type { DecisionListing } from '../../../verbs/reading/decisions.ts';
 import type { PickupResult } from '../../../verbs/session/pickup.ts';
 import type { RecordResult } from '../../../verbs/session/record-verbs.ts';
 import type { SessionStateResult } from '../../../verbs/session/release.ts';
+import type { RestoreResult } from '../../../verbs/session/restore.ts';
 import type { SessionEntry } from '../../../verbs/session/sessions.ts';
 import type { PendingResult } from '../../../verbs/session/signal-pending.ts';
 import type { StartResult } from '../../../verbs/session/start.ts';
 import type { StatusResult } from '../../../verbs/session/status.ts';
+import type { WipListing } from '../../../verbs/session/wip-list.ts';
 import type { WrapResult } from '../../../verbs/session/wrap.ts';
 import type { Paint } from '../../terminal.ts';
 import { committed, count, fields, headedTable, lines, shortId } from '../../text/layout.ts';
 
-export function formatRecord({ delta_id, path }: RecordResult, paint: Paint): string {
-  return lines(`${paint('green', '✓')} ${shortId(delta_id)}  ${paint('dim', path)}`);
+export function formatRecord({ identity, delta_id, path }: RecordResult, paint: Paint): string {
+  return lines(`${paint('green', '✓')} ${identity}: ${shortId(delta_id)}  ${paint('dim', path)}`);
 }
 
 export function formatState({ session_id, state }: SessionStateResult, paint: Paint): string {
@@ -36,12 +43,14 @@ export function formatStart(result: StartResult, paint: Paint): string {
 }
 
 export function formatPickup(result: PickupResult, paint: Paint): string {
-  const { controller_status: status, baton } = result;
+  const { controller_status: status, baton, context } = result;
   const from = result.predecessor_session_id?.slice(0, 8);
   const rows = [...contextRows(result)];
   if (baton) rows.push(['baton', `${baton.agent_identity}, ${time(baton.created_at)}: ${baton.summary}`]);
   if (baton?.head) rows.push(['left at', `${baton.branch ?? 'no branch'} ${baton.head.slice(0, 12)}`]);
+  if (result.work) rows.push(...workRows(result.work, context.branch));
   if (baton?.next_agent) rows.push(['meant for', baton.next_agent]);
+  if (baton?.saved) rows.push(['not committed', formatSaved(baton.saved, baton.session_id)]);
   if (baton && baton.focus.length > 0) rows.push(['focus', baton.focus.join(', ')]);
   return lines(
     `${paint('green', '✓')} ${paint('bold', status.identity)} continues ${from ? `session ${from}` : 'from nothing'} in ${result.session_id.slice(0, 8)}`,
@@ -53,8 +62,23 @@ export function formatPickup(result: PickupResult, paint: Paint): string {
       paint,
     ),
     warnings(result.warnings, paint),
+    result.waiting.length > 0 ? [`${count(result.waiting.length, 'other baton')} waiting: git handoff batons`] : [],
     baton ? ['', ...fenced(baton)] : [],
   );
+}
+
+/** How to get to the work, where that is not here. Only what is a branch is put into a command. */
+function workRows({ branch, worktree, remote, ahead, behind, is_here }: Work, here: string | null): [string, string][] {
+  if (branch === null) return [];
+  const apart = [ahead ? `${ahead} ahead` : '', behind ? `${behind} behind` : ''].filter(Boolean).join(', ');
+  const rows: [string, string][] = remote && apart ? [['remote', `${remote}: ${apart}`]] : [];
+  if (branch === here) return rows;
+  if (worktree) return [['work', `on ${branch}: cd ${quoteWord(worktree)}`], ...rows];
+  const isUsable = is_here && !branch.startsWith('-');
+  return [
+    ['work', isUsable ? `on ${branch}: git switch ${quoteWord(branch)}` : `on ${branch}, which is no branch here`],
+    ...rows,
+  ];
 }
 
 /** The words of somebody else, between lines they could not have guessed. */
@@ -64,16 +88,49 @@ function fenced(baton: NonNullable<PickupResult['baton']>): string[] {
   return [fenceText(baton.body, { identity, session_id, delta_id, at }, fence).replace(/\n$/, '')];
 }
 
-export function formatWrap({ session_id, baton, seal, commit, warnings: found }: WrapResult, paint: Paint): string {
+export function formatWrap(
+  { session_id, baton, saved, seal, commit, warnings: found }: WrapResult,
+  paint: Paint,
+): string {
   const sealed: [string, string][] = seal ? [['root', `${seal.root} over ${count(seal.tree_size, 'record')}`]] : [];
+  const uncommitted = saved ? [['not committed', formatSaved(saved, session_id)] as [string, string]] : [];
   return lines(
     `${paint('green', '✓')} session ${session_id.slice(0, 8)} is wrapped, ${committed(commit)}`,
     fields(
-      [['baton', shortId(baton.delta_id)], ['path', baton.path], ['summary', baton.summary], ...sealed],
+      [['baton', shortId(baton.delta_id)], ['path', baton.path], ['summary', baton.summary], ...uncommitted, ...sealed],
       paint,
       '  ',
     ),
     warnings(joinSections(found), paint),
+  );
+}
+
+function formatSaved({ commit, paths, more = 0 }: NonNullable<WrapResult['saved']>, session: string): string {
+  const all = paths.length + more;
+  const rest = all - Math.min(paths.length, MOST_NAMED);
+  const names = [...paths.slice(0, MOST_NAMED), ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
+  const fate = commit === null ? 'named, not saved' : `saved: git handoff restore ${session.slice(0, 8)}`;
+  return `${count(all, 'file')} (${names}), ${fate}`;
+}
+
+const MOST_NAMED = 3;
+
+export function formatRestore(
+  { session_id, commit, paths, applied, warnings: found }: RestoreResult,
+  paint: Paint,
+): string {
+  const what = `${count(paths.length, 'file')} of session ${session_id.slice(0, 8)}`;
+  return lines(
+    `${paint('green', '✓')} ${applied ? `${what} restored, not staged` : `${what}: all of it is here already`}`,
+    fields(
+      [
+        ['saved as', commit.slice(0, 12)],
+        ['files', listSome(paths, 10)],
+      ],
+      paint,
+      '  ',
+    ),
+    warnings(found, paint),
   );
 }
 
@@ -132,10 +189,37 @@ export function formatSessions({ sessions }: { sessions: SessionEntry[] }, paint
   return lines(headedTable(heads, rows, paint, (cell, column) => (column === 2 ? paintState(cell, paint) : cell)));
 }
 
+export function formatBatons({ batons }: { batons: WaitingBaton[] }, paint: Paint): string {
+  if (batons.length === 0) return 'No baton waits. git handoff wrap leaves one.\n';
+  const heads = ['SESSION', 'FROM', 'FOR', 'BRANCH', 'TASKS', 'WRAPPED', 'SUMMARY'];
+  const rows = batons.map((each) => [
+    each.session_id.slice(0, 8),
+    each.identity,
+    each.next_agent ?? '-',
+    each.branch ?? each.found_on ?? '-',
+    each.task_ids.join(', ') || '-',
+    time(each.at),
+    each.summary,
+  ]);
+  return lines(headedTable(heads, rows, paint));
+}
+
 export function formatSignals({ pending_signals }: PendingResult, paint: Paint): string {
   if (pending_signals.length === 0) return 'No messages wait. git handoff signal send NAME TEXT leaves one.\n';
   const rows = pending_signals.map((signal) => [signal.from, signal.type ?? '-', time(signal.at), excerpt(signal)]);
   return lines(headedTable(['FROM', 'TYPE', 'SENT', 'TEXT'], rows, paint));
+}
+
+export function formatWipList({ wip }: WipListing, paint: Paint): string {
+  if (wip.length === 0) return 'Nothing is half done. git handoff wip open KEY TEXT says what is.\n';
+  const rows = wip.map((each) => [each.key, each.identity, time(each.at), excerpt(each)]);
+  return lines(headedTable(['KEY', 'IDENTITY', 'OPENED', 'TEXT'], rows, paint));
+}
+
+export function formatDecisions({ decisions }: DecisionListing, paint: Paint): string {
+  if (decisions.length === 0) return 'Nothing was decided. git handoff decide --title TITLE TEXT records a decision.\n';
+  const rows = decisions.map((each) => [shortId(each.delta_id), each.status, each.identity, time(each.at), each.title]);
+  return lines(headedTable(['RECORD', 'STATUS', 'IDENTITY', 'WRITTEN', 'TITLE'], rows, paint));
 }
 
 function contextRows({ context }: Bundle): [string, string][] {

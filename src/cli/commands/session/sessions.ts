@@ -1,10 +1,13 @@
+import type { WaitingBaton } from '../../../custody/baton/waiting-batons.ts';
 import type { SessionChoice } from '../../../custody/chosen-session.ts';
 import type { PickupOptions, PickupResult } from '../../../verbs/session/pickup.ts';
 import type { ReleaseOptions, SessionStateResult } from '../../../verbs/session/release.ts';
+import type { RestoreOptions, RestoreResult } from '../../../verbs/session/restore.ts';
 import type { SessionEntry } from '../../../verbs/session/sessions.ts';
 import type { StartOptions, StartResult } from '../../../verbs/session/start.ts';
 import type { StatusResult } from '../../../verbs/session/status.ts';
 import type { WrapOptions, WrapResult } from '../../../verbs/session/wrap.ts';
+import type { WrapDraft } from '../../../verbs/session/wrap-draft.ts';
 import { defineVerb, type Flag, PUBLISH_FLAGS, STAGE_FLAGS } from '../../command.ts';
 import { parseList } from '../../input.ts';
 
@@ -36,9 +39,10 @@ export const pickup = defineVerb<PickupOptions, PickupResult>({
   alias: 'hd-exec',
   summary: "continue another session's work",
   purpose:
-    'Opens a session on what another one left: finds the newest baton (or the session you name), follows it to whoever ' +
-    'holds the work now, and hands you the baton, what is open, and the messages for you. Refused while that session, or ' +
-    'another one of yours, is alive: --force takes it over, and it is recorded that you did.',
+    'Opens a session on what another one left: the newest baton that waits for you, else for nobody in particular, or the ' +
+    'session you name, followed to whoever holds the work now. It hands you the baton, what is open, and the messages for ' +
+    'you. Refused while that session, or another one of yours, is alive: --force takes it over, and it is recorded that ' +
+    'you did.',
   flags: [
     { flags: '--from-session <id>', about: 'this session; the beginning of its id is enough' },
     { flags: '--task <id>', about: 'the task it is about' },
@@ -56,22 +60,26 @@ export const pickup = defineVerb<PickupOptions, PickupResult>({
   text: async (result, paint) => (await text()).formatPickup(result, paint),
 });
 
-type WrapFlags = Omit<WrapOptions, 'focus' | 'draft'> & { focus?: string; file?: string };
+type WrapFlags = Omit<WrapOptions, 'focus' | 'draft'> & { focus?: string; file?: string; draft?: boolean };
 
-export const wrap = defineVerb<WrapFlags, WrapResult>({
+export const wrap = defineVerb<WrapFlags, WrapResult | WrapDraft>({
   name: 'wrap',
   summary: 'end the session with a baton',
   purpose:
     'Ends the session with a baton: Markdown that says what was done, decided and left, for whoever comes next. Text that ' +
-    'looks like a secret is refused. The policy names the sections it should have.',
+    'looks like a secret is refused. The policy names the sections it should have. What is not committed is saved: ' +
+    'restore brings it back, here or wherever refs/handoff/saved/ was pushed to. Without a text, on a terminal, your editor ' +
+    'opens on a draft: what is known already.',
   args: [{ name: 'FILE', about: 'the baton, as Markdown; - reads it from standard input', optional: true }],
   flags: [
     { flags: '--message <text>', about: 'the baton itself, if it is short' },
+    { flags: '--draft', about: 'only print a draft of it, from what is known; write nothing' },
     { flags: '--summary <text>', about: 'one line; default: the first of the baton' },
     { flags: '--reason <text>', about: 'why you stop' },
     { flags: '--next-agent <name>', about: 'who should continue' },
     { flags: '--focus <tasks>', about: 'what to continue with: A,B' },
     { flags: '--seal', about: 'seal the session as well, with the baton in it' },
+    { flags: '--no-save', about: 'only name what is not committed' },
     SESSION,
     ...PUBLISH_FLAGS,
     { flags: '--allow-secret', about: 'a person has looked: what seems to be a secret is none' },
@@ -80,19 +88,40 @@ export const wrap = defineVerb<WrapFlags, WrapResult>({
   examples: [
     { run: 'git handoff wrap baton.md --next-agent lola --focus P0.1', does: 'hand over' },
     { run: 'git handoff wrap --message "reader done, writer next"', does: 'a short one' },
+    { run: 'git handoff wrap --draft > baton.md', does: 'what is known; complete it, then wrap it' },
   ],
-  async run(context, { file, focus, ...options }) {
+  async run(context, { file, focus, draft: isDraft, ...options }) {
+    if (isDraft)
+      return (await import('../../../verbs/session/wrap-draft.ts')).wrapDraft(await context.repository(), options);
     const tasks = parseList(focus);
     const { readBatonFile } = await import('../../../journal/drafts/baton.ts');
     const { wrap: wrapSession } = await import('../../../verbs/session/wrap.ts');
     const draft = file === '-' ? await context.readInput() : file && (await readBatonFile(context.directory, file));
-    return wrapSession(await context.repository(), {
-      ...options,
-      ...(draft ? { draft } : {}),
-      ...(tasks ? { focus: tasks } : {}),
-    });
+    const given = { ...options, ...(draft ? { draft } : {}), ...(tasks ? { focus: tasks } : {}) };
+    if (draft || options.message !== undefined || !context.isTerminal)
+      return wrapSession(await context.repository(), given);
+    return (await import('../../../verbs/session/wrap-edited.ts')).wrapEdited(await context.repository(), given);
   },
-  text: async (result, paint) => (await text()).formatWrap(result, paint),
+  text: async (result, paint) => ('draft' in result ? result.draft : (await text()).formatWrap(result, paint)),
+});
+
+export const restore = defineVerb<Omit<RestoreOptions, 'target' | 'session'> & { session?: string }, RestoreResult>({
+  name: 'restore',
+  summary: 'bring back what was not committed',
+  purpose:
+    'Brings what a session had not committed when it was wrapped into this work tree: the session whose baton you picked up, ' +
+    'or the one you name. Nothing is overwritten: where something is in the way, it is named, and no file is touched.',
+  args: [{ name: 'SESSION', about: 'its id, or the beginning', optional: true }],
+  examples: [
+    { run: 'git handoff restore', does: 'after pickup' },
+    { run: 'git handoff restore 7c1f09aa', does: 'what that session saved' },
+  ],
+  run: async (context, { session, ...options }) =>
+    (await import('../../../verbs/session/restore.ts')).restore(await context.repository(), {
+      ...options,
+      ...(session === undefined ? {} : { target: session }),
+    }),
+  text: async (result, paint) => (await text()).formatRestore(result, paint),
 });
 
 export const status = defineVerb<SessionChoice, StatusResult>({
@@ -113,6 +142,15 @@ export const sessions = defineVerb<object, { sessions: SessionEntry[] }>({
   examples: [{ run: 'git handoff sessions', does: 'who works on what' }],
   run: async (context) => (await import('../../../verbs/session/sessions.ts')).sessions(await context.repository()),
   text: async (result, paint) => (await text()).formatSessions(result, paint),
+});
+
+export const batons = defineVerb<object, { batons: WaitingBaton[] }>({
+  name: 'batons',
+  summary: 'batons that wait to be picked up',
+  purpose: 'Lists the batons that nobody has picked up, on any branch that is here or was fetched, the newest first.',
+  examples: [{ run: 'git handoff batons', does: 'what waits, and for whom' }],
+  run: async (context) => (await import('../../../verbs/session/batons.ts')).batons(await context.repository()),
+  text: async (result, paint) => (await text()).formatBatons(result, paint),
 });
 
 export const heartbeat = defineVerb<SessionChoice, SessionStateResult>({

@@ -1,6 +1,6 @@
 import type { HookResult } from '../../../hooks/run.ts';
 import { CLIENT_HOOKS, type HookName, SERVER_HOOKS } from '../../../repository/git-hooks/section.ts';
-import type { HooksOptions, HooksResult } from '../../../verbs/setup/hooks.ts';
+import type { HooksOptions, HooksResult, HooksStatus } from '../../../verbs/setup/hooks.ts';
 import { defineVerb, type Family } from '../../command.ts';
 
 const verbs = () => import('../../../verbs/setup/hooks.ts');
@@ -34,13 +34,15 @@ const uninstall = defineVerb<object, HooksResult>({
   text: async (result, paint) => (await text()).formatHooks(result, paint),
 });
 
-const status = defineVerb<object, HooksResult>({
+const status = defineVerb<object, HooksStatus>({
   name: 'status',
   summary: 'which hooks are installed, and where',
-  purpose: 'Shows which hooks have our section, and which of them also run what somebody else put there.',
+  purpose:
+    'Shows which hooks have our section, which of them also run what somebody else put there, and what is missing, as ' +
+    'after another tool has written its hooks anew.',
   examples: [{ run: 'git handoff hooks status', does: 'what git asks, and where its hooks are' }],
   run: async (context) => (await verbs()).hooksStatus(await context.repository()),
-  text: async (result, paint) => (await text()).formatHooks(result, paint),
+  text: async (result, paint) => (await text()).formatHooksStatus(result, paint),
 });
 
 const run = defineVerb<{ name: HookName; arguments?: string[] }, HookResult>({

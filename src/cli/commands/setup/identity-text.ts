@@ -1,7 +1,9 @@
-import type { IdentityResult, KeygenResult, RotateResult } from '../../../verbs/setup/identity.ts';
+import type { IdentityResult } from '../../../verbs/setup/identity.ts';
+import type { KeygenResult } from '../../../verbs/setup/identity-keygen.ts';
 import type { IdentityListing } from '../../../verbs/setup/identity-list.ts';
 import type { IdentityResignResult } from '../../../verbs/setup/identity-resign.ts';
 import type { RevokeResult } from '../../../verbs/setup/identity-revoke.ts';
+import type { RotateResult } from '../../../verbs/setup/identity-rotate.ts';
 import type { Paint } from '../../terminal.ts';
 import { committed, headedTable, lines } from '../../text/layout.ts';
 
@@ -10,9 +12,38 @@ export function formatAdded(result: IdentityResult, paint: Paint): string {
 }
 
 export function formatRotated(result: RotateResult, paint: Paint): string {
-  const { identity, retired } = result;
+  const { identity, retired, public_key } = result;
+  if (public_key !== undefined) return formatAsked(result, public_key, paint);
   const old = retired.length === 0 ? 'it had none that was active' : 'the old one is retired';
   return formatSigned(result, `${identity} has a new key; ${old}`, paint);
+}
+
+function formatAsked({ identity, fingerprint, path, signs }: RotateResult, public_key: string, paint: Paint): string {
+  return lines(
+    `${paint('yellow', '!')} The next key of ${identity}: ${fingerprint}`,
+    `  ${path}`,
+    '',
+    public_key,
+    '',
+    ...request(identity, 'rotate'),
+    signs ? 'Until that has arrived here, the old key signs.' : 'Until that has arrived here, nothing is signed.',
+  );
+}
+
+function whatToDo({ identity, signed_in, state }: KeygenResult): string[] {
+  if (state === 'active') return ['It is signed in: records by this key count.'];
+  if (state === null) return request(identity, signed_in ? 'rotate' : 'add');
+  return [
+    `It is ${state}, and signs nothing that counts any more. For the next key: git handoff identity rotate ${identity}`,
+  ];
+}
+
+/** What a maintainer does elsewhere with a public line. */
+function request(identity: string, verb: 'add' | 'rotate'): string[] {
+  return [
+    `Send that line to a maintainer, as ${identity}.pub. They sign it in with:`,
+    `  git handoff identity ${verb} ${identity} --key ${identity}.pub`,
+  ];
 }
 
 export function formatRevoked(result: RevokeResult, paint: Paint): string {
@@ -60,15 +91,14 @@ function formatSigned({ fingerprint, path, commit, pending }: IdentityResult, do
 }
 
 export function formatKeygen(result: KeygenResult, paint: Paint): string {
-  const { identity, fingerprint, public_key, path, signed_in } = result;
+  const { identity, fingerprint, public_key, path } = result;
   return lines(
     `${paint('green', '✓')} A key for ${identity}: ${fingerprint}`,
     `  ${path}`,
     '',
     public_key,
     '',
-    `Send that line to a maintainer, as ${identity}.pub. They sign it in with:`,
-    `  git handoff identity ${signed_in ? 'rotate' : 'add'} ${identity} --key ${identity}.pub`,
+    ...whatToDo(result),
   );
 }
 

@@ -1,8 +1,10 @@
 import type { Role } from '../../../core/trust/trust.ts';
-import type { IdentityOptions, IdentityResult, KeygenResult, RotateResult } from '../../../verbs/setup/identity.ts';
+import type { IdentityOptions, IdentityResult } from '../../../verbs/setup/identity.ts';
+import type { KeygenResult } from '../../../verbs/setup/identity-keygen.ts';
 import type { IdentityListing } from '../../../verbs/setup/identity-list.ts';
 import type { IdentityResignOptions, IdentityResignResult } from '../../../verbs/setup/identity-resign.ts';
 import type { ResignOptions, RevokeResult } from '../../../verbs/setup/identity-revoke.ts';
+import type { RotateResult } from '../../../verbs/setup/identity-rotate.ts';
 import { type Argument, defineVerb, type Family, type Flag, PUBLISH_FLAGS } from '../../command.ts';
 
 const verbs = () => import('../../../verbs/setup/identity.ts');
@@ -37,11 +39,14 @@ const keygen = defineVerb<{ name: string }, KeygenResult>({
   summary: 'make a key on this machine',
   purpose:
     'Makes an Ed25519 key outside the work tree and prints its public line. Nothing is signed in: send the line to a ' +
-    'maintainer, who runs "identity add". An existing key is never overwritten.',
+    'maintainer, who runs "identity add". The key that is there is shown again, and never overwritten.',
   args: [NAME],
   examples: [{ run: 'git handoff identity keygen developer-1', does: 'run by the agent, on its own machine' }],
   run: async (context, options) =>
-    (await verbs()).identityKeygen({ repository: await context.anyRepository(), env: context.env }, options),
+    (await import('../../../verbs/setup/identity-keygen.ts')).identityKeygen(
+      { repository: await context.anyRepository(), env: context.env },
+      options,
+    ),
   text: async (result, paint) => (await text()).formatKeygen(result, paint),
 });
 
@@ -57,11 +62,17 @@ const list = defineVerb<object, IdentityListing>({
 const rotate = defineVerb<IdentityOptions, RotateResult>({
   name: 'rotate',
   summary: 'a new key; the old one signs nothing new',
-  purpose: 'Gives an identity a new key and retires the old one: what it signed stands, and it signs nothing new.',
+  purpose:
+    'Gives an identity a new key and retires the old one: what it signed stands, and it signs nothing new. Where no ' +
+    'maintainer has a key on this machine, it prints the new public line for one, and the old key signs until then.',
   args: [NAME],
   flags: [PUBLIC_KEY, ...PUBLISH_FLAGS],
-  examples: [{ run: 'git handoff identity rotate developer-1', does: 'make and sign in a new key here' }],
-  run: async (context, options) => (await verbs()).identityRotate(await context.repository(), options),
+  examples: [
+    { run: 'git handoff identity rotate developer-1', does: 'make a new key here, and sign it in or ask for that' },
+    { run: 'git handoff identity rotate developer-1 --key developer-1.pub', does: 'a maintainer signs in that line' },
+  ],
+  run: async (context, options) =>
+    (await import('../../../verbs/setup/identity-rotate.ts')).identityRotate(await context.repository(), options),
   text: async (result, paint) => (await text()).formatRotated(result, paint),
 });
 

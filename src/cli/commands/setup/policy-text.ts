@@ -1,4 +1,6 @@
+import type { YamlValue } from '../../../core/bytes/yaml.ts';
 import { quoteWord } from '../../../core/text/quote.ts';
+import { POLICY_DEFAULTS } from '../../../core/trust/policy-defaults.ts';
 import type { ShownDocument } from '../../../trust/waiting.ts';
 import type { PolicyResult } from '../../../verbs/setup/policy.ts';
 import type { Paint } from '../../terminal.ts';
@@ -9,7 +11,11 @@ const FRAME: ReadonlySet<string> = new Set(['handoff', 'kind', 'repo', 'prev', '
 
 export function formatPolicy(result: PolicyResult, paint: Paint): string {
   const { version, policy, signed_by, waiting = [] } = result;
-  const rules = Object.fromEntries(Object.entries(policy).filter(([key]) => !FRAME.has(key)));
+  const rules = Object.fromEntries(
+    Object.entries(policy)
+      .filter(([key]) => !FRAME.has(key))
+      .map(withDefaults),
+  );
   const waits = waiting.flatMap((each) => [
     '',
     `${paint('yellow', '!')} ${titleOf(each, ',')} waits for signatures: git handoff policy sign ${quoteWord(each.document)}`,
@@ -21,6 +27,12 @@ export function formatPolicy(result: PolicyResult, paint: Paint): string {
     ...tree(rules, paint),
     ...waits,
   );
+}
+
+/** What a policy leaves out is shown as what it means. */
+function withDefaults([key, value]: [string, YamlValue | undefined]): [string, YamlValue | undefined] {
+  const defaults = POLICY_DEFAULTS[key];
+  return [key, defaults && typeof value === 'object' ? { ...defaults, ...value } : value];
 }
 
 export function formatChange({ version, signed_by, pending, signed = [], commit }: PolicyResult, paint: Paint): string {

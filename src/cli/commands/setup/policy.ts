@@ -20,7 +20,8 @@ const set = defineVerb<PolicySetOptions, PolicyResult>({
   summary: 'change one key: a new, signed version',
   purpose:
     'Writes the next version of the policy with one key changed, signed by a root principal. With a threshold above ' +
-    'one the change waits until enough of them ran "policy sign". Lists are separated by commas.',
+    'one the change waits until enough of them ran "policy sign". One change waits at a time: another takes its place, ' +
+    'which is how to take one back. Lists are separated by commas.',
   args: [
     { name: 'KEY', about: 'for example stale_after, writeback.review, root.threshold, root.keys' },
     { name: 'VALUE', about: 'a number, true or false, a text, or a list A,B' },

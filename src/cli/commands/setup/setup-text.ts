@@ -1,13 +1,15 @@
+import { isAbsolute } from 'node:path';
+import { ROOT } from '../../../core/paths.ts';
 import type { InitResult } from '../../../verbs/setup/init.ts';
 import type { TrustResult } from '../../../verbs/setup/trust.ts';
 import type { Paint } from '../../terminal.ts';
-import { committed, count, fields, lines } from '../../text/layout.ts';
+import { committed, count, fields, headedTable, lines } from '../../text/layout.ts';
 
-export function formatInit({ created, hooks, commit, root, identity, fingerprint }: InitResult, paint: Paint): string {
+export function formatInit(result: InitResult, paint: Paint): string {
+  const { created, commit, root, identity, fingerprint } = result;
   const facts: [string, string][] = [
     ['root', root],
     ['maintainer', `${identity} ${fingerprint}`],
-    ['hooks', hooks.join(', ') || 'none'],
   ];
   return lines(
     `${paint('green', '✓')} Set up: ${count(created.length, 'file')} (${committed(commit)})`,
@@ -15,11 +17,34 @@ export function formatInit({ created, hooks, commit, root, identity, fingerprint
     '',
     ...fields(facts, paint),
     '',
+    headedTable(['TURNED ON', 'WHERE', 'OFF AGAIN'], turnedOn(result), paint),
+    ...sharedHooks(result),
+    '',
     'Tell the root to everyone who will verify; they compare it with git handoff trust.',
     'Next:',
     '  git handoff identity add NAME   sign in an agent',
     '  git handoff verify              check everything that is committed',
   );
+}
+
+/** All that is there now and was not before. */
+function turnedOn({ hook_files, key_files }: InitResult): string[][] {
+  return [
+    ...listed('hooks', hook_files, 'git handoff hooks uninstall'),
+    ['the root that this clone trusts', '.git/config', 'git config --unset handoff.root'],
+    ...listed('private keys', key_files, 'delete them, once nobody needs them'),
+    ['what is committed', ROOT, `git rm -r ${ROOT}, and commit`],
+  ];
+}
+
+function listed(what: string, paths: readonly string[], off: string): string[][] {
+  return paths.map((path, at) => (at === 0 ? [what, path, off] : ['', path, '']));
+}
+
+/** husky's, for example: whoever works with hooks of the work tree shares them by a commit. */
+function sharedHooks({ hook_files }: InitResult): string[] {
+  const isShared = hook_files.some((path) => !path.startsWith('.git/') && !isAbsolute(path));
+  return isShared ? ['Those hooks are in the work tree: commit them, and the others have them too.'] : [];
 }
 
 export function formatTrust({ root, first_use, given, policy_version }: TrustResult, paint: Paint): string {

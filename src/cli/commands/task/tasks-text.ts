@@ -21,7 +21,7 @@ export function formatTasks({ tasks }: { tasks: TaskEntry[] }, paint: Paint): st
     task.task_id,
     task.status,
     task.progress === null ? '-' : `${task.progress}%`,
-    task.claimed_by ?? '-',
+    task.claimed_by ?? task.done_by ?? '-',
     task.blocked_by.length > 0 ? `${task.title} (after ${task.blocked_by.join(', ')})` : task.title,
   ]);
   const room = roomFor(TITLE, [HEADS, ...rows], paint.columns);
@@ -47,6 +47,7 @@ export function formatTask(task: TaskDetail, paint: Paint): string {
   const rows: [string, string][] = [
     ['status', `${task.status}${task.progress === null ? '' : `, ${task.progress}%`}`],
     ['claimed by', task.claim ? `${task.claim.identity}, since ${task.claim.since}` : '-'],
+    ['done by', task.done_by ?? '-'],
     ['depends on', list(task.depends_on.map((each) => `${each.task_id} (${each.status})`))],
     ['waits for', list(task.blocked_by)],
     ['wait for it', list(task.dependents)],
@@ -114,7 +115,8 @@ export function formatUpdate({ task_id, status, progress, delta_id }: TaskUpdate
   );
 }
 
-export function formatClaim({ task_id, token, branch, worktree }: ClaimResult, paint: Paint): string {
+export function formatClaim(result: ClaimResult, paint: Paint): string {
+  const { task_id, token, branch, worktree, session_id, identity } = result;
   if (worktree === null) return lines(`${paint('green', '✓')} ${paint('bold', task_id)} is given back`);
   return lines(
     `${paint('green', '✓')} ${paint('bold', task_id)} is yours, under number ${token} of its lock`,
@@ -122,6 +124,7 @@ export function formatClaim({ task_id, token, branch, worktree }: ClaimResult, p
       [
         ['branch', branch ?? 'detached'],
         ['work tree', worktree],
+        ...(session_id ? [['session', `${session_id}, opened for ${identity}`] as [string, string]] : []),
       ],
       paint,
       '  ',

@@ -149,7 +149,8 @@ export const claim = defineVerb<ClaimOptions, ClaimResult>({
   name: 'claim',
   summary: 'take a task',
   purpose:
-    'Takes a task for your session, so that nobody else begins it; it is given back by unclaim, and when the session ends. With ' +
+    'Takes a task for your session, so that nobody else begins it; it is given back by unclaim, and when the session ends. ' +
+    'Where no session of yours is open, one is opened. With ' +
     '--worktree your session goes on in a work tree of its own, on a branch of its own. --force takes it from whoever is at ' +
     'work on it, such as a machine that is gone, and your record says why.',
   args: [ID],
@@ -173,6 +174,6 @@ export const unclaim = defineVerb<Omit<ClaimOptions, 'worktree' | 'force' | 'rea
   flags: RECORD_FLAGS.filter(({ flags }) => flags !== '--allow-secret'),
   examples: [{ run: 'git handoff unclaim P0.1.1', does: 'somebody else may take it' }],
   run: async (context, options) =>
-    (await import('../../../verbs/task/claim.ts')).unclaim(await context.repository(), options),
+    (await import('../../../verbs/task/unclaim.ts')).unclaim(await context.repository(), options),
   text: async (result, paint) => (await text()).formatClaim(result, paint),
 });

@@ -1,4 +1,6 @@
+import type { ThoughtRecord } from '../../../core/generated/types.ts';
 import type { Evidence } from '../../../journal/drafts/thought-file.ts';
+import type { DoneResult } from '../../../verbs/task/done.ts';
 import type { EscalateResult } from '../../../verbs/writeback/escalate.ts';
 import type { ReconcileResult } from '../../../verbs/writeback/reconcile.ts';
 import type { ThoughtResult } from '../../../verbs/writeback/thought.ts';
@@ -9,19 +11,30 @@ import { claimedOnly } from './gate-formats/facts.ts';
 
 /** What ran is told from what is claimed. */
 export function formatThought({ delta_id, path, record }: ThoughtResult, paint: Paint): string {
-  const { task_id, branch, commit_sha, tests_run, files_changed, blockers, evidence = [] } = record;
+  return lines(
+    `${paint('green', '✓')} ${paint('bold', record.task_id)} ${shortId(delta_id)}  ${paint('dim', path)}`,
+    fields(rowsOf(record, paint), paint, '  '),
+  );
+}
+
+export function formatDone({ task_id, thought, record }: DoneResult, paint: Paint): string {
+  return lines(
+    `${paint('green', '✓')} ${paint('bold', task_id)} is ${paint('green', 'done')}, by ${record.identity}  ${paint('dim', thought.path)}`,
+    fields(rowsOf(record, paint), paint, '  '),
+  );
+}
+
+function rowsOf(record: ThoughtRecord, paint: Paint): [string, string][] {
+  const { branch, commit_sha, tests_run, files_changed, blockers, evidence = [] } = record;
   const claimed = claimedOnly({ tests_run, evidence });
   const rows: [string, string][] = [
     ['commit', `${commit_sha.slice(0, 12)} on ${branch}`],
-    ['changed', count(files_changed.length, 'file')],
+    ['changed', record.no_code ? 'no code' : count(files_changed.length, 'file')],
     ...evidence.map((each): [string, string] => ['run', formatEvidence(each, paint)]),
   ];
   if (claimed.length > 0) rows.push(['claimed', claimed.join(', ')]);
   if (blockers.length > 0) rows.push(['blockers', String(blockers.length)]);
-  return lines(
-    `${paint('green', '✓')} ${paint('bold', task_id)} ${shortId(delta_id)}  ${paint('dim', path)}`,
-    fields(rows, paint, '  '),
-  );
+  return rows;
 }
 
 function formatEvidence({ command, exit_code, duration_ms }: Evidence, paint: Paint): string {

@@ -1,4 +1,5 @@
 import type { RecordResult } from '../../../verbs/session/record-verbs.ts';
+import type { DoneResult } from '../../../verbs/task/done.ts';
 import type { EscalateOptions, EscalateResult } from '../../../verbs/writeback/escalate.ts';
 import type { ReconcileOptions, ReconcileResult } from '../../../verbs/writeback/reconcile.ts';
 import type { ReviewOptions } from '../../../verbs/writeback/review.ts';
@@ -21,6 +22,20 @@ interface ThoughtInput extends Omit<ThoughtOptions, 'tests' | 'blockers' | 'run'
   command?: string[];
 }
 
+/** What is told of the work: flags of whatever writes a thought. */
+const TELLING: readonly Flag[] = [
+  { flags: '--summary <text>', about: 'the same as the words' },
+  { flags: '--commit <sha>', about: 'the commit it is about (default: HEAD)' },
+  { flags: '--branch <name>', about: 'the branch it is on (default: the current one)' },
+  { flags: '--base <sha>', about: 'the commit at which the work began' },
+  { flags: '--tests <names>', about: 'tests that passed, by your word: A,B' },
+  { flags: '--run', about: 'run what stands behind -- and record how it ended' },
+  { flags: '--no-code', about: 'the task asks for no code in this repository: the thought covers nothing' },
+  { flags: '--blocker <json>', about: 'what stands in the way, as a JSON object; again for more', repeats: true },
+  { flags: '--file <file>', about: 'the fields as JSON or YAML, such as a draft; flags go before it', isPath: true },
+  ...THOUGHT_FLAGS,
+];
+
 export const thought = defineVerb<ThoughtInput, ThoughtResult>({
   name: 'thought',
   summary: 'write back what was done for a task',
@@ -29,17 +44,7 @@ export const thought = defineVerb<ThoughtInput, ThoughtResult>({
     'and related thoughts are filled in from git; what you give is compared with it. With --run the command behind -- ' +
     'is run, and the record says that it ran and how it ended; what --tests lists is only claimed.',
   args: [TASK, textArgument('the summary: what was done, in a few sentences')],
-  flags: [
-    { flags: '--summary <text>', about: 'the same as the words' },
-    { flags: '--commit <sha>', about: 'the commit it is about (default: HEAD)' },
-    { flags: '--branch <name>', about: 'the branch it is on (default: the current one)' },
-    { flags: '--base <sha>', about: 'the commit at which the work began' },
-    { flags: '--tests <names>', about: 'tests that passed, by your word: A,B' },
-    { flags: '--run', about: 'run what stands behind -- and record how it ended' },
-    { flags: '--blocker <json>', about: 'what stands in the way, as a JSON object; again for more', repeats: true },
-    { flags: '--file <file>', about: 'the fields as JSON or YAML, such as a draft; flags go before it', isPath: true },
-    ...THOUGHT_FLAGS,
-  ],
+  flags: TELLING,
   examples: [
     {
       run: 'git handoff thought P0.1.1 "Reader is strict now." --run -- npm test',
@@ -47,21 +52,47 @@ export const thought = defineVerb<ThoughtInput, ThoughtResult>({
     },
     { run: 'git handoff thought P0.1.1 --file thought.yaml --tests eslint,tsc', does: 'fields from a file' },
   ],
-  async run(context, { text: words, tests, blocker, run, command, ...options }) {
-    const { thought: write } = await import('../../../verbs/writeback/thought.ts');
-    const { parseBlocker } = await import('../../../journal/drafts/thought-file.ts');
-    const summary = await readSummary(context, words, options.summary);
-    const names = parseList(tests);
-    return write(await context.repository(), {
-      ...options,
-      ...(summary === undefined ? {} : { summary }),
-      ...(names ? { tests: names } : {}),
-      ...(blocker ? { blockers: blocker.map(parseBlocker) } : {}),
-      ...(run ? { run: await toRun(context, command) } : {}),
-    });
-  },
+  run: async (context, input) =>
+    (await import('../../../verbs/writeback/thought.ts')).thought(
+      await context.repository(),
+      await toThought(context, input),
+    ),
   text: async (result, paint) => (await text()).formatThought(result, paint),
 });
+
+export const done = defineVerb<ThoughtInput, DoneResult>({
+  name: 'done',
+  summary: 'finish a task: what was done, what ran, the status',
+  purpose:
+    'Records the thought and says that the task is done, in one. What you gave a thought about this commit already need not ' +
+    'be said again. Where the newest run on this code failed, the one behind -- included, that is recorded and the task is ' +
+    'not done.',
+  args: [TASK, textArgument('the summary: what was done, in a few sentences')],
+  flags: TELLING,
+  examples: [
+    { run: 'git handoff done P0.1.1 "Reader is strict now." --run -- npm test', does: 'done, if the tests pass' },
+    { run: 'git handoff done P0.2 "Agreed with legal." --no-code', does: 'a task without code' },
+  ],
+  run: async (context, input) =>
+    (await import('../../../verbs/task/done.ts')).done(await context.repository(), await toThought(context, input)),
+  text: async (result, paint) => (await text()).formatDone(result, paint),
+});
+
+async function toThought(
+  context: Context,
+  { text: words, tests, blocker, run, command, ...options }: ThoughtInput,
+): Promise<ThoughtOptions> {
+  const { parseBlocker } = await import('../../../journal/drafts/thought-file.ts');
+  const summary = await readSummary(context, words, options.summary);
+  const names = parseList(tests);
+  return {
+    ...options,
+    ...(summary === undefined ? {} : { summary }),
+    ...(names ? { tests: names } : {}),
+    ...(blocker ? { blockers: blocker.map(parseBlocker) } : {}),
+    ...(run ? { run: await toRun(context, command) } : {}),
+  };
+}
 
 /** The words, or --summary: not both. */
 async function readSummary(context: Context, words: string[] = [], flag?: string): Promise<string | undefined> {

@@ -1,0 +1,13 @@
+import type { YamlMap } from '../bytes/yaml.ts';
+import type { PolicyDocument } from '../generated/types.ts';
+
+type WritebackRules = PolicyDocument['writeback'];
+
+const WRITEBACK = { runs: 'warning', evidence: 'none' } satisfies Partial<WritebackRules>;
+
+/** Keys that a policy may leave out, and what that means; by section. SPEC §5.1 */
+export const POLICY_DEFAULTS: Readonly<Record<string, YamlMap>> = { writeback: WRITEBACK };
+
+export function writebackRules(rules: WritebackRules): Required<WritebackRules> {
+  return { ...WRITEBACK, ...rules };
+}

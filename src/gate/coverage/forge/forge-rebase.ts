@@ -1,0 +1,86 @@
+import type { Finding } from '../../../core/error.ts';
+import { emptyTree } from '../../../git/changes/changes.ts';
+import type { Oid } from '../../../git/objects/store.ts';
+import type { Range, RangeCommit } from '../../../git/refs/range.ts';
+import type { CodeOf } from '../code.ts';
+import { openCodeMerger } from '../code-merger.ts';
+import type { Comparer } from '../comparer.ts';
+import { isSameCode } from '../repeats.ts';
+import { findFollowed, isSingle } from './followed-commits.ts';
+
+/** A branch that does not have the protected one behind it, and is to be rebased. */
+export interface ForgeRebase {
+  base: Oid;
+  head: Oid;
+  range: Range;
+}
+
+/**
+ * SPEC §10.4: a forge that rebases picks the commits of a branch one after the other, and merges are left out. Git can follow a file
+ * in one of them where the branch as a whole shows nothing. So each is picked here, of all files and of code alone.
+ */
+export async function judgeForgeRebase(comparer: Comparer, codeOf: CodeOf, input: ForgeRebase): Promise<Finding[]> {
+  const { base, head, range } = input;
+  if (range.commits.length === 1) return []; // it is picked as it is merged
+  const followed = await findFollowed(comparer, codeOf, base, range);
+  if (followed === null) return [];
+  const single = range.commits.toReversed().filter(isSingle);
+  const kept = new Set(await comparer.readUnlike(base, head));
+  const left = single.filter(({ oid }) => kept.has(oid));
+  const all = await findUnlike(comparer, codeOf, { base, commits: single, isAsked: ({ oid }) => followed.has(oid) });
+  if (all || left.length === single.length) return all ? [unlikeCode(input, all)] : [];
+  // what was left out has done nothing to the tree that the next one is picked onto: what git may follow there, nobody has asked yet
+  const unlike = await findUnlike(comparer, codeOf, { base, commits: left, isAsked: () => true });
+  return unlike ? [unlikeCode(input, unlike)] : [];
+}
+
+interface Picking {
+  base: Oid;
+  /** In the order in which they are picked. */
+  commits: readonly RangeCommit[];
+  /** Whether git can follow something there. */
+  isAsked(commit: RangeCommit): boolean;
+}
+
+/** The first that gives other code than code alone does. A conflict ends it: somebody decides, or nothing is rebased. */
+async function findUnlike(
+  comparer: Comparer,
+  codeOf: CodeOf,
+  { base, commits, isAsked }: Picking,
+): Promise<Oid | undefined> {
+  const { store, merger } = comparer;
+  const treeOf = async (oid: Oid): Promise<Oid> => (await store.readCommit(oid)).tree;
+  const codeMerger = openCodeMerger(comparer, codeOf);
+  let onto = await treeOf(base);
+  for (const commit of commits.slice(0, commits.findLastIndex(isAsked) + 1)) {
+    const {
+      oid,
+      parents: [parent],
+    } = commit;
+    const pick = {
+      before: parent === undefined ? emptyTree(oid) : await treeOf(parent),
+      after: await treeOf(oid),
+      onto,
+    };
+    const [made = null] = await merger.pick([pick]);
+    if (!made) return oid; // git does not say what it would do
+    if (made.conflicts.length > 0) return undefined;
+    if (isAsked(commit)) {
+      const [remade = null] = await codeMerger.pick([{ ...pick, tree: made.tree }]);
+      if (!(await isSameCode(comparer, codeOf, remade))) return oid;
+    }
+    onto = made.tree;
+  }
+  return undefined;
+}
+
+function unlikeCode({ base, head }: ForgeRebase, commit: Oid): Finding {
+  const [main, branch, picked] = [base, head, commit].map((oid) => oid.slice(0, 12));
+  return {
+    code: 'writeback_missing',
+    severity: 'error',
+    commit,
+    message: `Rebasing ${branch} onto ${main} would change code by way of files that ask for no account: in commit ${picked} git takes one for the other, as where a file was renamed.`,
+    hint: `Rebase this branch (git rebase ${main}), look at what git makes of it (git log -p ${main}..), put it right, and account for each commit that changes code: git handoff thought TASK --commit COMMIT`,
+  };
+}

@@ -1,0 +1,28 @@
+import type { Leaf } from '../trees/tree-graft.ts';
+
+const HEADER = 12;
+const MODE = 24;
+const OID = 40;
+const EXTENDED = 0x4000;
+const STAGE = 0x3000;
+
+/**
+ * What an index of version 2 or 3, which git has just written, has at these paths; null where it has nothing. Paths are bytes, one a
+ * character.
+ */
+export function lookUp(index: Buffer, paths: Iterable<string>, width: number): Map<string, Leaf | null> {
+  const found = new Map<string, Leaf | null>([...paths].map((path) => [path, null]));
+  let at = HEADER;
+  for (let left = index.readUInt32BE(8); left > 0; left--) {
+    const flags = index.readUInt16BE(at + OID + width);
+    const start = at + OID + width + (flags & EXTENDED ? 4 : 2);
+    const end = index.indexOf(0, start); // names longer than its flags can say have no length there
+    const path = index.toString('latin1', start, end);
+    if (found.has(path) && (flags & STAGE) === 0) {
+      const mode = index.readUInt32BE(at + MODE).toString(8);
+      found.set(path, { mode, oid: index.toString('hex', at + OID, at + OID + width) });
+    }
+    at += (end - at + 8) & ~7;
+  }
+  return found;
+}

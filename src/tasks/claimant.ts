@@ -1,0 +1,77 @@
+import { HandoffError } from '../core/error.ts';
+import type { Trust } from '../core/trust/trust.ts';
+import { type Begun, beginSession } from '../custody/begin-session.ts';
+import {
+  actingIdentity,
+  chosenSession,
+  isSessionNamed,
+  requireSession,
+  type SessionChoice,
+} from '../custody/chosen-session.ts';
+import { requireSigner } from '../journal/keys/acting-identity.ts';
+import type { Signer } from '../journal/keys/keys.ts';
+import { releaseClaim } from '../journal/locks/task-lock.ts';
+import type { Session } from '../journal/sessions/registry.ts';
+import { assertWritable, withLiveness } from '../journal/sessions/session-state.ts';
+import type { Repository } from '../repository/repository.ts';
+import { takeLock } from './take-lock.ts';
+import type { Wanted } from './wanted-task.ts';
+
+/** Who wants a task. */
+export interface Claimant {
+  identity: string;
+  /** Null where one is to be opened for it. */
+  session: Session | null;
+  signer: Signer;
+}
+
+/** Whoever was taken over stops, and opens no other session without being told: start does that. SPEC §8.4 */
+export async function findClaimant(repository: Repository, trust: Trust, options: SessionChoice): Promise<Claimant> {
+  const found = await chosenSession(repository, trust, options);
+  if (found && (isSessionNamed(repository, options) || !isOver(repository, trust, found))) {
+    const live = await requireSession(repository, trust, options);
+    assertWritable(live);
+    const { session } = live;
+    const { identity } = session;
+    return { identity, session, signer: await requireSigner(repository, trust, identity) };
+  }
+  const identity = await actingIdentity(repository, trust, options.as);
+  return { identity, session: null, signer: await requireSigner(repository, trust, identity) };
+}
+
+function isOver(repository: Repository, trust: Trust, session: Session): boolean {
+  return withLiveness(repository, trust, session).liveness.state === 'wrapped';
+}
+
+/** SPEC §8.5: as `start` opens one, and with the task's lock. */
+export async function beginWithTask(
+  repository: Repository,
+  trust: Trust,
+  { identity, signer }: Claimant,
+  wanted: Wanted & { reason?: string | undefined },
+): Promise<Begun & { token: number }> {
+  const { board, task, holds } = wanted;
+  const taken: { token: number; session: Session }[] = [];
+  const opener = { repository, trust, known: board.known, holds, identity, signer };
+  try {
+    const begun = await beginSession(opener, { task: task.task_id }, async (session) => {
+      taken.push({ token: await takeLock(repository, session, wanted), session });
+    });
+    return { ...begun, token: taken[0]!.token };
+  } catch (error) {
+    for (const { session } of taken) await releaseClaim(repository, holds, session, { task: task.task_id });
+    throw error;
+  }
+}
+
+export function toStarted({ session_id, identity }: Session) {
+  return { session_id, identity, started: true as const };
+}
+
+/** The session has its first record by now, so it stays open: the error says so. */
+export function withStarted(error: unknown, session: Session): unknown {
+  if (!(error instanceof HandoffError)) return error;
+  const message = `${error.message} Session ${session.session_id} of ${session.identity} was opened for it, and is open.`;
+  const data = { ...error.data, ...toStarted(session) };
+  return new HandoffError(error.code, message, { ...(error.hint && { hint: error.hint }), data, cause: error });
+}

@@ -1,0 +1,171 @@
+import { HandoffError } from '../../core/error.ts';
+import type { ThoughtRecord } from '../../core/generated/types.ts';
+import { ROOT } from '../../core/paths.ts';
+import type { PlacedRecord } from '../../core/record/record-summary.ts';
+import { assertTask } from '../../core/task/name.ts';
+import { stateOf, thoughtsSinceEntered } from '../../core/task/state.ts';
+import { quoteWord } from '../../core/text/quote.ts';
+import { lastRunIn, type Told, type ToldOfTask, toTold } from '../../core/writeback/runs.ts';
+import { isClean } from '../../git/index/status.ts';
+import type { ThoughtFields } from '../../journal/drafts/thought-file.ts';
+import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
+import { enterWorkTree, type Repository } from '../../repository/repository.ts';
+import { judgeTold, readThoughts, toldBy, treesWithCodeOf } from '../../repository/told-thoughts.ts';
+import { askedEvidence, assertRuns } from '../../writeback/assert-runs.ts';
+import type { CommandToRun } from '../../writeback/run-command.ts';
+import type { PlannedThought } from '../../writeback/thought-record.ts';
+import {
+  assertSummary,
+  asWritebackFailure,
+  givenFields,
+  planGiven,
+  type ThoughtOptions,
+  type ThoughtResult,
+  whyNothing,
+  writeThought,
+} from '../writeback/thought.ts';
+import { isReachable, openTask, type Updating, writeStatus } from './update.ts';
+
+export interface DoneResult {
+  task_id: string;
+  status: 'done';
+  thought: { delta_id: string; path: string };
+  delta_id: string;
+  /** The thought, whole. */
+  record: ThoughtRecord;
+}
+
+/** The thought and the status in one. SPEC §9.1: record first, then `done`. What can be refused is refused before anything runs. */
+export async function done(repository: Repository, options: ThoughtOptions): Promise<DoneResult> {
+  enterWorkTree(repository);
+  const { id } = options;
+  assertTask(id);
+  const given = givenFields(options);
+  const { commit: _, ...recordOptions } = options;
+  const task = await openTask(repository, recordOptions);
+  assertWritable(withLiveness(repository, task.writer.trust, task.writer.session));
+  const finishing = await prepare(task, options, given).catch(failing(id));
+  const { delta_id, path, record } = await tell(task, finishing, options).catch(failing(id));
+  const state = stateOf(task.trail);
+  // whoever says the same again is told the same again
+  const isSaid = finishing.earlier !== null && state?.status === 'done';
+  const change = isSaid ? state : await writeStatus(task, 'done', { ...recordOptions, id });
+  return { task_id: id, status: 'done', thought: { delta_id, path }, delta_id: change.delta_id, record };
+}
+
+function failing(id: string): (error: unknown) => never {
+  return (error) => {
+    throw asWritebackFailure(error, id);
+  };
+}
+
+interface Finishing {
+  planned: PlannedThought;
+  /** The same command was cut off behind its thought, or somebody has told what was done already. */
+  earlier: PlacedRecord<'thought'> | null;
+  told: ToldOfTask;
+}
+
+async function prepare(task: Updating, options: ThoughtOptions, given: ThoughtFields): Promise<Finishing> {
+  const { writer, board, trail } = task;
+  const { repository } = writer;
+  const planned = await planGiven(writer, options, given);
+  const whole = await readThoughts(board.known.evidence, [trail]);
+  const newest = thoughtsSinceEntered(trail)[0];
+  const last = newest === undefined ? null : (whole.get(newest.delta_id) ?? null);
+  const isSame = last !== null && (await saysTheSame(task, last, planned, given, options.run));
+  const earlier = isSame ? last : null;
+  if (!earlier) assertSummary(planned, options.id);
+  await assertSomething(repository, options.id, earlier?.record.fields ?? planned.fields);
+  const told = await toldBy(repository, trail, whole);
+  await assertProvable(task, { planned, earlier, told }, options);
+  return { planned, earlier, told };
+}
+
+/** The thought that is there, or a new one with what it ran. */
+async function tell(
+  { writer }: Updating,
+  { planned, earlier, told }: Finishing,
+  options: ThoughtOptions,
+): Promise<Pick<ThoughtResult, 'delta_id' | 'path' | 'record'>> {
+  if (earlier) return { delta_id: earlier.record.id, path: earlier.path, record: earlier.record.fields };
+  const written = await writeThought(writer, planned, options);
+  if (!options.run) return written;
+  const now = toTold(written.record, written);
+  const ran = lastRunIn(now);
+  // whatever it ran on: who has just seen it fail is not done
+  if (ran && ran.exit_code !== 0) assertRuns(options.id, { failed: ran, lack: null });
+  assertRuns(options.id, await judgeTold(writer.repository, withNewest(told, now), askedEvidence(writer.trust)));
+  return written;
+}
+
+function withNewest({ all, since }: ToldOfTask, newest: Told): ToldOfTask {
+  return { all: [newest, ...all], since: [newest, ...since] };
+}
+
+/** A thought about nothing is none. */
+async function assertSomething(repository: Repository, id: string, thought: PlannedThought['fields']): Promise<void> {
+  if (thought.files_changed.length > 0 || thought.no_code) return;
+  throw new HandoffError('nothing_done', `${id} is not done: ${await whyNothing(repository, thought)}.`, {
+    hint: `Where the task asks for no code in this repository, say so: git handoff done ${quoteWord(id)} TEXT --no-code`,
+    data: { task_id: id, commit_sha: thought.commit_sha },
+  });
+}
+
+/** What no run to come can mend, or where none is to come. */
+async function assertProvable(
+  { writer: { repository, trust } }: Updating,
+  { planned, earlier, told }: Finishing,
+  { id, run }: ThoughtOptions,
+): Promise<void> {
+  const asked = askedEvidence(trust);
+  if (!run || earlier) {
+    const known = earlier ? told : withNewest(told, toTold(planned.fields, { delta_id: null, path: '' }));
+    assertRuns(id, await judgeTold(repository, known, asked));
+  } else if (asked === 'passed' && !(await isClean(repository.git, ROOT, true))) {
+    assertRuns(id, { failed: null, lack: 'passed' });
+  }
+}
+
+/** The newest thought is by the same identity, about the same code, and has all that is told now. */
+async function saysTheSame(
+  { writer }: Updating,
+  { record: { fields } }: PlacedRecord<'thought'>,
+  { fields: planned }: PlannedThought,
+  given: ThoughtFields,
+  run: CommandToRun | undefined,
+): Promise<boolean> {
+  const isTold =
+    fields.identity === writer.session.identity &&
+    (given.summary === undefined || given.summary === fields.summary) &&
+    (given.tests_run ?? []).every((name) => fields.tests_run.includes(name)) &&
+    (given.evidence ?? []).every((each) => (fields.evidence ?? []).some((own) => isAlike(own, each))) &&
+    (given.blockers === undefined || isAlike(given.blockers, fields.blockers)) &&
+    (given.related_thought_records === undefined ||
+      isAlike(given.related_thought_records, fields.related_thought_records)) &&
+    (fields.no_code ?? false) === (planned.no_code ?? false) &&
+    isAlike(fields.files_changed, planned.files_changed);
+  return isTold && hasRun(fields, run) && isAboutTheSame(writer.repository, fields, planned);
+}
+
+/** One that failed is run again, and so is one that ran on what was not committed. */
+function hasRun({ evidence = [] }: ThoughtRecord, run: CommandToRun | undefined): boolean {
+  const last = evidence.at(-1);
+  return !run || (last?.exit_code === 0 && last.tree !== undefined && isAlike(last.command, run.command));
+}
+
+/** The same commit, or one that only adds records to it. */
+async function isAboutTheSame(
+  repository: Repository,
+  told: ThoughtRecord,
+  planned: PlannedThought['fields'],
+): Promise<boolean> {
+  if (told.commit_sha === planned.commit_sha) return true;
+  if (told.tree === undefined || planned.tree === undefined || told.patch_id !== planned.patch_id) return false;
+  const same = await treesWithCodeOf(repository, planned.tree, [told.tree]);
+  return same.has(told.tree) && isReachable(repository, told.commit_sha);
+}
+
+function isAlike(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
