@@ -29,7 +29,7 @@ export interface PolicySignOptions extends PublishOptions, Actor {
 }
 
 /** Signs what is named of what waits for root principals: the next policy, and maintainers. SPEC §5.2, §5.4 */
-export async function policySign(repository: Repository, options: PolicySignOptions): Promise<PolicyResult> {
+export async function policySign(repository: Repository, options: PolicySignOptions = {}): Promise<PolicyResult> {
   enterWorkTree(repository);
   const trust = await requireTrust(repository);
   const waiting = await readWaiting(repository, trust);
