@@ -19,7 +19,7 @@ import { judgeForge } from './coverage/forge/forge.ts';
 import { hasLanded } from './coverage/landed.ts';
 import { judgeCycles } from './cycles.ts';
 import { judgeDefinitions, openDefinitions } from './definitions.ts';
-import { readExempt } from './exempt.ts';
+import { type Exempt, readExempt } from './exempt.ts';
 import { gateFacts } from './facts.ts';
 import { judgeLedger } from './ledger.ts';
 import { type Case, type Outcome, openOutcome } from './outcome.ts';
@@ -50,7 +50,8 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
   const evidence = evidenceIn(repository, before, trust);
   const trails = openTrails(evidence, delta.sessions, added);
-  const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails };
+  const exempt = await readExempt(trust, [before]);
+  const arrived: Arrived = { outcome, delta, added, accounts: accountsIn(added), evidence, trails, exempt };
   const done = await doneTasks(added, trails, budget);
   const { writeback: rules } = trust.policy.rules; // of the policy that was there: the one that arrives counts from then on
   // SPEC §10.5, §10.6: what thoughts cover decides on reviews and done tasks too, even where code needs no thought
@@ -92,6 +93,8 @@ interface Arrived {
   /** What the protected branch knows about what is named, all of it; asked only where it can change the answer. */
   evidence: Evidence;
   trails: Trails;
+  /** By the policy that was there. */
+  exempt: Exempt;
 }
 
 const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async () => false };
@@ -99,11 +102,10 @@ const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async 
 async function judgeCode(
   repository: Repository,
   input: JudgedCase,
-  { outcome, added, accounts, evidence, delta }: Arrived,
+  { outcome, added, accounts, evidence, delta, exempt }: Arrived,
 ): Promise<Writeback> {
   const { base, head, range, before, known, comparer, trust, budget } = input;
   const { review, required: isRequired } = trust.policy.rules.writeback;
-  const exempt = await readExempt(input.trust, [input.before]);
   // compared with base itself, what differs is not there
   const isCompared = known.length === 0 && outcome.result === outcome.theirs;
   const writeback = await judgeWriteback(repository, {
@@ -190,22 +192,20 @@ async function isSameAt(path: string, before: Source, now: Source): Promise<bool
 /** A thought about no code has nothing to be anchored to. One that was there before may have come without its code. */
 function anchoring(repository: Repository, input: JudgedCase, arrived: Arrived, { isAnchored }: Writeback) {
   const { store } = repository;
+  const codeOf = codeBy(arrived.exempt.patterns, arrived.exempt.folders);
   const commits = new Set(input.range.commits.map(({ oid }) => oid));
   const byId = new Map(arrived.accounts.map((account) => [account.delta_id, account]));
   return async ({ delta_id, commit }: { delta_id: string; commit: string }): Promise<boolean> => {
     const account = byId.get(delta_id);
     if (!account) {
       const older = (await accountsFor(arrived.evidence, [commit])).find((each) => each.delta_id === delta_id);
-      return older !== undefined && (older.files.length === 0 || (await wasLanded(repository, input, older)));
+      return (
+        older !== undefined && (older.files.length === 0 || (await hasLanded(repository, { ...input, codeOf }, older)))
+      );
     }
     if (account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
     if (!(await store.has(`${commit}^{commit}`))) return false;
     for (const there of [input.base, ...input.known]) if (await store.isAncestor(commit, there)) return true;
     return false;
   };
-}
-
-async function wasLanded(repository: Repository, input: JudgedCase, account: Account): Promise<boolean> {
-  const { patterns, folders } = await readExempt(input.trust, [input.before]);
-  return hasLanded(repository, { ...input, codeOf: codeBy(patterns, folders) }, account);
 }

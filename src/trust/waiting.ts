@@ -5,7 +5,7 @@ import { identityPath, policyPath, ROOT } from '../core/paths.ts';
 import type { DocumentKind } from '../core/record/kinds.ts';
 import type { ParsedRecord } from '../core/record/record.ts';
 import { recordId } from '../core/record/verify.ts';
-import { assertFollows, type Identity, readIdentity, readPolicy, type Trust } from '../core/trust/trust.ts';
+import { assertFollows, isNextVersion, readIdentity, readPolicy, type Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Repository } from '../repository/repository.ts';
 import { currentSource } from '../repository/trusted-now.ts';
@@ -85,9 +85,10 @@ async function readWaitingIdentity(source: Source, trust: Trust, name: string): 
   const path = identityPath(name, true);
   const document = await readIfThere(source, path, 'identity', trust.repoId);
   const identity = document && readIdentity(document, nodeSuite);
-  if (!identity || identity.name !== name || !follows(identity, trust)) return null;
-  const before = trust.identities.get(name)?.document ?? null;
-  return { identity: name, document, shown: show(document, path, before) };
+  const current = trust.identities.get(name) ?? null;
+  // an older version that waits again would bring back a key that was revoked since
+  if (!identity || identity.name !== name || !isNextVersion(document, current)) return null;
+  return { identity: name, document, shown: show(document, path, current?.document ?? null) };
 }
 
 async function readIfThere<K extends DocumentKind>(
@@ -98,14 +99,6 @@ async function readIfThere<K extends DocumentKind>(
 ): Promise<ParsedRecord<K> | null> {
   const entry = await find(source, path);
   return entry?.mode === FILE ? readDocument(source, entry, kind, repoId) : null;
-}
-
-/** An older version that waits again would bring back a key that was revoked since. */
-function follows({ name, document }: Identity, { identities }: Trust): boolean {
-  const current = identities.get(name)?.document;
-  const { version, prev } = document.fields;
-  if (!current) return version === 1 && prev === null;
-  return version === current.fields.version + 1 && prev === recordId(current.signedBytes, nodeSuite);
 }
 
 /** `before` is what it is compared with: the version in force. */

@@ -63,7 +63,8 @@ export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions
   await auditDocuments(step, changes, { trust: next, old: trust, suite, readVersions }, refusing(report));
   reportLostSkills(placed, next, report);
   if (placed.some(({ place }) => place === 'pending')) {
-    const { reportCrowd, reportWithdrawn } = await import('../trust/pending.ts');
+    const { reportWithdrawn } = await import('../trust/pending.ts');
+    const { reportCrowd } = await import('../trust/pending-crowd.ts');
     await reportCrowd(step, changes, report);
     await reportWithdrawn(step, placed, { trust: next, suite }, report);
   }

@@ -1,8 +1,10 @@
 import { HandoffError } from '../../core/error.ts';
-import { identityPath, policyPath, ROOT } from '../../core/paths.ts';
+import { identityPath, policyPath } from '../../core/paths.ts';
 import type { ParsedRecord } from '../../core/record/record.ts';
 import { recordId, type Suite } from '../../core/record/verify.ts';
 import {
+  type DocumentVersion,
+  isNextVersion,
   type Policy,
   type RootKeys,
   readIdentity,
@@ -12,8 +14,7 @@ import {
 } from '../../core/trust/trust.ts';
 import type { Placed, Step } from '../delta/differences.ts';
 import { finding, type Report } from '../finding.ts';
-import { FOLDERS_AT_ONCE, limiter } from '../source/limit.ts';
-import { type Entry, FILE, FOLDER, find, type Source } from '../source/source.ts';
+import { type Entry, FILE, find, type Source } from '../source/source.ts';
 import { assertLines, assertNewLines, principalsOf } from './signature-lines.ts';
 import { readSuccession } from './succession.ts';
 import { assertPlaced, readDocument } from './trust.ts';
@@ -70,68 +71,33 @@ const WAITS_ON =
 /** It is the next version still, and a root principal proposes it. */
 async function couldBeInForce({ before, now }: Step, entry: Entry, { trust, suite }: Judges): Promise<boolean> {
   const document = await readDocument(before, entry, pendingKind(entry.path), trust.repoId);
-  if (!isNext(document, await inForce(now, document, trust, suite))) return false;
+  if (!isNextVersion(document, await inForce(now, document, trust, suite))) return false;
   const roots = [trust.policy.root, ...(await proposedRoots(now, trust, suite))];
   for (const root of roots) if ((await rootSigners(document, root, suite)).size > 0) return true;
   return false;
 }
 
-/** Each that waits costs whoever reads the tree something, and one root principal alone can propose it. */
-const MOST_NEW_NAMES = 100;
-
-/** SPEC §10.3: so many identities wait whose names nobody has yet. What waited before, and is replaced, is not counted again. */
-export async function reportCrowd({ now }: Step, changes: readonly Placed[], report: Report): Promise<void> {
-  const arriving = changes.filter(
-    ({ path, before, place }) => place === 'pending' && before === null && isOfIdentity(path),
-  );
-  if (arriving.length === 0) return;
-  const newNames = new Set(await waitingNewNames(now));
-  if (newNames.size <= MOST_NEW_NAMES || !arriving.some(({ path }) => newNames.has(path.split('/')[2]!))) return;
-  const expected = `at most ${MOST_NEW_NAMES} new identities that wait for signatures`;
-  const hint =
-    'Let the other root principals sign some of them first: git handoff policy show, git handoff policy sign';
-  report(finding('too_large', `${ROOT}/identities`, expected, String(newNames.size), hint));
-}
-
-async function waitingNewNames(source: Source): Promise<string[]> {
-  const folder = await find(source, `${ROOT}/identities`);
-  const folders = folder?.mode === FOLDER ? await source.list(folder) : [];
-  const limit = limiter(FOLDERS_AT_ONCE);
-  const waitsAlone = async (each: Entry): Promise<boolean> => {
-    const names = each.mode === FOLDER ? (await source.list(each)).map(({ name }) => name) : [];
-    return names.includes('pending.yaml') && !names.includes('identity.yaml');
-  };
-  const found = await Promise.all(folders.map((each) => limit(1, () => waitsAlone(each))));
-  return folders.filter((_, at) => found[at]).map(({ name }) => name);
-}
-
-/** What a document that waits is to follow; nothing where a name is new. */
-interface InForce {
-  version: number;
-  id: string | null;
-}
-
-const NOTHING: InForce = { version: 0, id: null };
-
-async function inForce(source: Source, document: Waiting, { repoId, policy }: Trust, suite: Suite): Promise<InForce> {
+/** What a document that waits is to follow; null where a name is new. */
+async function inForce(
+  source: Source,
+  document: Waiting,
+  { repoId, policy }: Trust,
+  suite: Suite,
+): Promise<DocumentVersion | null> {
   if (document.kind === 'policy') return policy;
   const entry = await find(source, identityPath(document.fields.name));
-  if (entry?.mode !== FILE) return NOTHING;
-  const read = async (): Promise<InForce> => {
+  if (entry?.mode !== FILE) return null;
+  const read = async (): Promise<DocumentVersion> => {
     const { fields, signedBytes } = await readDocument(source, entry, 'identity', repoId);
     return { version: fields.version, id: recordId(signedBytes, suite) };
   };
-  return (await unlessBroken(read)) ?? NOTHING; // one that is broken is told of at its own path
+  return unlessBroken(read); // one that is broken is told of at its own path
 }
 
-function isNext({ fields }: Waiting, { version, id }: InForce): boolean {
-  return fields.version === version + 1 && fields.prev === id;
-}
-
-function assertNext(document: Waiting, follows: InForce, path: string): void {
-  if (isNext(document, follows)) return;
+function assertNext(document: Waiting, current: DocumentVersion | null, path: string): void {
+  if (isNextVersion(document, current)) return;
   const say = (version: number, prev: string | null) => `version ${version} with prev ${prev}`;
-  const expected = say(follows.version + 1, follows.id);
+  const expected = say((current?.version ?? 0) + 1, current?.id ?? null);
   const found = say(document.fields.version, document.fields.prev);
   throw new HandoffError('policy_rollback', `Only the next version waits: expected ${expected}, found ${found}.`, {
     hint: `Take it out (git rm ${path}), and propose it anew on top of what is in force.`,
@@ -139,12 +105,8 @@ function assertNext(document: Waiting, follows: InForce, path: string): void {
   });
 }
 
-function isOfIdentity(path: string): boolean {
-  return path.endsWith('/pending.yaml');
-}
-
 function pendingKind(path: string): 'identity' | 'policy' {
-  return isOfIdentity(path) ? 'identity' : 'policy';
+  return path.endsWith('/pending.yaml') ? 'identity' : 'policy';
 }
 
 /**

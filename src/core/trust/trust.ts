@@ -137,6 +137,17 @@ export function readIdentity(document: ParsedRecord<'identity'>, suite: Suite): 
   return { name, version, id: recordId(document.signedBytes, suite), role, keys: listed, document };
 }
 
+/** A version of a document, by which the next one names it. */
+export interface DocumentVersion {
+  version: number;
+  id: string;
+}
+
+/** Whether a document is the very next one; `current` is null where there is none yet. */
+export function isNextVersion({ fields }: ParsedRecord<DocumentKind>, current: DocumentVersion | null): boolean {
+  return fields.version === (current?.version ?? 0) + 1 && fields.prev === (current?.id ?? null);
+}
+
 /** SPEC §5.3: version 1 has no predecessor, and every other version has one. Which one that was a gate can tell, and no tree. */
 export function assertBeginning({ fields }: ParsedRecord<DocumentKind>): void {
   const { version, prev } = fields;

@@ -16,6 +16,7 @@ import { restoreSaved } from '../../journal/saved/restore-saved.ts';
 import { savedRef } from '../../journal/saved/saved-name.ts';
 import { readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
+import { remoteNames } from '../../repository/tracking.ts';
 import { committedSource, requireTrust } from '../../repository/trusted-now.ts';
 import { unknownSession } from '../../repository/unknown-session.ts';
 
@@ -97,8 +98,7 @@ async function requireSaved(repository: Repository, { session_id, saved }: Recei
 
 async function notHere(repository: Repository, session_id: string, commit: string): Promise<HandoffError> {
   const config = await repository.config();
-  const remotes = config.keys().flatMap((key) => /^remote\.(.+)\.url$/.exec(key)?.[1] ?? []);
-  const remote = config.get('handoff.remote') ?? remotes[0];
+  const remote = config.get('handoff.remote') ?? remoteNames(config)[0];
   const ref = savedRef(session_id);
   const where = remote === undefined ? 'REMOTE' : quoteWord(remote);
   return new HandoffError('unknown_commit', `What was saved is not in this clone: commit ${commit.slice(0, 12)}.`, {
