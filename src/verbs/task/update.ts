@@ -7,6 +7,7 @@ import { tidyKnown } from '../../custody/tidy.ts';
 import { runGit } from '../../git/run.ts';
 import type { Writer } from '../../journal/append.ts';
 import { taskClaimed } from '../../journal/locks/task-lock.ts';
+import { assertNotReleased, withLiveness } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTask } from '../../repository/task-definitions.ts';
 import { judgeTold, readThoughts, toldBy } from '../../repository/told-thoughts.ts';
@@ -59,7 +60,10 @@ export async function openTask(repository: Repository, options: RecordOptions & 
   requireTask(board.tasks, id);
   const held = await writer.holds.read(`task/${id}`);
   const other = await otherHolder(writer, board.known, held);
-  if (other) throw taskClaimed(id, other, alternatives(board, id));
+  if (other) {
+    assertNotReleased(withLiveness(repository, writer.trust, writer.session)); // the more telling of the two
+    throw taskClaimed(id, other, alternatives(board, id));
+  }
   return { writer, board, trail: await knownTrail(board.known, id) };
 }
 
