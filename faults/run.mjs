@@ -11,13 +11,14 @@ import { gitKilled, killed, VERBS } from './kill.mjs';
 import { appendInterrupted, appendKilled, appendKilledAndCommitted, appendRefused } from './ledger.mjs';
 import { notesAgainstPickup, parallelNotes } from './notes.mjs';
 import { pausedAtSteps, pausedWhileSigning } from './pause.mjs';
-import { staleRace, startRace } from './races.mjs';
+import { pickupRace, staleRace, startRace } from './races.mjs';
 import { remoteRace, remoteVerbs } from './remote.mjs';
 import { sealRace, sealsAgainstNotes } from './seals.mjs';
 
 const SCENARIOS = {
   'start-race': startRace,
   'stale-race': staleRace,
+  'pickup-race': pickupRace,
   'parallel-notes': parallelNotes,
   'notes-against-pickup': notesAgainstPickup,
   'seal-race': sealRace,
