@@ -27,10 +27,7 @@ export async function planBranchPlace(
   identity: string,
 ): Promise<BranchPlace> {
   if (branch === null || !is_here || branch.startsWith('-')) throw noBranch(branch);
-  if (worktree !== null) {
-    if (isBeingMade(repository, worktree)) throw unfinished(branch, worktree);
-    return { branch, path: worktree, toMake: null };
-  }
+  if (worktree !== null) return { branch, path: worktree, toMake: null };
   const path = freePath(repository, identity, branch);
   const { own, remote } = await workRefs(repository, known, branch);
   const what = own ? [path, branch] : ['-b', branch, path, remote!.name];
@@ -72,7 +69,9 @@ export async function moveIn(
   place: BranchPlace | null,
 ): Promise<{ session: Session; target: Repository }> {
   if (!place) return { session, target: repository };
-  const target = openTreeAt(repository, place.toMake ? await makeTree(repository, place) : place.path);
+  const path = place.toMake ? await makeTree(repository, place) : place.path;
+  await untilMade(repository, { ...place, path });
+  const target = openTreeAt(repository, path);
   enterWorkTree(target);
   const moved = { ...session, worktree: target.worktree };
   replaceSession(dirsOf(repository), moved);
@@ -86,8 +85,17 @@ async function makeTree(repository: Repository, { branch, path, toMake }: Branch
   if (result.code === 0) return path;
   const other = workTreeOf(repository.dirs, branch);
   if (other === null) throw gitFailure([...toMake!], result);
-  if (isBeingMade(repository, other)) throw unfinished(branch, other);
   return other;
+}
+
+const LOOKS = 25;
+
+/** git locks a work tree until all its files are there. Somebody else may be making it, or was cut off. */
+async function untilMade(repository: Repository, { branch, path }: BranchPlace): Promise<void> {
+  for (let look = 1; isBeingMade(repository, path); look++) {
+    if (look === LOOKS) throw unfinished(branch, path);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
 
 function noBranch(branch: string | null): HandoffError {

@@ -103,7 +103,7 @@ describe('a branch that is checked out already', () => {
     expect((await open(place).handoff.pickup({ as: 'lola', worktree: true })).work!.worktree).toBe(tree);
   });
 
-  test('in a work tree that is only half made: refused before anything is taken, with what to type', async () => {
+  test('in a work tree that somebody left half made: refused, with what to type, and the baton still waits', async () => {
     const place = fresh();
     serverOf(place);
     await workOn(place, 'work', 'donna');

@@ -2,6 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { stateOf, type TaskStatus, type TaskTrail, writebackOf } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
+import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { knownTrail } from '../../custody/known-sessions.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
 import { runGit } from '../../git/run.ts';
@@ -64,6 +65,7 @@ export async function openTask(repository: Repository, options: RecordOptions & 
     assertNotReleased(withLiveness(repository, writer.trust, writer.session)); // the more telling of the two
     throw taskClaimed(id, other, alternatives(board, id));
   }
+  for (const { message } of pickedUpTwice(board.known, writer.session)) repository.warn(message);
   return { writer, board, trail: await knownTrail(board.known, id) };
 }
 
