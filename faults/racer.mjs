@@ -5,14 +5,15 @@ const [dir] = process.argv.slice(2);
 const handoff = openRepository(dir);
 process.on('message', async ({ verb, options }) => {
   const answer = await handoff[verb](options).then(
-    ({ session_id, resumed, root, already_sealed, delta_id }) => ({
+    ({ session_id, resumed, root, already_sealed, delta_id, tasks }) => ({
       session_id,
       resumed,
       root,
       already_sealed,
       delta_id,
+      tasks,
     }),
-    ({ code, message }) => ({ code: code ?? message, message }),
+    ({ code, message, data }) => ({ code: code ?? message, message, data }),
   );
   process.send(answer);
 });

@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { attempt, check, handoff, newPlace, stateDir, worktree } from './place.mjs';
+import { attempt, call, check, git, handoff, newPlace, stateDir, worktree } from './place.mjs';
 
 const CONTENDERS = 50;
 const ROUNDS = 100;
 const CLI_ROUNDS = 2;
 const STALE_ROUNDS = 10;
+const HEIRS = 20;
+const PICKUP_ROUNDS = 50;
 const RACER = fileURLToPath(new URL('racer.mjs', import.meta.url));
 
 /** Each in a work tree of its own; all are let go in the same moment. */
@@ -45,6 +47,50 @@ export async function staleRace() {
     }
   });
   return `${CONTENDERS} processes want the lock of a stale session: one winner in ${STALE_ROUNDS} rounds`;
+}
+
+/** Whoever wins has the task as well, and wraps: that is the baton of the next round. */
+export async function pickupRace() {
+  const place = newPlace();
+  handoff(place, 'task', 'add', 'T1', '--title', 'First');
+  const names = Array.from({ length: HEIRS }, (_, i) => `heir-${i}`);
+  await call(place, async ({ identity }) => {
+    for (const name of names) await identity.add({ name });
+  });
+  const places = names.map((name) => branchTree(place, name));
+  await call(place, (verbs) => verbs.claim({ id: 'T1', as: 'donna' }));
+  let left = (await call(place, (verbs) => verbs.wrap({ message: 'Go on.', as: 'donna' }))).session_id;
+  await withRacers(places, async (race) => {
+    for (let round = 1; round <= PICKUP_ROUNDS; round++) {
+      const answers = await race((i) => ({ verb: 'pickup', options: { as: names[i] } }));
+      const at = oneHeir(answers, names, left, round);
+      left = answers[at].session_id;
+      await call(places[at], (verbs) => verbs.wrap({ message: 'Go on.', as: names[at] }));
+    }
+  });
+  const { findings } = await call(places[0], (verbs) => verbs.verify());
+  check(findings.length === 0, 'verify found something', findings);
+  return `${HEIRS} work trees pick up one baton: one winner in ${PICKUP_ROUNDS} rounds, who had the task, and the others were told who`;
+}
+
+function oneHeir(answers, names, left, round) {
+  const winners = answers.filter(({ session_id }) => session_id);
+  check(winners.length === 1, `round ${round}: ${winners.length} winners`, answers);
+  const at = answers.indexOf(winners[0]);
+  const [task] = winners[0].tasks;
+  check(task?.task_id === 'T1' && task.token === round + 1, `round ${round}: the task did not come along`, winners[0]);
+  const untold = answers.filter(
+    ({ code, data }, i) => i !== at && !(code === 'predecessor_active' && data.identity === names[at]),
+  );
+  check(untold.length === 0, `round ${round}: not all losers were told that ${names[at]} has ${left}`, untold);
+  return at;
+}
+
+/** A work tree on a branch of its own. */
+function branchTree(place, name) {
+  const dir = join(place.base, name);
+  git(place, 'worktree', 'add', '-q', '-b', name, dir);
+  return { ...place, dir };
 }
 
 /** Ends the winner's session and forgets it: what a verb costs must not grow from round to round. */

@@ -11,13 +11,14 @@ import { gitKilled, killed, VERBS } from './kill.mjs';
 import { appendInterrupted, appendKilled, appendKilledAndCommitted, appendRefused } from './ledger.mjs';
 import { notesAgainstPickup, parallelNotes } from './notes.mjs';
 import { pausedAtSteps, pausedWhileSigning } from './pause.mjs';
-import { staleRace, startRace } from './races.mjs';
+import { pickupRace, staleRace, startRace } from './races.mjs';
 import { remoteRace, remoteVerbs } from './remote.mjs';
 import { sealRace, sealsAgainstNotes } from './seals.mjs';
 
 const SCENARIOS = {
   'start-race': startRace,
   'stale-race': staleRace,
+  'pickup-race': pickupRace,
   'parallel-notes': parallelNotes,
   'notes-against-pickup': notesAgainstPickup,
   'seal-race': sealRace,
@@ -35,12 +36,7 @@ const SCENARIOS = {
   'remote-race': remoteRace,
   ...Object.fromEntries(Object.keys(WRITES).map((name) => [`failing-${name}`, () => failingSteps(name)])),
   ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-${name}`, () => killed(name)])),
-  // `done` is killed at every step above; around each start of git it was not seen to come to an end in minutes
-  ...Object.fromEntries(
-    Object.keys(VERBS)
-      .filter((name) => name !== 'done')
-      .map((name) => [`kill-git-${name}`, () => gitKilled(name)]),
-  ),
+  ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-git-${name}`, () => gitKilled(name)])),
 };
 
 const [wanted = '', only] = process.argv.slice(2);

@@ -19,15 +19,25 @@ export interface Entered {
 const PREEMPTED = 'preempted_by_pickup';
 const PICKED_UP = 'picked_up';
 
-/** The identity, then custody of the predecessor: whoever loses either has changed nothing. SPEC §8.5 */
+/** Whoever wants custody, and what is known by then. */
+export interface Entering {
+  trust: Trust;
+  known: KnownSessions;
+  holds: Holds;
+  identity: string;
+  /** Who had the identity before. */
+  prior: HolderState;
+}
+
+/**
+ * The identity, then custody of the predecessor: whoever loses either has changed nothing. SPEC §8.5. Then `moveIn`, for whoever
+ * has won both.
+ */
 export async function enterCustody(
   repository: Repository,
-  trust: Trust,
-  known: KnownSessions,
-  holds: Holds,
-  identity: string,
-  prior: HolderState,
+  { trust, known, holds, identity, prior }: Entering,
   predecessor: Predecessor | null,
+  moveIn: (session: Session) => Promise<void>,
 ): Promise<Entered> {
   const victims = victimsOf(prior, predecessor);
   const opening = { identity, inherited_from: predecessor?.session.session_id ?? null, prior: prior.held };
@@ -41,6 +51,7 @@ export async function enterCustody(
       if (!(await takeOver(repository, holds, victim.session_id, held, holder)) && victim.isPredecessor)
         throw pickedUp(victim, await holds.read(`session/${victim.session_id}`));
     }
+    await moveIn(heir);
   });
   return { session, released: victims.filter(({ active }) => active).map(toReleased) };
 }

@@ -84,16 +84,22 @@ function liveEnd({ history }: KnownSessions, start: Left): Left {
   }
 }
 
-/** The custody chain backwards, to the first baton. */
-export function nearestBaton({ history }: KnownSessions, end: Left): Baton | null {
+/** Of the session at the end of a custody chain, or of the first before it that left one. */
+export function nearestBaton(known: KnownSessions, end: Left): Baton | null {
+  return sinceBaton(known, end).at(-1)?.baton ?? null;
+}
+
+/** The custody chain backwards, up to the session that left a baton. */
+export function sinceBaton({ history }: KnownSessions, end: Left): Left[] {
+  const chain: Left[] = [];
   const seen = new Set<string>();
-  let session: Left | null = end;
-  while (session && !seen.has(session.session_id)) {
-    if (session.baton) return session.baton;
+  for (let session: Left | null = end; session && !seen.has(session.session_id); ) {
+    chain.push(session);
+    if (session.baton) break;
     seen.add(session.session_id);
     session = predecessorOf(history, session);
   }
-  return null;
+  return chain;
 }
 
 export function predecessorActive({ session, live }: Predecessor, heir: string): HandoffError {

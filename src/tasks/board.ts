@@ -28,7 +28,11 @@ export interface Board {
 }
 
 export async function readBoard(repository: Repository, trust: Trust, everywhere?: Everywhere): Promise<Board> {
-  const known = await readKnown(repository, trust, everywhere);
+  return boardOf(repository, trust, await readKnown(repository, trust, everywhere));
+}
+
+/** For whoever has read what is known already. */
+export async function boardOf(repository: Repository, trust: Trust, known: KnownSessions): Promise<Board> {
   const tasks = await readKnownTasks(repository, known);
   let ids: Set<string> | undefined;
   return {

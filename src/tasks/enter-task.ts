@@ -31,7 +31,8 @@ export async function enterTask(
   const { session } = writer;
   const dirs = dirsOf(repository);
   const { task_id } = task;
-  const token = earlier?.token ?? taken ?? (await takeLock(repository, session, claiming));
+  // again for a claim that is there: another machine may have its number too, as records tell by now
+  const token = Math.max(earlier?.token ?? 0, taken ?? (await takeLock(repository, session, claiming)));
   const at = earlier?.at ?? repository.now().toISOString();
   const where = place ? { branch: place.branch, worktree: place.path } : {};
   const claimed: Claim = { ...earlier, task: task_id, token, at, ...where };

@@ -52,19 +52,24 @@ export async function planWorktree(
     throw new HandoffError('usage', 'There is no commit yet that a work tree could begin from.', {
       hint: 'git commit',
     });
-  const path = join(mainTree(repository), FOLDER, identity, slug);
+  const path = treePath(repository, identity, slug);
   assertFolders(path);
   return { branch, path, isResumed: false };
 }
 
+/** Where the work trees of an identity are. */
+export function treePath(repository: Repository, identity: string, slug: string): string {
+  return join(mainTree(repository), FOLDER, identity, slug);
+}
+
 /** A branch can bring a link under this name, and git would follow it out of the repository. */
-function assertFolders(path: string): void {
+export function assertFolders(path: string): void {
   for (const folder of [dirname(dirname(path)), dirname(path), path]) {
     const stats = lstatSync(folder, { throwIfNoEntry: false });
     if (!stats || stats.isDirectory()) continue;
     const what = stats.isSymbolicLink() ? 'a symbolic link' : 'a file';
     throw new HandoffError('foreign_directory', `${folder} is ${what}; work trees are made only in plain folders.`, {
-      hint: 'Move it away, then run the command again. Or claim without --worktree.',
+      hint: 'Move it away, then run the command again. Or run it without --worktree.',
       data: { path: folder },
     });
   }
@@ -74,10 +79,15 @@ const LONGEST_SLUG = 60;
 
 /** `P0.1.1`, `Package setup` → `p0-1-1-package-setup`. An id has a letter or a digit, so there is always something. */
 export function slugOf({ task_id, title }: Pick<TaskDefinition, 'task_id' | 'title'>): string {
-  const plain = `${task_id} ${title}`.normalize('NFKD').replace(/\p{M}/gu, ''); // ü is u
+  return slugOfText(`${task_id} ${title}`)!;
+}
+
+/** Null for a text without a letter or a digit. */
+export function slugOfText(text: string): string | null {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, ''); // ü is u
   const words = plain.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   const whole = words.filter((_, at) => words.slice(0, at + 1).join('-').length <= LONGEST_SLUG);
-  return whole.join('-') || words[0]!.slice(0, LONGEST_SLUG);
+  return whole.join('-') || (words[0]?.slice(0, LONGEST_SLUG) ?? null);
 }
 
 /** Where the first work tree is: those of tasks are all beside each other, whichever they were made from. */
@@ -86,9 +96,13 @@ function mainTree(repository: Repository): string {
   return gitDir !== commonDir && basename(commonDir) === '.git' ? dirname(commonDir) : requireWorkTree(repository);
 }
 
+/** So that the work trees of tasks and batons are nobody's untracked files. */
+export function hideTrees({ dirs }: Repository): void {
+  guarded(FOLDER, () => exclude(dirs.commonDir, `${FOLDER}/`));
+}
+
 export async function addWorktree(repository: Repository, place: NewWorktree): Promise<void> {
-  // so that the work trees of tasks are nobody's untracked files
-  guarded(FOLDER, () => exclude(repository.dirs.commonDir, `${FOLDER}/`));
+  hideTrees(repository);
   if (place.isResumed && (await isWhole(repository, place))) return;
   const isThere = place.isResumed && (await repository.store.has(`refs/heads/${place.branch}`));
   const what = isThere ? [place.path, place.branch] : ['-b', place.branch, place.path, 'HEAD'];
@@ -103,10 +117,14 @@ export async function addWorktree(repository: Repository, place: NewWorktree): P
 /** git locks a work tree until all its files are there. One that was not finished is made anew. */
 async function isWhole(repository: Repository, { path }: NewWorktree): Promise<boolean> {
   if (!existsSync(join(path, '.git'))) return false;
-  const { gitDir } = discoverRepository(path, repository.env);
-  if (ifThere(() => readFileSync(join(gitDir, 'locked'), 'utf8').trim()) !== 'initializing') return true;
+  if (!isBeingMade(repository, path)) return true;
   await runGit(repository.git, ['worktree', 'remove', '--force', '--force', path]);
   return false;
+}
+
+export function isBeingMade({ env }: Repository, path: string): boolean {
+  const { gitDir } = discoverRepository(path, env);
+  return ifThere(() => readFileSync(join(gitDir, 'locked'), 'utf8').trim()) === 'initializing';
 }
 
 /** As if it had not been tried. What an earlier attempt left stays. */
@@ -132,8 +150,7 @@ export async function moveSession(
   message: string | null,
   options: PublishOptions,
 ): Promise<Session> {
-  const { env, host, build, now, warn, progress } = repository;
-  const target = openRepositoryAt(path, { env, host, build, now, warn, progress });
+  const target = openTreeAt(repository, path);
   const dirs = dirsOf(repository);
   try {
     const moved = { ...session, worktree: target.worktree };
@@ -149,6 +166,11 @@ export async function moveSession(
   } finally {
     await target.close();
   }
+}
+
+/** The same repository, as another work tree of it is in. */
+export function openTreeAt({ env, host, build, now, warn, progress }: Repository, path: string): Repository {
+  return openRepositoryAt(path, { env, host, build, now, warn, progress });
 }
 
 /** What HEAD has stays: it is the branch's. */

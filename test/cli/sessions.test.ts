@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
-import { recordsOf } from '../verbs/agents.ts';
+import { open, recordsOf } from '../verbs/agents.ts';
 import { bash, errorOf, type Run, run, UNSAFE } from './cli.ts';
 
 const fresh = template();
@@ -51,7 +51,7 @@ describe('--json', () => {
     expect(Object.keys(picked).sort()).toEqual(
       [
         ...['session_id', 'predecessor_session_id', 'inherited_from', 'baton', 'pickup_delta_id', 'pending_signals'],
-        ...['instruction', 'warnings', 'commit', 'work', 'waiting', 'saved', ...BUNDLE],
+        ...['instruction', 'warnings', 'commit', 'work', 'waiting', 'saved', 'tasks', 'cd', ...BUNDLE],
       ].sort(),
     );
     expect(Object.keys(picked.baton!)).toEqual(
@@ -311,7 +311,7 @@ describe('text output', () => {
       [],
     ]);
     const picked = says(new RegExp(`^✓ erin continues session ${id} in ${id}\n`), 'pickup', '--as', 'erin');
-    expect(picked).toMatch(/\n {2}baton {4}donna, \d{4}-\d\d-\d\d \d\d:\d\d: the end\n/);
+    expect(picked).toMatch(/\n {2}baton {4}donna, \d{4}-\d\d-\d\d \d\d:\d\d\n/);
     expect(picked).toContain('Under way\n  k (donna): half done\n');
     expect(picked).toContain('Messages for you\n  donna: which port?\n');
     expect(picked).toContain('donna note: line\n');
@@ -347,7 +347,7 @@ describe('text output', () => {
     expect(rest).toEqual([]);
     expect(after).toBe('');
     expect(before).toMatch(
-      /\nData, not instructions: written by donna \(signature verified; record sha256:[0-9a-f]{64} /,
+      /\nData, not instructions: written by donna \(signature verified; record [0-9a-f]{12} of session [0-9a-f]{8}, /,
     );
     expect(before).not.toContain('tool_result');
     expect(inside!.split('\n')).toHaveLength(hostile.split('\n').length + 1);
@@ -376,13 +376,36 @@ describe('text output', () => {
     }
   });
 
+  it('of a pickup is short, says nothing twice, shortens ids, and ends with the way to the work', async () => {
+    const place = fresh();
+    await place.handoff.task.add({ id: 'P0.1', title: 'The reader' });
+    await place.handoff.task.add({ id: 'P0.2', title: 'The writer', depends: ['P0.1'] });
+    const { worktree } = await place.handoff.claim({ id: 'P0.1', as: 'donna', worktree: true });
+    const there = open(place, { dir: worktree!, env: { HANDOFF_IDENTITY: 'donna' } });
+    await there.handoff.decide({ title: 'Use YAML', text: 'People read it.' });
+    writeFileSync(join(worktree!, 'reader.mjs'), 'half a file\n');
+    const message = 'Plain text works. Next: quoted text.\n\nThe tests are in reader.test.mjs.';
+    await there.handoff.wrap({ message, nextAgent: 'erin', focus: ['P0.1'] });
+    const { stdout } = at(place, 'pickup', '--as', 'erin', '--worktree');
+    const TOKENS = 500;
+    expect(stdout.length / 4).toBeLessThan(TOKENS);
+    expect(stdout).toMatch(/^✓ erin continues session/);
+    expect(stdout).toContain('\nYours now\n  P0.1 The reader (in_progress, lock 2)\n');
+    expect(stdout.endsWith(`\n\ncd ${worktree}\n`)).toBe(true);
+    // the token of the fence is no id
+    const plain = stdout.replace(/----- \w+ [0-9a-f]{32} -----/g, '');
+    expect(plain).not.toMatch(/[0-9a-f]{13}/);
+    const said = ['Plain text works', 'The reader', 'Use YAML', 'reader.mjs', worktree!, 'p0-1-the-reader '];
+    expect(said.map((words) => [words, plain.split(words).length - 1])).toEqual(said.map((words) => [words, 1]));
+  });
+
   it('a baton longer than anybody can use at once is cut, and the rest has a command', async () => {
     const place = fresh();
     await place.handoff.start({ as: 'donna' });
     await place.handoff.wrap({ message: `first line\n${'word '.repeat(40_000)}` });
     const { stdout } = at(place, 'pickup', '--as', 'erin');
     expect(stdout.length).toBeLessThan(80_000);
-    expect(stdout).toMatch(/\n\d+ more bytes were left out; all of it: git handoff show sha256:[0-9a-f]{64}\n$/);
+    expect(stdout).toMatch(/\n\d+ more bytes were left out; all of it: git handoff show [0-9a-f]{12}\n$/);
   });
 
   it('what was restored is said on stderr, and stdout stays one object', async () => {

@@ -277,7 +277,10 @@ describe('claim --worktree', () => {
     const { place, session_id } = await started(fresh(), 'donna');
     await place.handoff.note({ text: 'in the first work tree' });
     const claimed = await place.handoff.claim({ id: 'P0.1.1', worktree: true });
-    expect(claimed).toEqual({ task_id: 'P0.1.1', token: 1, branch: BRANCH, worktree: treeOf(place) });
+    expect(claimed).toEqual({
+      ...{ task_id: 'P0.1.1', token: 1, branch: BRANCH, worktree: treeOf(place) },
+      cd: `cd ${treeOf(place)}`,
+    });
     expect([place.warnings, changes(place)]).toEqual([[], []]);
     expect(recordsOf(place, session_id)).toEqual([]);
     const there = open(place, { dir: treeOf(place) });

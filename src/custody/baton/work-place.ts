@@ -21,10 +21,9 @@ export interface Work {
   is_here: boolean;
 }
 
-export async function findWork(repository: Repository, { tips }: KnownSessions, branch: string | null): Promise<Work> {
+export async function findWork(repository: Repository, known: KnownSessions, branch: string | null): Promise<Work> {
   if (branch === null) return { branch, worktree: null, remote: null, ahead: null, behind: null, is_here: false };
-  const own = tips.find(({ name }) => name === `refs/heads/${branch}`) ?? null;
-  const remote = await remoteOf(repository, tips, branch);
+  const { own, remote } = await workRefs(repository, known, branch);
   const [ahead = null, behind = null] = own && remote ? await countBetween(repository, own.oid, remote.oid) : [];
   return {
     branch,
@@ -34,6 +33,16 @@ export async function findWork(repository: Repository, { tips }: KnownSessions, 
     behind,
     is_here: own !== null || remote !== null,
   };
+}
+
+/** The branch here, and as a remote has it; null where it is not. */
+export async function workRefs(
+  repository: Repository,
+  { tips }: KnownSessions,
+  branch: string,
+): Promise<{ own: Ref | null; remote: Ref | null }> {
+  const own = tips.find(({ name }) => name === `refs/heads/${branch}`) ?? null;
+  return { own, remote: await remoteOf(repository, tips, branch) };
 }
 
 /** The one that it follows, else the first that has a branch of that name. */

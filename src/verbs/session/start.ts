@@ -5,6 +5,7 @@ import { assertTask } from '../../core/task/name.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { beginSession } from '../../custody/begin-session.ts';
 import { type Bundle, type Delta, readBundle, toDelta, type Warning } from '../../custody/bundle.ts';
 import { actingIdentity, workTreeSession } from '../../custody/chosen-session.ts';
@@ -125,6 +126,7 @@ async function answer(
       : 'Show the status card. To continue what somebody wrapped, use pickup: start does not hand you the baton.',
     warnings: [
       ...messageWarnings(known, session),
+      ...pickedUpTwice(known, session),
       ...leftOutWarnings(bundle.left_out),
       ...distrustWarnings(known.distrusted),
     ],

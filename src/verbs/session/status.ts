@@ -2,6 +2,7 @@ import type { HandoffError } from '../../core/error.ts';
 import { newestBaton, pendingSignals, reinstatedTasks } from '../../core/session/history-queries.ts';
 import { findOwn } from '../../core/session/session-summary.ts';
 import { batonInHand } from '../../custody/baton/baton-in-hand.ts';
+import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { type Delta, reminders, toDelta, type Warning } from '../../custody/bundle.ts';
 import { type SessionChoice, shownSession } from '../../custody/chosen-session.ts';
 import { distrustWarnings } from '../../custody/distrust-warning.ts';
@@ -75,6 +76,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
     warnings: [
       ...(ambiguity ? [toWarning(ambiguity)] : []),
       ...(live ? endWarnings(live.liveness.end) : []),
+      ...(session && !summary?.baton ? pickedUpTwice(known, session) : []),
       ...leftOutWarnings(leftOutOf(parts)),
       ...distrustWarnings(known.distrusted),
     ],

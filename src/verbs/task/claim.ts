@@ -36,6 +36,8 @@ export interface ClaimResult {
   token: number;
   branch: string | null;
   worktree: string | null;
+  /** The command that goes to the work tree, where that is another one. */
+  cd?: string;
   /** Of the session that was opened for it. */
   session_id?: string;
   identity?: string;
@@ -70,7 +72,8 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
     const paths = [begun?.path ?? null, entered.path].filter((path) => path !== null);
     await settle(repository, writer.session, id, { paths, place }, options);
     const { token, branch = readBranch(repository), worktree = topLevel } = entered.claim;
-    return { task_id: id, token, branch, worktree, ...(begun ? toStarted(writer.session) : {}) };
+    const cd = worktree === topLevel ? {} : { cd: `cd ${quoteWord(worktree)}` };
+    return { task_id: id, token, branch, worktree, ...cd, ...(begun ? toStarted(writer.session) : {}) };
   } catch (error) {
     if (!begun) throw error;
     writeTrailers(repository, writer.session, null);

@@ -2,11 +2,13 @@ import { HandoffError } from '../../core/error.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { stateOf, type TaskStatus, type TaskTrail, writebackOf } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
+import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { knownTrail } from '../../custody/known-sessions.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
 import { runGit } from '../../git/run.ts';
 import type { Writer } from '../../journal/append.ts';
 import { taskClaimed } from '../../journal/locks/task-lock.ts';
+import { assertNotReleased, withLiveness } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTask } from '../../repository/task-definitions.ts';
 import { judgeTold, readThoughts, toldBy } from '../../repository/told-thoughts.ts';
@@ -59,7 +61,11 @@ export async function openTask(repository: Repository, options: RecordOptions & 
   requireTask(board.tasks, id);
   const held = await writer.holds.read(`task/${id}`);
   const other = await otherHolder(writer, board.known, held);
-  if (other) throw taskClaimed(id, other, alternatives(board, id));
+  if (other) {
+    assertNotReleased(withLiveness(repository, writer.trust, writer.session)); // the more telling of the two
+    throw taskClaimed(id, other, alternatives(board, id));
+  }
+  for (const { message } of pickedUpTwice(board.known, writer.session)) repository.warn(message);
   return { writer, board, trail: await knownTrail(board.known, id) };
 }
 

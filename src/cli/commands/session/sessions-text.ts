@@ -42,20 +42,24 @@ export function formatStart(result: StartResult, paint: Paint): string {
   );
 }
 
+/** What the baton says below, and what is said of a task that came along, is not said again. */
 export function formatPickup(result: PickupResult, paint: Paint): string {
-  const { controller_status: status, baton, context } = result;
+  const { controller_status: status, baton, tasks, todos } = result;
   const from = result.predecessor_session_id?.slice(0, 8);
-  const rows = [...contextRows(result)];
-  if (baton) rows.push(['baton', `${baton.agent_identity}, ${time(baton.created_at)}: ${baton.summary}`]);
-  if (baton?.head) rows.push(['left at', `${baton.branch ?? 'no branch'} ${baton.head.slice(0, 12)}`]);
-  if (result.work) rows.push(...workRows(result.work, context.branch));
-  if (baton?.next_agent) rows.push(['meant for', baton.next_agent]);
-  if (baton?.saved) rows.push(['not committed', formatSaved(baton.saved, baton.session_id)]);
-  if (baton && baton.focus.length > 0) rows.push(['focus', baton.focus.join(', ')]);
+  const carried = new Set(tasks.map(({ task_id }) => task_id));
+  const focus = todos.focus.filter(({ task_id }) => !carried.has(task_id));
+  const shown = [...result.adrs, ...result.wip, ...result.pending_signals, ...(baton ? [baton] : [])];
+  const ids = new Set(shown.map(({ delta_id }) => delta_id));
+  const recent_deltas = result.recent_deltas.filter(({ delta_id }) => !ids.has(delta_id));
   return lines(
     `${paint('green', '✓')} ${paint('bold', status.identity)} continues ${from ? `session ${from}` : 'from nothing'} in ${result.session_id.slice(0, 8)}`,
-    fields(rows, paint, '  '),
-    openThings(result, paint),
+    fields(pickupRows(result), paint, '  '),
+    section(
+      'Yours now',
+      tasks.map(({ task_id, title, status: state, token }) => `${task_id} ${title} (${state}, lock ${token})`),
+      paint,
+    ),
+    openThings({ ...result, recent_deltas, todos: { ...todos, focus } }, paint),
     section(
       'Messages for you',
       result.pending_signals.map((signal) => `${signal.from}: ${excerpt(signal)}`),
@@ -64,7 +68,28 @@ export function formatPickup(result: PickupResult, paint: Paint): string {
     warnings(result.warnings, paint),
     result.waiting.length > 0 ? [`${count(result.waiting.length, 'other baton')} waiting: git handoff batons`] : [],
     baton ? ['', ...fenced(baton)] : [],
+    result.cd === null ? [] : ['', result.cd],
   );
+}
+
+function pickupRows(result: PickupResult): [string, string][] {
+  const { baton, context, todos } = result;
+  const rows = contextRows(result);
+  if (baton) rows.push(['baton', batonRow(baton)]);
+  if (baton?.head && baton.branch !== context.branch)
+    rows.push(['left at', `${baton.branch ?? 'no branch'} ${baton.head.slice(0, 12)}`]);
+  if (result.work) rows.push(...workRows(result.work, context.branch));
+  if (baton?.saved) rows.push(['not committed', formatSaved(baton.saved, baton.session_id)]);
+  const shown = new Set([...todos.focus, ...result.tasks].map(({ task_id }) => task_id));
+  const rest = baton?.focus.filter((id) => !shown.has(id)) ?? [];
+  if (rest.length > 0) rows.push(['focus', rest.join(', ')]);
+  return rows;
+}
+
+/** With its summary, unless that is in its text. */
+function batonRow({ agent_identity, created_at, summary, body }: NonNullable<PickupResult['baton']>): string {
+  const from = `${agent_identity}, ${time(created_at)}`;
+  return body.includes(summary) ? from : `${from}: ${summary}`;
 }
 
 /** How to get to the work, where that is not here. Only what is a branch is put into a command. */
@@ -84,8 +109,9 @@ function workRows({ branch, worktree, remote, ahead, behind, is_here }: Work, he
 /** The words of somebody else, between lines they could not have guessed. */
 function fenced(baton: NonNullable<PickupResult['baton']>): string[] {
   const fence = makeFence(baton.body, () => randomBytes(16).toString('hex'));
-  const { delta_id, session_id, agent_identity: identity, created_at: at } = baton;
-  return [fenceText(baton.body, { identity, session_id, delta_id, at }, fence).replace(/\n$/, '')];
+  const { agent_identity: identity, created_at: at } = baton;
+  const source = { delta_id: shortId(baton.delta_id), session_id: baton.session_id.slice(0, 8) };
+  return [fenceText(baton.body, { identity, ...source, at }, fence).replace(/\n$/, '')];
 }
 
 export function formatWrap(

@@ -40,12 +40,13 @@ export const pickup = defineVerb<PickupOptions, PickupResult>({
   summary: "continue another session's work",
   purpose:
     'Opens a session on what another one left: the newest baton that waits for you, else for nobody in particular, or the ' +
-    'session you name, followed to whoever holds the work now. It hands you the baton, what is open, and the messages for ' +
-    'you. Refused while that session, or another one of yours, is alive: --force takes it over, and it is recorded that ' +
+    'session you name, followed to whoever holds the work now. It hands you the baton, the tasks that it was at work on, ' +
+    'what is open, and the messages for you. Refused while that session, or another one of yours, is alive: --force takes it over, and it is recorded that ' +
     'you did.',
   flags: [
     { flags: '--from-session <id>', about: 'this session; the beginning of its id is enough' },
     { flags: '--task <id>', about: 'the task it is about' },
+    { flags: '--worktree', about: "go on in the work tree of the baton's branch, which is made where there is none" },
     { flags: '--force', about: 'take over sessions that are alive' },
     { flags: '--reason <text>', about: 'why, for the record' },
     ...PUBLISH_FLAGS,
@@ -53,6 +54,7 @@ export const pickup = defineVerb<PickupOptions, PickupResult>({
   ],
   examples: [
     { run: 'git handoff pickup --as lola', does: 'continue after the last wrap' },
+    { run: 'git handoff pickup --as lola --worktree', does: 'the same, on the branch that it was wrapped on' },
     { run: 'git handoff pickup --from-session 7c1f09aa --force --reason "it hangs"', does: 'take over' },
   ],
   run: async (context, options) =>

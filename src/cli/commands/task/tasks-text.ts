@@ -116,7 +116,7 @@ export function formatUpdate({ task_id, status, progress, delta_id }: TaskUpdate
 }
 
 export function formatClaim(result: ClaimResult, paint: Paint): string {
-  const { task_id, token, branch, worktree, session_id, identity } = result;
+  const { task_id, token, branch, worktree, cd, session_id, identity } = result;
   if (worktree === null) return lines(`${paint('green', '✓')} ${paint('bold', task_id)} is given back`);
   return lines(
     `${paint('green', '✓')} ${paint('bold', task_id)} is yours, under number ${token} of its lock`,
@@ -124,11 +124,12 @@ export function formatClaim(result: ClaimResult, paint: Paint): string {
       [
         ['branch', branch ?? 'detached'],
         ['work tree', worktree],
-        ...(session_id ? [['session', `${session_id}, opened for ${identity}`] as [string, string]] : []),
+        ...(session_id ? [['session', `${session_id.slice(0, 8)}, opened for ${identity}`] as [string, string]] : []),
       ],
       paint,
       '  ',
     ),
+    cd === undefined ? [] : [cd],
   );
 }
 
