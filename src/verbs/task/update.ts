@@ -12,7 +12,7 @@ import { requireTask } from '../../repository/task-definitions.ts';
 import { judgeTold, readThoughts, toldBy } from '../../repository/told-thoughts.ts';
 import { type Board, readBoard } from '../../tasks/board.ts';
 import { alternatives, otherHolder } from '../../tasks/rivals.ts';
-import { askedEvidence, assertRuns } from '../../writeback/assert-runs.ts';
+import { askedEvidence, assertRuns, refusesFailedRuns } from '../../writeback/assert-runs.ts';
 import { openWriter, type RecordOptions, writeRecord } from '../session/record-verbs.ts';
 
 export interface TaskUpdateOptions extends RecordOptions {
@@ -97,7 +97,7 @@ async function assertEvidence({ writer, board, trail }: Updating, id: string): P
   const { repository, trust } = writer;
   const told = await toldBy(repository, trail, await readThoughts(board.known.evidence, [trail]));
   const verdict = await judgeTold(repository, told, askedEvidence(trust));
-  if (trust.policy.rules.writeback.runs === 'error' || verdict.lack) assertRuns(id, verdict);
+  if (refusesFailedRuns(trust) || verdict.lack) assertRuns(id, verdict);
   else if (verdict.failed) repository.warn(`${verdict.failed.line} failed, and ${id} is said to be done all the same.`);
 }
 
