@@ -52,6 +52,7 @@ export interface PickupOptions extends PublishOptions, HoldOptions {
 
 export interface PickupResult extends Bundle {
   session_id: string;
+  identity: string;
   predecessor_session_id: string | null;
   inherited_from: string | null;
   baton: ReceivedBaton | null;
@@ -123,6 +124,7 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
   const left_out = { ...bundle.left_out, ...leftOutOf({ pending_signals: waiting, waiting: others }) };
   return {
     session_id: entered.session.session_id,
+    identity,
     predecessor_session_id: predecessor?.session.session_id ?? null,
     inherited_from: entered.session.inherited_from,
     baton,

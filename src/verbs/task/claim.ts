@@ -19,7 +19,7 @@ import { type Claiming, enterTask } from '../../tasks/enter-task.ts';
 import { alternatives, otherHolder } from '../../tasks/rivals.ts';
 import { readWanted, type Wanted } from '../../tasks/wanted-task.ts';
 import { moveSession, type NewWorktree, planWorktree } from '../../tasks/worktree.ts';
-import type { RecordOptions } from '../session/record-verbs.ts';
+import { type Author, authorOf, type RecordOptions } from '../session/record-verbs.ts';
 
 export interface ClaimOptions extends RecordOptions {
   id: string;
@@ -30,15 +30,13 @@ export interface ClaimOptions extends RecordOptions {
   reason?: string;
 }
 
-export interface ClaimResult {
+export interface ClaimResult extends Author {
   task_id: string;
   /** The number of the lock: records carry it. */
   token: number;
   branch: string | null;
   worktree: string | null;
-  /** Of the session that was opened for it. */
-  session_id?: string;
-  identity?: string;
+  /** The session was opened for it. */
   started?: true;
 }
 
@@ -70,7 +68,8 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
     const paths = [begun?.path ?? null, entered.path].filter((path) => path !== null);
     await settle(repository, writer.session, id, { paths, place }, options);
     const { token, branch = readBranch(repository), worktree = topLevel } = entered.claim;
-    return { task_id: id, token, branch, worktree, ...(begun ? toStarted(writer.session) : {}) };
+    const author = begun ? toStarted(writer.session) : authorOf(writer.session);
+    return { task_id: id, token, branch, worktree, ...author };
   } catch (error) {
     if (!begun) throw error;
     writeTrailers(repository, writer.session, null);

@@ -13,7 +13,7 @@ import { judgeTold, readThoughts, toldBy } from '../../repository/told-thoughts.
 import { type Board, readBoard } from '../../tasks/board.ts';
 import { alternatives, otherHolder } from '../../tasks/rivals.ts';
 import { askedEvidence, assertRuns, refusesFailedRuns } from '../../writeback/assert-runs.ts';
-import { openWriter, type RecordOptions, writeRecord } from '../session/record-verbs.ts';
+import { openWriter, type RecordOptions, type RecordResult, writeRecord } from '../session/record-verbs.ts';
 
 export interface TaskUpdateOptions extends RecordOptions {
   id: string;
@@ -22,12 +22,10 @@ export interface TaskUpdateOptions extends RecordOptions {
   notes?: string;
 }
 
-export interface TaskUpdateResult {
+export interface TaskUpdateResult extends RecordResult {
   task_id: string;
   status: TaskStatus;
   progress: number | null;
-  delta_id: string;
-  path: string;
 }
 
 /** A change of a task's state. SPEC §9.1: nothing is done without a thought record. */
@@ -73,8 +71,8 @@ export async function writeStatus(
   const fields = { task_id: id, status, ...(progress === null ? {} : { progress }), ...(notes ? { notes } : {}) };
   const message = `handoff: ${writer.session.identity}, ${id} is ${status}`;
   await tidyKnown(writer.repository, writer.trust, board.known);
-  const { delta_id, path } = await writeRecord(writer, { kind: 'task', fields }, message, options);
-  return { task_id: id, status, progress, delta_id, path };
+  const written = await writeRecord(writer, { kind: 'task', fields }, message, options);
+  return { task_id: id, status, progress, ...written };
 }
 
 function assertUpdate({ id, status, progress, notes }: TaskUpdateOptions): void {
