@@ -53,6 +53,24 @@ test('README.md: solo in 60 seconds, and everything that init turned on is turne
   expect(git(dir, 'config', '--local', '--list')).not.toContain('handoff');
 });
 
+test('README.md: donna on one machine, lola on another, and a server that lets their work in', () => {
+  const base = temporaryDirectory();
+  const [walk = ''] = blocks('README.md', 'sh').filter((block) => block.startsWith('git init --bare'));
+  const said = paste(base, walk, isolatedEnv);
+  expect(said).toContain('P0.1 is done');
+  expect(said).toMatch(/lola continues session/);
+  expect(said).toContain('quotes.mjs is half done.');
+  expect(said).toContain('1 file of session');
+  expect(said).toContain('✓ pass: nothing against it');
+  const [server, lola] = ['server.git', 'lola'].map((name) => join(base, name)) as [string, string];
+  expect(git(server, 'rev-parse', 'main')).toBe(git(lola, 'rev-parse', 'HEAD'));
+  expect(git(server, 'ls-tree', '--name-only', 'main', 'reader.mjs')).toBe('reader.mjs');
+  expect(git(lola, 'status', '--porcelain')).toBe('');
+  const env = { ...isolatedEnv, HANDOFF_KEYS: join(base, 'keys-of-lola') };
+  expect(paste(lola, 'git handoff task list', env)).toMatch(/P0\.1 +done[\s\S]*P0\.2 +done/);
+  expect(paste(lola, 'git handoff verify', env)).toContain('records and documents hold');
+});
+
 test('docs/team.md: all of it, from top to bottom', () => {
   const base = temporaryDirectory();
   const said = paste(base, blocks('docs/team.md', 'sh').join('\n'), isolatedEnv);

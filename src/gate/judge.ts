@@ -12,6 +12,7 @@ import type { Oid } from '../git/objects/store.ts';
 import type { Repository } from '../repository/repository.ts';
 import { evidenceIn } from '../repository/tree-evidence.ts';
 import { accountsFor, waivedAmong } from './accounts.ts';
+import { asAdvice, isAdvisory } from './advisory.ts';
 import { judgeClocks } from './clocks.ts';
 import { codeBy } from './coverage/code.ts';
 import type { Comparer } from './coverage/comparer.ts';
@@ -75,7 +76,7 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
       input,
       input.range.commits.length,
       trust,
-      all.map((found) => withBase(found, input.base)),
+      (isAdvisory(trust) ? all.map(asAdvice) : all).map((found) => withBase(found, input.base)),
     ),
     records: delta.files,
     ...gateFacts(delta.sessions, added, writeback.covers),

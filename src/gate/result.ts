@@ -1,5 +1,6 @@
 import { type Finding, hasErrors } from '../core/error.ts';
 import type { Trust } from '../core/trust/trust.ts';
+import { isAdvisory } from './advisory.ts';
 
 /** What `gate` answers. Finding by finding why not; and for a reviewer, who did what and what ran. */
 export interface GateResult {
@@ -13,6 +14,8 @@ export interface GateResult {
   records: number;
   root: string | null;
   policy_version: number | null;
+  /** Whether that policy only advises: what a writeback lacks is a warning then. */
+  advisory: boolean;
   findings: Finding[];
   /** In the order they began. Only what this change brings, and only what holds. */
   sessions: GateSession[];
@@ -85,6 +88,7 @@ export function answer(
     records: 0,
     root: trust?.repoId ?? null,
     policy_version: trust?.policy.version ?? null,
+    advisory: trust !== null && isAdvisory(trust),
     findings,
     sessions: [],
     thoughts: [],

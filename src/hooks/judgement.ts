@@ -10,6 +10,8 @@ export interface Judgement {
   /** Why, where nothing was judged. */
   reason: string | null;
   findings: Finding[];
+  /** Whether the policy only advises, so that what a writeback lacks refuses nothing. */
+  advisory: boolean;
 }
 
 /** What git tells a hook. */
@@ -20,11 +22,11 @@ export interface HookCall {
 }
 
 export function passed(ref: string | null, reason = 'it is not protected'): Judgement {
-  return { ref, pass: true, reason, findings: [] };
+  return { ref, pass: true, reason, findings: [], advisory: false };
 }
 
 export function refused(ref: string, reason: string): Judgement {
-  return { ref, pass: false, reason, findings: [] };
+  return { ref, pass: false, reason, findings: [], advisory: false };
 }
 
 /** May a commit take the place of another on a protected branch? */
@@ -34,8 +36,8 @@ export async function judge(
   options: Omit<GateOptions, 'replaces'>,
 ): Promise<Judgement> {
   const { gate } = await import('../verbs/writeback/gate.ts');
-  const { pass, findings } = await gate(repository, { ...options, replaces: true });
-  return { ref, pass, reason: null, findings };
+  const { pass, findings, advisory } = await gate(repository, { ...options, replaces: true });
+  return { ref, pass, reason: null, findings, advisory };
 }
 
 export function linesOf(input: string): string[] {

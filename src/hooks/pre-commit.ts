@@ -11,7 +11,7 @@ export async function preCommit(repository: Repository): Promise<Judgement[]> {
   const findings = (await isChanged(repository)) ? await judgeStaged(repository) : [];
   const pass = !hasErrors(findings);
   if (pass) await takePending(repository).catch(notRefused(repository));
-  return [{ ref: null, pass, reason: null, findings }];
+  return [{ ref: null, pass, reason: null, findings, advisory: false }];
 }
 
 /** Where nothing of ours is staged, what HEAD has is not judged again: nobody's code waits for that. */

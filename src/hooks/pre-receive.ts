@@ -38,7 +38,7 @@ export async function preReceive(repository: Repository, { readInput, env }: Hoo
   } catch (error) {
     const over = asHandoffError(error);
     if (!isOverBudget(over)) throw over;
-    judged.push({ ref: null, pass: false, reason: null, findings: [budgetFinding(over)] }); // and nothing more is looked at
+    judged.push({ ref: null, pass: false, reason: null, findings: [budgetFinding(over)], advisory: false }); // and nothing more is looked at
   }
   return judged;
 }

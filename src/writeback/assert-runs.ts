@@ -4,8 +4,15 @@ import { writebackRules } from '../core/trust/policy-defaults.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type EvidenceRule, LACKS, type Run, type RunVerdict } from '../core/writeback/runs.ts';
 
+/** A policy that only advises is told of in the gate, and refuses nothing here. SPEC §10.10 */
 export function askedEvidence({ policy }: Trust): EvidenceRule {
-  return writebackRules(policy.rules.writeback).evidence;
+  const { evidence, advisory } = writebackRules(policy.rules.writeback);
+  return advisory ? 'none' : evidence;
+}
+
+export function refusesFailedRuns({ policy }: Trust): boolean {
+  const { runs, advisory } = writebackRules(policy.rules.writeback);
+  return runs === 'error' && !advisory;
 }
 
 /** Said before a gate says it. SPEC §10.5 */

@@ -11,6 +11,7 @@ export function answerOf(text: string, findings: Finding[] = [findingOf(text)]):
     records: 12,
     root: 'f'.repeat(64),
     policy_version: 4,
+    advisory: false,
     findings,
     sessions: [
       sessionOf('11111111-51cf-4c61-9a39-2b7fd2f9a1de', null, text),

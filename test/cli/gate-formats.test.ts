@@ -380,6 +380,9 @@ describe('gate as text', () => {
     );
     expect(text).toMatch(/\nThoughts\nTASK +IDENTITY +COMMIT +COVERS +TESTS +SUMMARY\nwords .* 2 +1\/2 ok, 1 claimed /);
     expect(formatGate(answerOf('words', []), plain)).toMatch(/^✓ pass: nothing against it in /);
+    const advised = { ...answerOf('words', []), advisory: true };
+    for (const format of [formatGate(advised, plain), formatAnnotations(advised), formatMarkdown(advised)])
+      expect(format).toContain('; the policy only advises (writeback.advisory)');
   });
 
   it('fits 80 columns', () => {

@@ -32,6 +32,7 @@ describe('--json', () => {
     );
     const record = {
       identity: 'donna',
+      session_id: started.session_id,
       delta_id: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       path: expect.stringMatching(/^\.handoff/),
     };
@@ -43,15 +44,30 @@ describe('--json', () => {
     expect(json(place, 'signal', 'send', 'erin', 'hello', 'erin')).toEqual(record);
     const signal = { from: 'donna', to: 'erin', type: null, text: 'hello erin' };
     expect(json(place, 'signal', 'pending', '--as', 'erin')).toMatchObject({ pending_signals: [signal] });
-    expect(json(place, 'heartbeat')).toEqual({ session_id: started.session_id, state: 'active' });
+    expect(json(place, 'heartbeat')).toEqual({
+      session_id: started.session_id,
+      identity: 'donna',
+      state: 'active',
+    });
     const wrapped = json(place, 'wrap', '--message', 'the end');
-    expect(Object.keys(wrapped).sort()).toEqual(['baton', 'commit', 'saved', 'session_id', 'warnings']);
+    expect(Object.keys(wrapped).sort()).toEqual(['baton', 'commit', 'identity', 'saved', 'session_id', 'warnings']);
     expect(Object.keys(wrapped.baton as object).sort()).toEqual(['delta_id', 'path', 'summary']);
     const picked = json(place, 'hd-exec', '--as', 'erin') as Record<string, Record<string, unknown>>;
     expect(Object.keys(picked).sort()).toEqual(
       [
-        ...['session_id', 'predecessor_session_id', 'inherited_from', 'baton', 'pickup_delta_id', 'pending_signals'],
-        ...['instruction', 'warnings', 'commit', 'work', 'waiting', 'saved', 'tasks', 'cd', ...BUNDLE],
+        ...['session_id', 'identity', 'predecessor_session_id', 'inherited_from', 'baton', 'pickup_delta_id'],
+        ...[
+          'pending_signals',
+          'instruction',
+          'warnings',
+          'commit',
+          'work',
+          'waiting',
+          'saved',
+          'tasks',
+          'cd',
+          ...BUNDLE,
+        ],
       ].sort(),
     );
     expect(Object.keys(picked.baton!)).toEqual(
@@ -90,6 +106,8 @@ describe('--json', () => {
     expect(json(place, 'release', String(picked.session_id), '--reason', 'enough')).toEqual({
       session_id: picked.session_id,
       state: 'released',
+      identity: 'bot',
+      released_identity: 'erin',
     });
   });
 });
@@ -295,7 +313,7 @@ describe('text output', () => {
       /^FROM {3}TYPE {6}SENT {14}TEXT\ndonna {2}question {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}which port\?\n$/,
       ...['signal', 'pending', '--as', 'erin'],
     );
-    says(new RegExp(`^✓ session ${id} is active\n$`), 'heartbeat');
+    says(new RegExp(`^✓ donna: session ${id} is active\n$`), 'heartbeat');
     says(
       new RegExp(
         `^donna\n {2}session {3}${id}, active\n {2}baton {5}none\n[^]*Remember\n {2}Records of work since the last thought: 2`,
@@ -304,7 +322,7 @@ describe('text output', () => {
     );
     const batonFile = join(place.dir, '..', 'baton.md');
     writeFileSync(batonFile, 'the end\n');
-    const wrapped = says(new RegExp(`^✓ session ${id} is wrapped, commit [0-9a-f]{12}\n`), 'wrap', batonFile);
+    const wrapped = says(new RegExp(`^✓ session ${id} of donna is wrapped, commit [0-9a-f]{12}\n`), 'wrap', batonFile);
     const [warning, ...more] = wrapped.match(/^warning: .*$/gm)!;
     expect([warning, more]).toEqual([
       'warning: The baton lacks sections that the policy asks for: current work, progress, decisions, blockers, files, next steps',
@@ -413,7 +431,7 @@ describe('text output', () => {
     await place.handoff.start({ as: 'donna' });
     git(place.dir, 'clean', '--quiet', '-fd');
     const { code, stdout, stderr } = at(place, 'note', 'x', '--json');
-    expect([code, Object.keys(JSON.parse(stdout))]).toEqual([0, ['identity', 'delta_id', 'path']]);
+    expect([code, Object.keys(JSON.parse(stdout))]).toEqual([0, ['identity', 'session_id', 'delta_id', 'path']]);
     expect(stderr).toMatch(/^warning: Restored from the journal.*0001-start\.yaml\n$/);
   });
 });

@@ -126,9 +126,10 @@ describe('next, claim, unclaim', () => {
     expect(handoff(place, 'next').stdout).toBe(
       'TASK  PATH  UNBLOCKS  PRIORITY  TITLE\nP0.1  3     2         0         Package setup\nTake one: git handoff claim P0.1\n',
     );
-    handoff(place, 'start', '--as', 'donna');
+    const { session_id } = json(handoff(place, 'start', '--as', 'donna', '--json')) as { session_id: string };
+    const donna = { identity: 'donna', session_id };
     const claimed = handoff(place, 'claim', 'P0.1', '--as', 'donna', '--json');
-    expect(json(claimed)).toEqual({ task_id: 'P0.1', token: 1, branch: 'main', worktree: place.dir });
+    expect(json(claimed)).toEqual({ task_id: 'P0.1', token: 1, branch: 'main', worktree: place.dir, ...donna });
     expect(handoff(place, 'next').stdout).toContain('Nothing new can be begun now.');
     expect(json(handoff(place, 'next', '-n', '1', '--json'))).toEqual({ actions: [], put_down: [] });
     expect(handoff(place, 'task', 'list', '--status', 'in_progress').stdout).toMatch(/^P0\.1 +in_progress +- +donna/m);
@@ -136,7 +137,7 @@ describe('next, claim, unclaim', () => {
     const second = handoff(place, 'claim', 'P0.1', '--as', 'erin');
     expect([second.code, second.stderr]).toEqual([3, expect.stringContaining('donna holds P0.1 since')]);
     const back = handoff(place, 'unclaim', 'P0.1', '--as', 'donna', '--json');
-    expect(json(back)).toEqual({ task_id: 'P0.1', token: 1, branch: null, worktree: null });
+    expect(json(back)).toEqual({ task_id: 'P0.1', token: 1, branch: null, worktree: null, ...donna });
   });
 
   it('claim --worktree prints where to go on', () => {

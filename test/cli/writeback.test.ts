@@ -27,6 +27,7 @@ async function atWork(): Promise<Place & { session: string; sha: string }> {
 }
 
 const RECORD = {
+  session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
   identity: 'donna',
   delta_id: expect.stringMatching(/^sha256:/),
   path: expect.stringMatching(/^\.handoff/),
@@ -39,7 +40,7 @@ describe('--json has the keys of the contract', () => {
     const thought = json('thought', 'P0.1', 'read', 'and', 'written', '--tests', 'a, b', '--blocker', '{"type":"x"}');
     expect(thought).toMatchObject({ ...RECORD, record: { summary: 'read and written', tests_run: ['a', 'b'] } });
     expect(thought.record.blockers).toEqual([{ type: 'x' }]);
-    expect(Object.keys(thought)).toEqual(['identity', 'delta_id', 'path', 'record']);
+    expect(Object.keys(thought)).toEqual(['identity', 'session_id', 'delta_id', 'path', 'record']);
     expect(json('review', 'P0.1', '--verdict', 'approve', '--checked', '1', 'good', '--as', 'donna')).toEqual(RECORD);
     expect(json('escalate', 'P0.1')).toMatchObject({
       task_id: 'P0.1',
@@ -78,7 +79,7 @@ describe('thought --run', () => {
     const words = [process.execPath, '-e', script, '--', '--json', '--help', '-C', '/nowhere', '*'];
     const { code, stdout, stderr } = at(place, 'thought', 'P0.1', 'done', '--run', '--', ...words);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^✓ P0\.1 [\s\S]*run +.*: passed after/);
+    expect(stdout).toMatch(/^✓ \w+: P0\.1 [\s\S]*run +.*: passed after/);
     expect(stderr).toMatch(/out\n/);
     expect(stderr).toMatch(/--json --help -C \/nowhere \*\n/);
     expect(recordsOf(place, place.session).at(-1)!.fields.evidence).toMatchObject([{ command: words, exit_code: 0 }]);
@@ -177,6 +178,6 @@ it('reconcile says in a table what was reverted', async () => {
   expect(at(place, 'reconcile').stdout).toBe('Nothing that is done was reverted on refs/heads/main.\n');
   git(place.dir, 'revert', '--no-edit', place.sha);
   expect(at(place, 'reconcile', '--dry-run').stdout).toMatch(/^TASK +COMMIT +REVERTED BY +NOW\nP0\.1 .* still done\n/);
-  expect(at(place, 'reconcile').stdout).toMatch(/P0\.1 .* todo again\n$/);
+  expect(at(place, 'reconcile').stdout).toMatch(/P0\.1 .* todo again\nWritten by .*\.\n$/);
   expect(at(place, 'log', '--task', 'P0.1').stdout).toMatch(/reinstated: its change up to/);
 });

@@ -42,7 +42,7 @@ test('a claim opens a session that is about the task, and says so', async () => 
     ['task', 'T1'],
   ]);
   const again = await open(place).handoff.claim({ id: 'T1', as: 'donna' });
-  expect([again.started, again.session_id, again.token]).toEqual([undefined, undefined, 1]);
+  expect([again.started, again.session_id, again.token]).toEqual([undefined, session_id, 1]);
 });
 
 test('with --worktree the session is that of the new work tree, and nothing stays behind', async () => {

@@ -31,12 +31,14 @@ async function started(place: Place, as: string): Promise<{ place: Place; sessio
   return { place: opened, session_id };
 }
 
+const donna = (session_id: string) => ({ identity: 'donna', session_id });
+
 describe('claim', () => {
   it('takes the lock, says so, and from then on every record carries its number', async () => {
     const { place, session_id } = await started(fresh(), 'donna');
     await place.handoff.note({ text: 'before' });
     const claimed = await place.handoff.claim({ id: 'P0.1.1' });
-    expect(claimed).toEqual({ task_id: 'P0.1.1', token: 1, branch: 'main', worktree: place.dir });
+    expect(claimed).toEqual({ task_id: 'P0.1.1', token: 1, branch: 'main', worktree: place.dir, ...donna(session_id) });
     await open(place).handoff.note({ text: 'after' });
     const records = recordsOf(place, session_id);
     expect(records.map(({ fields }) => fields.lock)).toEqual([
@@ -162,6 +164,7 @@ describe('a claim ends', () => {
       token: 1,
       branch: null,
       worktree: null,
+      ...donna(session_id),
     });
     await open(place).handoff.note({ text: 'free' });
     expect(recordsOf(place, session_id).map(({ fields }) => [fields.status, fields.lock !== undefined])).toEqual([
@@ -280,6 +283,7 @@ describe('claim --worktree', () => {
     expect(claimed).toEqual({
       ...{ task_id: 'P0.1.1', token: 1, branch: BRANCH, worktree: treeOf(place) },
       cd: `cd ${treeOf(place)}`,
+      ...donna(session_id),
     });
     expect([place.warnings, changes(place)]).toEqual([[], []]);
     expect(recordsOf(place, session_id)).toEqual([]);

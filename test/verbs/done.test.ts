@@ -229,4 +229,14 @@ describe('where the policy asks for evidence', () => {
     await strict.handoff.thought({ id: 'T1', summary: 's', run: command(strict, 1) });
     expect(await error(strict.handoff.task.update({ id: 'T1', status: 'done' }))).toMatchObject({ code: 'run_failed' });
   });
+
+  test('and only advises, nothing is refused for want of it', async () => {
+    const rules = { 'writeback.evidence': 'passed', 'writeback.runs': 'error', 'writeback.advisory': 'true' };
+    const place = await atWork(rules);
+    expect(await place.handoff.done({ id: 'T1', summary: 's' })).toMatchObject({ status: 'done' });
+    const failing = await atWork(rules);
+    await failing.handoff.thought({ id: 'T1', summary: 's', run: command(failing, 1) });
+    await failing.handoff.task.update({ id: 'T1', status: 'done' });
+    expect(failing.warnings.at(-1)).toContain('failed, and T1 is said to be done');
+  });
 });

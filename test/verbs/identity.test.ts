@@ -34,6 +34,7 @@ describe('identity add', () => {
       role: 'agent',
       fingerprint: printOf(privateKey(place, 'frank')),
       path: '.handoff/identities/frank/identity.yaml',
+      signed_by: ['maintainer'],
       commit: git(place.dir, 'rev-parse', 'HEAD'),
       pending: false,
     });

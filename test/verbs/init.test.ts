@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { formatInit } from '../../src/cli/commands/setup/setup-text.ts';
 import { openRepository } from '../../src/index.ts';
 import { emptyPlace, openPlace, type Place, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { git, isolatedEnv, temporaryDirectory } from '../temporary.ts';
@@ -13,6 +14,8 @@ const FILES = [
   '.handoff/policy/0001.yaml',
   '.handoff/project.yaml',
 ];
+
+const plain = Object.assign((_: string, text: string) => text, { columns: null });
 
 const tracked = (dir: string, rev = 'HEAD') =>
   git(dir, 'ls-tree', '-r', '--name-only', rev).split('\n').filter(Boolean).sort();
@@ -39,6 +42,8 @@ describe('init', () => {
       identity: 'maintainer',
       fingerprint: expect.stringMatching(/^SHA256:/),
       policy_version: 1,
+      protected: 'refs/heads/main',
+      advisory: false,
       created: expect.arrayContaining(FILES),
       hooks: [],
       hook_files: [],
@@ -51,6 +56,21 @@ describe('init', () => {
     expect(git(here.dir, 'status', '--porcelain')).toBe('');
     expect(readFileSync(join(here.dir, '.handoff/project.yaml'), 'utf8')).toContain('name: A project\n');
     expect(readFileSync(join(here.dir, '.gitattributes'), 'utf8')).toContain('.handoff/** -text -filter -ident\n');
+    await verifies(here);
+  });
+
+  it('--advisory: a policy that only advises, and how to make it enforce', async () => {
+    const here = place();
+    const result = await here.handoff.init({ advisory: true });
+    expect(result).toMatchObject({ advisory: true, protected: 'refs/heads/main' });
+    expect(formatInit(result, plain)).toMatch(
+      /only warns, for main .*git handoff policy set writeback\.advisory false/,
+    );
+    expect((await here.handoff.policy.show()).policy).toMatchObject({ writeback: { required: true, advisory: true } });
+    await here.handoff.policy.set({ key: 'writeback.advisory', value: 'false' });
+    expect((await here.handoff.policy.show()).policy).toMatchObject({ writeback: { advisory: false } });
+    const other = await place().handoff.init();
+    expect(formatInit(other, plain)).toMatch(/refuses, for main .*git handoff policy set writeback\.advisory true/);
     await verifies(here);
   });
 

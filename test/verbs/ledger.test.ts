@@ -32,7 +32,7 @@ describe('ledger append adds what has arrived', () => {
     expect(result).toEqual({
       ...{ size: 5, appended: 5, origin: `git-handoff/${place.root}` },
       ...{ root: checkpointOf(place).root, commit: git(place.dir, 'rev-parse', 'HEAD') },
-      ...{ pushed: false, pushed_to: null },
+      ...{ identity: 'maintainer', pushed: false, pushed_to: null },
     });
     expect(entriesOf(place)).toEqual(texts(seals));
     expect(git(place.dir, 'rev-parse', 'HEAD^')).toBe(before);
@@ -48,7 +48,7 @@ describe('ledger append adds what has arrived', () => {
     const place = fresh();
     commitSealed(place, 2);
     const first = await append(place);
-    expect(await append(place)).toEqual({ ...first, appended: 0, commit: null });
+    expect(await append(place)).toEqual({ ...first, appended: 0, identity: null, commit: null });
     expect(git(place.dir, 'rev-parse', 'HEAD')).toBe(first.commit);
     writeSession(place, STORY);
     commitHandoff(place);

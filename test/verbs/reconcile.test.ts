@@ -63,6 +63,7 @@ describe('Failure Mode 3: Agent B picks a task with a reverted PR', () => {
     const { handoff } = open(place);
     const { session_id } = await handoff.start({ as: 'erin' });
     expect(await handoff.reconcile()).toEqual({
+      ...{ identity: 'erin', session_id },
       branch: 'refs/heads/main',
       reverted: [{ task_id: 'P0.1', commit_sha: sha, reverted_by: by }],
       reinstated: ['P0.1'],

@@ -291,7 +291,7 @@ describe('records of a session', () => {
       ['0008-wip.yaml', { key: 'Migration.1', state: 'closed' }, null],
       ['0009-signal.yaml', { to: 'erin', type: 'question', text: 'which port?' }, null],
     ]);
-    expect(first).toEqual({ identity: 'donna', delta_id: records[1]!.id, path: records[1]!.path });
+    expect(first).toEqual({ identity: 'donna', session_id, delta_id: records[1]!.id, path: records[1]!.path });
     for (const [at, { fields }] of records.entries()) {
       expect(fields).toMatchObject({ seq: at + 1, prev: records[at - 1]?.id ?? null, session_id, identity: 'donna' });
       expect(fields.clock).toBeGreaterThan((records[at - 1]?.fields.clock as number) ?? 0);
@@ -464,8 +464,9 @@ describe('the end of a session', () => {
     const { session_id } = await place.handoff.start({ as: 'donna' });
     const elsewhere = worktree(place, 'side');
     const options = { as: 'erin', target: session_id.slice(0, 8), reason: 'the machine is gone' };
-    expect(await elsewhere.handoff.release(options)).toEqual({ session_id, state: 'released' });
-    expect(await elsewhere.handoff.release(options)).toEqual({ session_id, state: 'released' });
+    const released = { session_id, state: 'released', identity: 'erin', released_identity: 'donna' };
+    expect(await elsewhere.handoff.release(options)).toEqual(released);
+    expect(await elsewhere.handoff.release(options)).toEqual(released);
     await expect(place.handoff.note({ text: 'x' })).rejects.toMatchObject({
       code: 'session_released',
       message: expect.stringContaining('erin: the machine is gone.'),
@@ -497,7 +498,7 @@ describe('the end of a session', () => {
     await expect(handoff.release({ target: 'ffffffff', reason: 'x' })).rejects.toMatchObject({
       code: 'unknown_session',
     });
-    expect(await handoff.release({ target: session_id, reason: 'x' })).toEqual({ session_id, state: 'wrapped' });
+    expect(await handoff.release({ target: session_id, reason: 'x' })).toMatchObject({ session_id, state: 'wrapped' });
   });
 });
 
@@ -773,6 +774,7 @@ describe('sessions and status', () => {
     const { session_id } = await place.handoff.start({ as: 'donna' });
     expect(await open(place, { host: later(500) }).handoff.heartbeat({ as: 'donna' })).toEqual({
       session_id,
+      identity: 'donna',
       state: 'active',
     });
     expect((await open(place, { host: later(900) }).handoff.sessions()).sessions[0]!.state).toBe('active');

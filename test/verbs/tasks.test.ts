@@ -48,6 +48,7 @@ describe('task add', () => {
     });
     expect(added).toEqual({
       task_id: 'P0.1.1',
+      identity: 'maintainer',
       path: '.handoff/tasks/P0.1.1.yaml',
       version: 1,
       commit: git(place.dir, 'rev-parse', 'HEAD'),

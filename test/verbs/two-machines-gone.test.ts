@@ -135,6 +135,8 @@ describe('a machine that is gone', () => {
     expect(done(right, 'release', session_id.slice(0, 8), '--reason', 'the machine is gone')).toEqual({
       session_id,
       state: 'released',
+      identity: 'erin',
+      released_identity: 'donna',
     });
     expect(records(place, right, mine.session_id).at(-1)!.fields).toMatchObject({
       kind: 'release',

@@ -1,10 +1,10 @@
 import { DIGEST } from '../signing.mjs';
-import { afterTask, task } from '../world/documents.mjs';
+import { afterTask, nextPolicy, task } from '../world/documents.mjs';
 import { baton, says, seal, session, start, thought } from '../world/sessions.mjs';
 import { error, warning } from '../world/verdict.mjs';
-import { GROUND_COMMIT as G, history, NEW, on, records, work } from './making.mjs';
+import { GROUND_COMMIT as G, history, NEW, on, open, records, work } from './making.mjs';
 
-// SPEC §10.5 and §10.7. The code of each is accounted for.
+// SPEC §10.5, §10.7 and §10.10. The code of each is accounted for.
 
 const code = on(G, NEW, { message: 'code' });
 const account = thought([code]);
@@ -79,3 +79,32 @@ const failed = work(G, { account: { own: run } });
 history('a run that failed', ['§10.7'], { base: G, head: failed.head }, [
   warning('run_failed', failed.said.of('thought').path),
 ]);
+
+// A policy that only advises.
+const advising = on(
+  G,
+  nextPolicy(G.files, { rules: [['open_sessions: warning', 'open_sessions: error\n  advisory: true']] }),
+  { message: 'advice' },
+);
+const careless = on(advising, NEW, { message: 'code' });
+const unwrapped = session('the work', [start(), says('in_progress'), says('done')], { clock: 10 });
+history(
+  'a policy that advises: nothing is accounted for',
+  ['§10.10'],
+  { base: advising, head: records(careless, unwrapped) },
+  [
+    ...open(careless, 'src/new.ts').map(asWarning),
+    ...unfounded(unwrapped).map(asWarning),
+    warning('session_open', unwrapped.folder),
+  ],
+);
+history(
+  'a policy that advises, brought along with what it would let in',
+  ['M67', '§10.10'],
+  { base: G, head: careless },
+  open(careless, 'src/new.ts'),
+);
+
+function asWarning(found) {
+  return { ...found, severity: 'warning' };
+}

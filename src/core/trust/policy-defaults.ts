@@ -3,7 +3,7 @@ import type { PolicyDocument } from '../generated/types.ts';
 
 type WritebackRules = PolicyDocument['writeback'];
 
-const WRITEBACK = { runs: 'warning', evidence: 'none' } satisfies Partial<WritebackRules>;
+const WRITEBACK = { runs: 'warning', evidence: 'none', advisory: false } satisfies Partial<WritebackRules>;
 
 /** Keys that a policy may leave out, and what that means; by section. SPEC §5.1 */
 export const POLICY_DEFAULTS: Readonly<Record<string, YamlMap>> = { writeback: WRITEBACK };

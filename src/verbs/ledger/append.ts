@@ -48,6 +48,8 @@ export interface LedgerAppendResult {
   root: string;
   appended: number;
   origin: string;
+  /** Who signed the checkpoint; null where nothing was signed. */
+  identity: string | null;
   commit: string | null;
   /** Whether the remote was given something; false without `push`. */
   pushed: boolean;
@@ -155,7 +157,7 @@ async function appendHere(
   if (seals.length === 0 && ledger === null) throw nothingSealed();
   if (seals.length === 0 && isSigned) {
     if (options.stage !== false) await clearLeftovers(repository, { ...state, ledger });
-    return { ...headOf(before), appended: 0, commit: null };
+    return { ...headOf(before), appended: 0, identity: null, commit: null };
   }
   const { checkpoint, commit } = await commitGrowth(
     repository,
@@ -166,7 +168,7 @@ async function appendHere(
   // without a remote there is nobody to race with
   const isOnShared = state.theirs === null || state.theirs.oid === state.head.oid;
   if (commit !== null) await rememberOwn(repository, homeOf(trust), checkpoint, { commit, isOnShared });
-  return { ...headOf(checkpoint), appended: seals.length, commit };
+  return { ...headOf(checkpoint), appended: seals.length, identity: (await signing).identity, commit };
 }
 
 /** What the protected branch has that is checked out. */

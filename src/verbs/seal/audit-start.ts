@@ -15,8 +15,6 @@ export interface AuditStartOptions extends Omit<RecordOptions, 'allowSecret'> {
 }
 
 export interface AuditStartResult extends RecordResult {
-  session_id: string;
-  identity: string;
   /** Whether this call opened the session. */
   opened: boolean;
   intent: string;
@@ -36,7 +34,7 @@ export async function auditStart(repository: Repository, options: AuditStartOpti
   const fields = { intent, ...(task === undefined ? {} : { task_id: task }) };
   const { identity } = writer.session;
   const written = await writeRecord(writer, { kind: 'audit', fields }, `handoff: ${identity}, audit`, options);
-  return { ...written, session_id: session, identity, opened: known === null, intent, task_id: task ?? null };
+  return { ...written, opened: known === null, intent, task_id: task ?? null };
 }
 
 /** The session to write to: whichever was named, or that of this work tree unless it has ended. */

@@ -3,6 +3,7 @@ import { beat } from '../../journal/append.ts';
 import { assertWritable } from '../../journal/sessions/session-state.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
+import { authorOf } from './record-verbs.ts';
 import type { SessionStateResult } from './release.ts';
 
 /** A sign of life, without a record. A session that was taken over gets none. */
@@ -11,5 +12,5 @@ export async function heartbeat(repository: Repository, options: SessionChoice =
   const live = await requireSession(repository, trust, options);
   assertWritable(live);
   beat(repository, live.session);
-  return { session_id: live.session.session_id, state: 'active' };
+  return { ...authorOf(live.session), state: 'active' };
 }

@@ -59,6 +59,7 @@ export interface PickupOptions extends PublishOptions, HoldOptions {
 
 export interface PickupResult extends Bundle {
   session_id: string;
+  identity: string;
   predecessor_session_id: string | null;
   inherited_from: string | null;
   baton: ReceivedBaton | null;
@@ -178,6 +179,7 @@ async function writePickup(
   const isElsewhere = target.worktree !== repository.worktree;
   return {
     session_id: session.session_id,
+    identity,
     predecessor_session_id: predecessor?.session.session_id ?? null,
     inherited_from: session.inherited_from,
     baton,

@@ -16,9 +16,17 @@ import { requireTrust } from '../../repository/trusted-now.ts';
 /** Flags of every verb that adds a record to a session. They write the file; `--commit` commits, `--stage` stages. */
 export interface RecordOptions extends SessionChoice, PublishOptions, HoldOptions, SecretOptions {}
 
-export interface RecordResult {
-  /** Who signed it. */
+/** As whom a verb wrote. */
+export interface Author {
   identity: string;
+  session_id: string;
+}
+
+export function authorOf({ identity, session_id }: Author): Author {
+  return { identity, session_id };
+}
+
+export interface RecordResult extends Author {
   delta_id: string;
   path: string;
 }
@@ -100,7 +108,7 @@ export async function writeRecord(
 ): Promise<RecordResult> {
   const { delta_id, path } = await append(writer, { ...draft, ...allowedSecret(options) });
   await publishRecords(writer.repository, writer.session, [path], options.commit ? message : null, options);
-  return { identity: writer.session.identity, delta_id, path };
+  return { ...authorOf(writer.session), delta_id, path };
 }
 
 export function allowedSecret({ allowSecret }: SecretOptions): SecretOptions {

@@ -21,6 +21,13 @@ import type { RecordOptions } from './record-verbs.ts';
 export interface SessionStateResult {
   session_id: string;
   state: SessionState;
+  /** As whom this was said. */
+  identity: string;
+}
+
+export interface ReleaseResult extends SessionStateResult {
+  /** Whose session it was. */
+  released_identity: string;
 }
 
 export interface ReleaseOptions extends Omit<RecordOptions, 'session'> {
@@ -32,7 +39,7 @@ export interface ReleaseOptions extends Omit<RecordOptions, 'session'> {
  * Ends a session that its holder does not end. Whoever has a session of its own here records it there; the released
  * session's next write fails and says why.
  */
-export async function release(repository: Repository, options: ReleaseOptions): Promise<SessionStateResult> {
+export async function release(repository: Repository, options: ReleaseOptions): Promise<ReleaseResult> {
   if (options.reason.trim() === '')
     throw new HandoffError('usage', 'A release needs a reason.', { hint: '--reason TEXT' });
   refuseSecrets({ fields: { reason: options.reason } });
@@ -41,13 +48,15 @@ export async function release(repository: Repository, options: ReleaseOptions): 
   const holds = await openHolds(repository, trust, options);
   const target = await findTarget(repository, trust, holds, options.target);
   const { session_id } = target;
-  if (!target.isOpen) return { session_id, state: target.state };
+  const said = { session_id, released_identity: target.identity };
+  if (!target.isOpen) return { ...said, identity: identity ?? BOT, state: target.state }; // nobody writes anything
   const actor = await actingSession(repository, trust, options.as, session_id);
+  const author = identity ?? actor?.identity ?? BOT;
   if (actor) await recordRelease(repository, trust, holds, actor, target, options);
-  const by = { session_id: actor?.session_id ?? NO_SESSION, identity: identity ?? actor?.identity ?? BOT };
+  const by = { session_id: actor?.session_id ?? NO_SESSION, identity: author };
   const holder = holderOf(repository.host.name, by, repository.now().toISOString(), options.reason);
   await takeOver(repository, holds, session_id, await holds.read(`session/${session_id}`), holder);
-  return { session_id, state: (await findTarget(repository, trust, holds, session_id)).state };
+  return { ...said, identity: author, state: (await findTarget(repository, trust, holds, session_id)).state };
 }
 
 /** A session that is to end. */

@@ -30,15 +30,14 @@ import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { newestSeal, type Sealed } from '../../sealing/seal-plan.ts';
 import { assertSealable } from '../../sealing/sealable.ts';
 import { appendSeal } from '../seal/seal.ts';
-import { allowedSecret, openWriter, type RecordOptions } from './record-verbs.ts';
+import { type Author, allowedSecret, authorOf, openWriter, type RecordOptions } from './record-verbs.ts';
 
 export interface WrapOptions extends RecordOptions, BatonInput, SaveOptions {
   /** Seal the session as well. */
   seal?: boolean;
 }
 
-export interface WrapResult {
-  session_id: string;
+export interface WrapResult extends Author {
   baton: { delta_id: string; path: string; summary: string };
   /** What was not committed, as the baton names it; null where all was. */
   saved: Saved | null;
@@ -119,7 +118,7 @@ async function finish(
   warnIfOnNoBranch(repository, commit);
   const { sections } = trust.policy.rules;
   return {
-    session_id: session.session_id,
+    ...authorOf(session),
     baton,
     saved,
     ...sealed,

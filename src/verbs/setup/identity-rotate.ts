@@ -88,6 +88,7 @@ async function askForSignature(path: string, identity: Identity): Promise<Rotate
     role,
     fingerprint,
     path: `${path}.new`,
+    signed_by: [],
     commit: null,
     pending: true,
     retired: [],
@@ -116,7 +117,8 @@ async function rotateRootKey(repository: Repository, trust: Trust, rotation: Roo
     { path, bytes: signed.bytes, replaces: true },
   ];
   const commit = await publish(repository, { files, message, identity: name }, options);
-  return { identity: name, role: 'maintainer', fingerprint: key.fingerprint, path, commit, pending };
+  const { fingerprint } = key;
+  return { identity: name, role: 'maintainer', fingerprint, path, signed_by: [name], commit, pending };
 }
 
 async function requireOwnKey(repository: Repository, trust: Trust, identity: Identity): Promise<void> {

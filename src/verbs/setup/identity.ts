@@ -30,6 +30,8 @@ export interface IdentityResult {
   role: Role;
   fingerprint: string;
   path: string;
+  /** Who signed this version; nobody yet, where it is asked of somebody else. */
+  signed_by: string[];
   commit: string | null;
   /** True while more root principals have to sign. */
   pending: boolean;
@@ -82,7 +84,7 @@ export async function publishIdentity(
   if (replaced) tellReplaced(repository, replaced);
   const gone = replaced && !pending ? [...removed, replaced.shown.path] : removed;
   const commit = await publish(repository, { files, removed: gone, message, identity: signer.identity }, options);
-  return { identity: name, role, fingerprint, path, commit, pending };
+  return { identity: name, role, fingerprint, path, signed_by: [signer.identity], commit, pending };
 }
 
 /** Root principals sign maintainers in, maintainers everybody else. SPEC §5.4 */

@@ -23,6 +23,8 @@ export interface InitOptions extends PublishOptions {
   threshold?: number;
   /** False: no hooks are installed. */
   hooks?: boolean;
+  /** The gate warns, and refuses nothing for want of a writeback. SPEC §10.10 */
+  advisory?: boolean;
 }
 
 export interface InitResult {
@@ -31,6 +33,9 @@ export interface InitResult {
   identity: string;
   fingerprint: string;
   policy_version: number;
+  /** The branch that the gate guards, and whether it only advises. */
+  protected: string;
+  advisory: boolean;
   created: string[];
   /** The hooks that are installed now. */
   hooks: string[];
@@ -55,7 +60,9 @@ export async function init(repository: Repository, options: InitOptions = {}): P
   const maintainer = await obtainKey(repository, name);
   const bot = await obtainKey(repository, 'bot');
   const at = repository.now().toISOString();
-  const policy = await signDocument(genesis(maintainer.named, at, protectedRef(repository)), [maintainer.named]);
+  const branch = protectedRef(repository);
+  const advisory = options.advisory ?? false;
+  const policy = await signDocument(genesis(maintainer.named, at, branch, advisory), [maintainer.named]);
   const root = recordId(policy.document.signedBytes, nodeSuite).slice('sha256:'.length);
   const documents: [string, IdentityDocument | ProjectDocument][] = [
     [identityPath(name), identityFields(root, name, 'maintainer', [maintainer.named.signer.publicKey], at)],
@@ -94,6 +101,8 @@ export async function init(repository: Repository, options: InitOptions = {}): P
     identity: name,
     fingerprint: maintainer.named.signer.publicKey.fingerprint,
     policy_version: 1,
+    protected: branch,
+    advisory,
     created: all.map(({ path }) => path),
     hooks: installed,
     hook_files: hookFiles.map((path) => fromTop(topLevel, path)),
@@ -169,7 +178,7 @@ async function obtainKey(repository: Repository, identity: string): Promise<Obta
   };
 }
 
-function genesis({ identity, signer }: NamedSigner, at: string, branch: string): PolicyDocument {
+function genesis({ identity, signer }: NamedSigner, at: string, branch: string, advisory: boolean): PolicyDocument {
   return {
     handoff: 1,
     kind: 'policy',
@@ -179,7 +188,7 @@ function genesis({ identity, signer }: NamedSigner, at: string, branch: string):
     nonce: randomBytes(16).toString('hex'),
     root: { threshold: 1, keys: [`${identity} ${keyLine(signer.publicKey)}`] },
     protected: [branch],
-    writeback: { required: true, review: false, open_sessions: 'warning' },
+    writeback: { required: true, review: false, open_sessions: 'warning', ...(advisory && { advisory }) },
     exempt: [],
     stale_after: 600,
     limits: { record_bytes: 262144, records_per_push: 10000 },

@@ -19,7 +19,7 @@ import { type Claiming, enterTask } from '../../tasks/enter-task.ts';
 import { alternatives, otherHolder } from '../../tasks/rivals.ts';
 import { readWanted, type Wanted } from '../../tasks/wanted-task.ts';
 import { moveSession, type NewWorktree, planWorktree } from '../../tasks/worktree.ts';
-import type { RecordOptions } from '../session/record-verbs.ts';
+import { type Author, authorOf, type RecordOptions } from '../session/record-verbs.ts';
 
 export interface ClaimOptions extends RecordOptions {
   id: string;
@@ -30,7 +30,7 @@ export interface ClaimOptions extends RecordOptions {
   reason?: string;
 }
 
-export interface ClaimResult {
+export interface ClaimResult extends Author {
   task_id: string;
   /** The number of the lock: records carry it. */
   token: number;
@@ -38,9 +38,7 @@ export interface ClaimResult {
   worktree: string | null;
   /** The command that goes to the work tree, where that is another one. */
   cd?: string;
-  /** Of the session that was opened for it. */
-  session_id?: string;
-  identity?: string;
+  /** The session was opened for it. */
   started?: true;
 }
 
@@ -73,7 +71,8 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
     await settle(repository, writer.session, id, { paths, place }, options);
     const { token, branch = readBranch(repository), worktree = topLevel } = entered.claim;
     const cd = worktree === topLevel ? {} : { cd: `cd ${quoteWord(worktree)}` };
-    return { task_id: id, token, branch, worktree, ...cd, ...(begun ? toStarted(writer.session) : {}) };
+    const author = begun ? toStarted(writer.session) : authorOf(writer.session);
+    return { task_id: id, token, branch, worktree, ...cd, ...author };
   } catch (error) {
     if (!begun) throw error;
     writeTrailers(repository, writer.session, null);

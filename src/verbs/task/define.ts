@@ -41,6 +41,8 @@ export interface TaskDefineOptions extends TaskFields, PublishOptions, Actor, Se
 
 export interface TaskDefineResult {
   task_id: string;
+  /** The maintainer who signed it. */
+  identity: string;
   path: string;
   version: number;
   commit: string | null;
@@ -120,7 +122,7 @@ async function define(
   const path = taskPath(id);
   const file = { path, bytes, replaces: fields.version > 1 };
   const commit = await publish(repository, { files: [file], message, identity: signer.identity }, options);
-  return { task_id: id, path, version: fields.version, commit };
+  return { task_id: id, identity: signer.identity, path, version: fields.version, commit };
 }
 
 /** One that was there before is nobody's fault who changes a task now, perhaps to mend it. */

@@ -14,6 +14,7 @@ import { judgeTold, readThoughts, toldBy, treesWithCodeOf } from '../../reposito
 import { askedEvidence, assertRuns } from '../../writeback/assert-runs.ts';
 import type { CommandToRun } from '../../writeback/run-command.ts';
 import type { PlannedThought } from '../../writeback/thought-record.ts';
+import { type Author, authorOf } from '../session/record-verbs.ts';
 import {
   assertSummary,
   asWritebackFailure,
@@ -26,7 +27,7 @@ import {
 } from '../writeback/thought.ts';
 import { isReachable, openTask, type Updating, writeStatus } from './update.ts';
 
-export interface DoneResult {
+export interface DoneResult extends Author {
   task_id: string;
   status: 'done';
   thought: { delta_id: string; path: string };
@@ -50,7 +51,14 @@ export async function done(repository: Repository, options: ThoughtOptions): Pro
   // whoever says the same again is told the same again
   const isSaid = finishing.earlier !== null && state?.status === 'done';
   const change = isSaid ? state : await writeStatus(task, 'done', { ...recordOptions, id });
-  return { task_id: id, status: 'done', thought: { delta_id, path }, delta_id: change.delta_id, record };
+  return {
+    ...authorOf(task.writer.session),
+    task_id: id,
+    status: 'done',
+    thought: { delta_id, path },
+    delta_id: change.delta_id,
+    record,
+  };
 }
 
 function failing(id: string): (error: unknown) => never {

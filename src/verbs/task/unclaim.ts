@@ -14,6 +14,7 @@ import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import type { Claiming } from '../../tasks/enter-task.ts';
 import { readWanted } from '../../tasks/wanted-task.ts';
+import { authorOf } from '../session/record-verbs.ts';
 import type { ClaimOptions, ClaimResult } from './claim.ts';
 
 /** Gives a task back: others may claim it. Its branch and its work tree stay. */
@@ -30,7 +31,7 @@ export async function unclaim(
     if (!claimed) throw notYours(task_id, held);
     dropClaim(dirsOf(repository), session.session_id, task_id);
     repository.warn(`${task_id} was no longer yours.`);
-    return { task_id, token: claimed.token, branch: null, worktree: null };
+    return { task_id, token: claimed.token, branch: null, worktree: null, ...authorOf(session) };
   }
   const token = claimed?.token ?? tokenOf(held, session);
   if (board.statusOf(task_id) === 'in_progress') {
@@ -40,7 +41,7 @@ export async function unclaim(
   }
   await releaseClaim(repository, holds, session, { task: task_id });
   writeTrailers(repository, session, null);
-  return { task_id, token, branch: null, worktree: null };
+  return { task_id, token, branch: null, worktree: null, ...authorOf(session) };
 }
 
 async function prepare(repository: Repository, options: ClaimOptions): Promise<Claiming> {

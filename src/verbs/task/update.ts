@@ -14,8 +14,8 @@ import { requireTask } from '../../repository/task-definitions.ts';
 import { judgeTold, readThoughts, toldBy } from '../../repository/told-thoughts.ts';
 import { type Board, readBoard } from '../../tasks/board.ts';
 import { alternatives, otherHolder } from '../../tasks/rivals.ts';
-import { askedEvidence, assertRuns } from '../../writeback/assert-runs.ts';
-import { openWriter, type RecordOptions, writeRecord } from '../session/record-verbs.ts';
+import { askedEvidence, assertRuns, refusesFailedRuns } from '../../writeback/assert-runs.ts';
+import { openWriter, type RecordOptions, type RecordResult, writeRecord } from '../session/record-verbs.ts';
 
 export interface TaskUpdateOptions extends RecordOptions {
   id: string;
@@ -24,12 +24,10 @@ export interface TaskUpdateOptions extends RecordOptions {
   notes?: string;
 }
 
-export interface TaskUpdateResult {
+export interface TaskUpdateResult extends RecordResult {
   task_id: string;
   status: TaskStatus;
   progress: number | null;
-  delta_id: string;
-  path: string;
 }
 
 /** A change of a task's state. SPEC §9.1: nothing is done without a thought record. */
@@ -79,8 +77,8 @@ export async function writeStatus(
   const fields = { task_id: id, status, ...(progress === null ? {} : { progress }), ...(notes ? { notes } : {}) };
   const message = `handoff: ${writer.session.identity}, ${id} is ${status}`;
   await tidyKnown(writer.repository, writer.trust, board.known);
-  const { delta_id, path } = await writeRecord(writer, { kind: 'task', fields }, message, options);
-  return { task_id: id, status, progress, delta_id, path };
+  const written = await writeRecord(writer, { kind: 'task', fields }, message, options);
+  return { task_id: id, status, progress, ...written };
 }
 
 function assertUpdate({ id, status, progress, notes }: TaskUpdateOptions): void {
@@ -103,7 +101,7 @@ async function assertEvidence({ writer, board, trail }: Updating, id: string): P
   const { repository, trust } = writer;
   const told = await toldBy(repository, trail, await readThoughts(board.known.evidence, [trail]));
   const verdict = await judgeTold(repository, told, askedEvidence(trust));
-  if (trust.policy.rules.writeback.runs === 'error' || verdict.lack) assertRuns(id, verdict);
+  if (refusesFailedRuns(trust) || verdict.lack) assertRuns(id, verdict);
   else if (verdict.failed) repository.warn(`${verdict.failed.line} failed, and ${id} is said to be done all the same.`);
 }
 

@@ -31,14 +31,14 @@ import { readKnownTasks } from '../../repository/task-definitions.ts';
 import { protectedTip } from '../../repository/tracking.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { type DoneChange, findReverts } from '../../writeback/reverts.ts';
-import { openWriter, type RecordOptions } from '../session/record-verbs.ts';
+import { type Author, authorOf, openWriter, type RecordOptions } from '../session/record-verbs.ts';
 
 export interface ReconcileOptions extends RecordOptions {
   /** Only say what was reverted. */
   dryRun?: boolean;
 }
 
-export interface ReconcileResult {
+export interface ReconcileResult extends Partial<Author> {
   /** Where it was looked for; null when there is no commit yet. */
   branch: string | null;
   reverted: { task_id: string; commit_sha: string; reverted_by: string }[];
@@ -56,8 +56,9 @@ export async function reconcile(repository: Repository, options: ReconcileOption
   const reinstated = reverts.map(({ task_id }) => task_id);
   const isWriting = !options.dryRun && reverts.length > 0;
   if (isWriting) await tidyKnown(repository, trust, known);
-  if (isWriting) await reinstate(repository, options, reverts, tip!.ref);
+  const author = isWriting ? await reinstate(repository, options, reverts, tip!.ref) : {};
   return {
+    ...author,
     branch: tip?.ref ?? null,
     reverted: reverts.map(({ task_id, commit_sha, by }) => ({ task_id, commit_sha, reverted_by: by[0]! })),
     reinstated: options.dryRun ? [] : reinstated,
@@ -75,7 +76,7 @@ async function reinstate(
   options: ReconcileOptions,
   reverts: readonly Revert[],
   ref: string,
-): Promise<void> {
+): Promise<Author> {
   enterWorkTree(repository);
   const writer = await openWriter(repository, options, null);
   const paths: string[] = [];
@@ -86,6 +87,7 @@ async function reinstate(
   }
   const message = options.commit ? `handoff: ${writer.session.identity} reinstates what was reverted` : null;
   await publishRecords(repository, writer.session, paths, message, options);
+  return authorOf(writer.session);
 }
 
 const MOST_NAMED = 8;

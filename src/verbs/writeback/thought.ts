@@ -17,7 +17,7 @@ import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import type { CommandToRun } from '../../writeback/run-command.ts';
 import { gatherEvidence } from '../../writeback/run-evidence.ts';
 import { type KeptThought, type PlannedThought, planThought, readThought } from '../../writeback/thought-record.ts';
-import { allowedSecret, openWriter, type RecordOptions, type RecordResult } from '../session/record-verbs.ts';
+import { allowedSecret, authorOf, openWriter, type RecordOptions, type RecordResult } from '../session/record-verbs.ts';
 
 /** `commit` is the commit that it is about; the record itself waits for the next commit. */
 export interface ThoughtOptions extends Omit<RecordOptions, 'commit'> {
@@ -81,7 +81,7 @@ export async function writeThought(
   tryRememberClock(repository, planned.clock);
   const { delta_id, path, fields: record } = await append(writer, draft);
   await publishRecords(repository, writer.session, [path], null, recordOptions);
-  return { identity: writer.session.identity, delta_id, path, record };
+  return { ...authorOf(writer.session), delta_id, path, record };
 }
 
 export function givenFields(options: ThoughtOptions): ThoughtFields {

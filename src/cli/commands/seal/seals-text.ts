@@ -103,8 +103,9 @@ export function formatCheck(result: CheckProofResult, paint: Paint): string {
 }
 
 export function formatAppend(result: LedgerAppendResult, paint: Paint): string {
-  const { size, root, appended, commit, pushed, pushed_to } = result;
-  const did = appended === 0 && commit === null ? 'nothing new' : `${appended} appended, ${committed(commit)}`;
+  const { size, root, appended, identity, commit, pushed, pushed_to } = result;
+  const by = identity === null ? '' : `, signed by ${identity}`;
+  const did = appended === 0 && commit === null ? 'nothing new' : `${appended} appended, ${committed(commit)}${by}`;
   return lines(
     `${paint('green', '✓')} the ledger has ${count(size, 'seal')}: ${did}`,
     fields([['root', root], ...pushedRows(pushed, pushed_to)], paint, '  '),

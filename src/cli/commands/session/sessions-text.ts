@@ -10,7 +10,7 @@ import { missingSection } from '../../../custody/section-warning.ts';
 import type { DecisionListing } from '../../../verbs/reading/decisions.ts';
 import type { PickupResult } from '../../../verbs/session/pickup.ts';
 import type { RecordResult } from '../../../verbs/session/record-verbs.ts';
-import type { SessionStateResult } from '../../../verbs/session/release.ts';
+import type { ReleaseResult, SessionStateResult } from '../../../verbs/session/release.ts';
 import type { RestoreResult } from '../../../verbs/session/restore.ts';
 import type { SessionEntry } from '../../../verbs/session/sessions.ts';
 import type { PendingResult } from '../../../verbs/session/signal-pending.ts';
@@ -25,8 +25,14 @@ export function formatRecord({ identity, delta_id, path }: RecordResult, paint: 
   return lines(`${paint('green', '✓')} ${identity}: ${shortId(delta_id)}  ${paint('dim', path)}`);
 }
 
-export function formatState({ session_id, state }: SessionStateResult, paint: Paint): string {
-  return lines(`${paint('green', '✓')} session ${session_id.slice(0, 8)} is ${paintState(state, paint)}`);
+export function formatState({ session_id, state, identity }: SessionStateResult, paint: Paint): string {
+  return lines(`${paint('green', '✓')} ${identity}: session ${session_id.slice(0, 8)} is ${paintState(state, paint)}`);
+}
+
+export function formatRelease(result: ReleaseResult, paint: Paint): string {
+  const { session_id, state, identity, released_identity } = result;
+  const whose = `session ${session_id.slice(0, 8)} of ${released_identity}`;
+  return lines(`${paint('green', '✓')} ${identity}: ${whose} is ${paintState(state, paint)}`);
 }
 
 export function formatStart(result: StartResult, paint: Paint): string {
@@ -115,13 +121,13 @@ function fenced(baton: NonNullable<PickupResult['baton']>): string[] {
 }
 
 export function formatWrap(
-  { session_id, baton, saved, seal, commit, warnings: found }: WrapResult,
+  { session_id, identity, baton, saved, seal, commit, warnings: found }: WrapResult,
   paint: Paint,
 ): string {
   const sealed: [string, string][] = seal ? [['root', `${seal.root} over ${count(seal.tree_size, 'record')}`]] : [];
   const uncommitted = saved ? [['not committed', formatSaved(saved, session_id)] as [string, string]] : [];
   return lines(
-    `${paint('green', '✓')} session ${session_id.slice(0, 8)} is wrapped, ${committed(commit)}`,
+    `${paint('green', '✓')} session ${session_id.slice(0, 8)} of ${identity} is wrapped, ${committed(commit)}`,
     fields(
       [['baton', shortId(baton.delta_id)], ['path', baton.path], ['summary', baton.summary], ...uncommitted, ...sealed],
       paint,

@@ -1,7 +1,7 @@
 import type { WaitingBaton } from '../../../custody/baton/waiting-batons.ts';
 import type { SessionChoice } from '../../../custody/chosen-session.ts';
 import type { PickupOptions, PickupResult } from '../../../verbs/session/pickup.ts';
-import type { ReleaseOptions, SessionStateResult } from '../../../verbs/session/release.ts';
+import type { ReleaseOptions, ReleaseResult, SessionStateResult } from '../../../verbs/session/release.ts';
 import type { RestoreOptions, RestoreResult } from '../../../verbs/session/restore.ts';
 import type { SessionEntry } from '../../../verbs/session/sessions.ts';
 import type { StartOptions, StartResult } from '../../../verbs/session/start.ts';
@@ -166,7 +166,7 @@ export const heartbeat = defineVerb<SessionChoice, SessionStateResult>({
   text: async (result, paint) => (await text()).formatState(result, paint),
 });
 
-export const release = defineVerb<Omit<ReleaseOptions, 'target'> & { session: string }, SessionStateResult>({
+export const release = defineVerb<Omit<ReleaseOptions, 'target'> & { session: string }, ReleaseResult>({
   name: 'release',
   summary: 'end a session that hangs',
   purpose:
@@ -180,5 +180,5 @@ export const release = defineVerb<Omit<ReleaseOptions, 'target'> & { session: st
       ...options,
       target: session,
     }),
-  text: async (result, paint) => (await text()).formatState(result, paint),
+  text: async (result, paint) => (await text()).formatRelease(result, paint),
 });

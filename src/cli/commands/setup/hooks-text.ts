@@ -5,7 +5,7 @@ import type { HookName } from '../../../repository/git-hooks/section.ts';
 import type { HooksResult, HooksStatus } from '../../../verbs/setup/hooks.ts';
 import type { Paint } from '../../terminal.ts';
 import { count, fields, lines } from '../../text/layout.ts';
-import { placeOf } from '../writeback/gate-formats/facts.ts';
+import { ADVICE, placeOf } from '../writeback/gate-formats/facts.ts';
 
 /** What is missing where nothing is installed needs no list. */
 export function formatHooksStatus(status: HooksStatus, paint: Paint): string {
@@ -69,10 +69,12 @@ const AFTERWARDS = [
   'git-handoff: the branch stays where it was. If git changed files before it asked, git stash puts them aside.',
 ];
 
-function formatJudgement(hook: HookName, { ref, pass, reason, findings }: Judgement, paint: Paint): string[] {
+function formatJudgement(hook: HookName, judgement: Judgement, paint: Paint): string[] {
+  const { ref, pass, reason, findings, advisory } = judgement;
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const why = reason ?? count(errors, 'problem');
-  const verdict = pass ? paint('green', 'accepted') : `${paint('red', 'refused')}: ${why}`;
+  const accepted = paint('green', 'accepted') + (advisory && findings.length > 0 ? `: ${ADVICE}` : '');
+  const verdict = pass ? accepted : `${paint('red', 'refused')}: ${why}`;
   const whole = hook === 'pre-receive' ? 'this push' : 'what is staged';
   return [...findings.map(formatFinding), `git-handoff: ${ref ?? whole}: ${verdict}`];
 }

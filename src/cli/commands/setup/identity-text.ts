@@ -80,8 +80,9 @@ export function formatResigned({ resigned, distrusted, commit }: IdentityResignR
   );
 }
 
-function formatSigned({ fingerprint, path, commit, pending }: IdentityResult, done: string, paint: Paint): string {
-  const place = `  ${fingerprint}\n  ${path} (${committed(commit)})`;
+function formatSigned(result: IdentityResult, done: string, paint: Paint): string {
+  const { fingerprint, path, signed_by, commit, pending } = result;
+  const place = `  ${fingerprint}\n  ${path} (signed by ${signed_by.join(', ')}; ${committed(commit)})`;
   if (!pending) return lines(`${paint('green', '✓')} ${done}`, place);
   return lines(
     `${paint('yellow', '!')} ${done}, once enough root principals have signed`,

@@ -12,10 +12,15 @@ export const init = defineVerb<InitOptions, InitResult>({
     { flags: '--name <project>', about: "the project's name (default: the directory's)" },
     { flags: '--threshold <n>', about: 'root keys that must sign a policy (1 to begin with)', atLeast: 1 },
     { flags: '--no-hooks', about: 'install no hooks' },
+    { flags: '--advisory', about: 'the gate warns of work that no record accounts for, and refuses nothing for that' },
     ...PUBLISH_FLAGS,
   ],
   examples: [
     { run: 'git handoff init --as ada', does: 'set up, with ada as the first maintainer' },
+    {
+      run: 'git handoff init --advisory',
+      does: 'try it out: git handoff policy set writeback.advisory false enforces',
+    },
     { run: 'git handoff init --no-commit', does: 'look at the files before committing them' },
   ],
   run: async (context, options) =>

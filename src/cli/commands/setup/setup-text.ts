@@ -28,8 +28,20 @@ export function formatInit(result: InitResult, paint: Paint): string {
 }
 
 /** All that is there now and was not before. */
-function turnedOn({ hook_files, key_files }: InitResult): string[][] {
+function turnedOn({ hook_files, key_files, advisory, protected: ref }: InitResult): string[][] {
+  const branch = ref.replace('refs/heads/', '');
   return [
+    advisory
+      ? [
+          `a gate that only warns, for ${branch}`,
+          `${ROOT}/policy`,
+          'git handoff policy set writeback.advisory false: it refuses',
+        ]
+      : [
+          `a gate that refuses, for ${branch}`,
+          `${ROOT}/policy`,
+          'git handoff policy set writeback.advisory true: it only warns',
+        ],
     ...listed('hooks', hook_files, 'git handoff hooks uninstall'),
     ['the root that this clone trusts', '.git/config', 'git config --unset handoff.root'],
     ...listed('private keys', key_files, 'delete them, once nobody needs them'),

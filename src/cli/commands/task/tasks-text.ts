@@ -103,28 +103,31 @@ export function formatGraph({ format, nodes, edges }: TaskGraphResult, paint: Pa
   );
 }
 
-export function formatDefined({ task_id, path, version, commit }: TaskDefineResult, paint: Paint): string {
-  const what = version === 1 ? '' : `, version ${version}`;
+export function formatDefined(result: TaskDefineResult, paint: Paint): string {
+  const { task_id, identity, path, version, commit } = result;
+  const what = `${version === 1 ? '' : `, version ${version}`}, signed by ${identity}`;
   return lines(`${paint('green', '✓')} ${paint('bold', task_id)}${what}  ${paint('dim', path)}, ${committed(commit)}`);
 }
 
-export function formatUpdate({ task_id, status, progress, delta_id }: TaskUpdateResult, paint: Paint): string {
+export function formatUpdate(result: TaskUpdateResult, paint: Paint): string {
+  const { task_id, status, progress, delta_id, identity } = result;
   const how = progress === null ? '' : `, ${progress}%`;
   return lines(
-    `${paint('green', '✓')} ${paint('bold', task_id)} is ${paintStatus(status, status, paint)}${how}  ${paint('dim', shortId(delta_id))}`,
+    `${paint('green', '✓')} ${identity}: ${paint('bold', task_id)} is ${paintStatus(status, status, paint)}${how}  ${paint('dim', shortId(delta_id))}`,
   );
 }
 
 export function formatClaim(result: ClaimResult, paint: Paint): string {
-  const { task_id, token, branch, worktree, cd, session_id, identity } = result;
-  if (worktree === null) return lines(`${paint('green', '✓')} ${paint('bold', task_id)} is given back`);
+  const { task_id, token, branch, worktree, cd, session_id, identity, started } = result;
+  const head = `${paint('green', '✓')} ${identity}: ${paint('bold', task_id)}`;
+  if (worktree === null) return lines(`${head} is given back`);
   return lines(
-    `${paint('green', '✓')} ${paint('bold', task_id)} is yours, under number ${token} of its lock`,
+    `${head} is yours, under number ${token} of its lock`,
     fields(
       [
         ['branch', branch ?? 'detached'],
         ['work tree', worktree],
-        ...(session_id ? [['session', `${session_id.slice(0, 8)}, opened for ${identity}`] as [string, string]] : []),
+        ['session', started ? `${session_id.slice(0, 8)}, opened for ${identity}` : session_id.slice(0, 8)],
       ],
       paint,
       '  ',

@@ -10,9 +10,9 @@ import { count, fields, headedTable, lines, shortId } from '../../text/layout.ts
 import { claimedOnly } from './gate-formats/facts.ts';
 
 /** What ran is told from what is claimed. */
-export function formatThought({ delta_id, path, record }: ThoughtResult, paint: Paint): string {
+export function formatThought({ identity, delta_id, path, record }: ThoughtResult, paint: Paint): string {
   return lines(
-    `${paint('green', '✓')} ${paint('bold', record.task_id)} ${shortId(delta_id)}  ${paint('dim', path)}`,
+    `${paint('green', '✓')} ${identity}: ${paint('bold', record.task_id)} ${shortId(delta_id)}  ${paint('dim', path)}`,
     fields(rowsOf(record, paint), paint, '  '),
   );
 }
@@ -67,14 +67,15 @@ export function formatEscalation(result: EscalateResult, paint: Paint): string {
   );
 }
 
-export function formatWaiver({ delta_id, path, commit_sha }: WaiverResult, paint: Paint): string {
+export function formatWaiver({ identity, delta_id, path, commit_sha }: WaiverResult, paint: Paint): string {
   return lines(
-    `${paint('green', '✓')} ${shortId(delta_id)}  ${paint('dim', path)}`,
+    `${paint('green', '✓')} ${identity}: ${shortId(delta_id)}  ${paint('dim', path)}`,
     fields([['waived', commit_sha]], paint, '  '),
   );
 }
 
-export function formatReconciliation({ branch, reverted, reinstated }: ReconcileResult, paint: Paint): string {
+export function formatReconciliation(result: ReconcileResult, paint: Paint): string {
+  const { branch, reverted, reinstated, identity } = result;
   if (reverted.length === 0) return `Nothing that is done was reverted on ${branch ?? 'any branch'}.\n`;
   const rows = reverted.map(({ task_id, commit_sha, reverted_by }) => [
     task_id,
@@ -84,6 +85,6 @@ export function formatReconciliation({ branch, reverted, reinstated }: Reconcile
   ]);
   return lines(
     headedTable(['TASK', 'COMMIT', 'REVERTED BY', 'NOW'], rows, paint),
-    reinstated.length > 0 ? [] : ['git handoff reconcile makes them todo again.'],
+    reinstated.length > 0 ? [`Written by ${identity}.`] : ['git handoff reconcile makes them todo again.'],
   );
 }

@@ -11,8 +11,12 @@ export function verdict({ pass }: GateResult): 'pass' | 'refused' {
 
 /** `refused: 2 problems and 1 warning in 3 commits and 12 records`. Nothing in it was written by others. */
 export function verdictLine(result: GateResult): string {
-  return `${verdict(result)}: ${problemsAndWarnings(result) || 'nothing against it'} in ${size(result)}`;
+  const advice = result.advisory ? `; ${ADVICE}` : '';
+  return `${verdict(result)}: ${problemsAndWarnings(result) || 'nothing against it'} in ${size(result)}${advice}`;
 }
+
+/** Why what a writeback lacks is no problem. */
+export const ADVICE = 'the policy only advises (writeback.advisory)';
 
 /** Empty when there are none. */
 export function problemsAndWarnings(result: GateResult): string {

@@ -3,6 +3,7 @@ import { listSome } from '../../../../core/text/list-some.ts';
 import type { GateResult, GateReview, GateSession, GateThought, GateWaiver } from '../../../../gate/result.ts';
 import { count, lines } from '../../../text/layout.ts';
 import {
+  ADVICE,
   bySeverity,
   claimedOnly,
   duration,
@@ -49,11 +50,11 @@ function heading(result: GateResult): string {
 }
 
 function facts(result: GateResult): string {
-  const { base, head, policy_version, root } = result;
+  const { base, head, policy_version, root, advisory } = result;
   const range = `${quoted(head.slice(0, 12))} onto ${base === null ? 'nothing' : quoted(base.slice(0, 12))}`;
   const judged = policy_version === null ? 'no policy' : `policy ${policy_version}`;
   const trusted = root === null ? '' : ` of root ${quoted(root.slice(0, 12))}`;
-  return `${size(result)}, ${range}, judged by ${judged}${trusted}.`;
+  return `${size(result)}, ${range}, judged by ${judged}${trusted}${advisory ? `; ${ADVICE}` : ''}.`;
 }
 
 function findingsSection(result: GateResult, room: number): string {

@@ -17,7 +17,8 @@ export function formatSarif(result: GateResult, version: string): string {
   const codes = [...new Set(result.findings.map(({ code }) => code))].sort();
   const driver = { name: 'git-handoff', version, rules: codes.map(rule) };
   const results = result.findings.map((finding) => toResult(finding, codes.indexOf(finding.code)));
-  const properties = { pass: result.pass, base: result.base, head: result.head };
+  const { pass, base, head, advisory } = result;
+  const properties = { pass, base, head, advisory };
   const run = { tool: { driver }, columnKind: 'unicodeCodePoints', results, properties };
   return toJson({ $schema: SCHEMA, version: '2.1.0', runs: [run] });
 }
