@@ -44,6 +44,9 @@ try {
     21,
   );
 
+  const [claimed, finished, wrapped, nothing] = inTurns([...dayOf(await generate(base, 12)), none], 21);
+  row('claim, done and wrap, together / node -e 0', (claimed + finished + wrapped) / nothing, 7);
+
   row('root of 100,000 leaves / hashing the same nodes', rootOverFloor(), 1.3);
 
   const medium = await generate(base, 10_000);
@@ -145,6 +148,39 @@ function pickups(place) {
     env,
     before: () => session(place, 'wrap', '--as', 'ada', '--message', 'bench'),
   };
+}
+
+/** A task that is claimed, a commit for it, and the end of the session: what an agent types in a day. */
+function dayOf(place) {
+  const { dir, env } = place;
+  let day = 1;
+  const verb = (words, before) => ({
+    command: process.execPath,
+    env,
+    before,
+    get args() {
+      return [cli, '-C', dir, ...words()];
+    },
+  });
+  return [
+    verb(
+      () => ['claim', `T${day}`, '--as', 'ada'],
+      () => session(place, 'task', 'add', `T${day}`, '--title', 'a task'),
+    ),
+    verb(
+      () => ['done', `T${day}`, 'It is done.'],
+      () => commitCode(place, day),
+    ),
+    verb(
+      () => ['wrap', '--message', '# Current work\n\nIt is done.'],
+      () => day++,
+    ),
+  ];
+}
+
+function commitCode({ dir, env }, day) {
+  const script = `echo ${day} > code && git add code && git commit --quiet --message code`;
+  spawnSync('sh', ['-c', script], { cwd: dir, env });
 }
 
 /** The id of a record that is not among the newest. */

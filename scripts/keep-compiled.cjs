@@ -53,6 +53,19 @@ const STEPS = [
   ['task', 'update', 'P0.1', '--status', 'done'],
   ['status'],
   ['wrap', '--message', 'done'],
+  ['task', 'add', 'P0.2', '--title', 'another task'],
+  ['claim', 'P0.2', '--as', 'ada'],
+  commitCode,
+  ['done', 'P0.2', 'It is done as well.'],
+  () => writeFileSync(join(repository, 'code'), 'not committed\n'),
+  ['wrap', '--message', '# Current work\n\nSomething is not committed.'],
+  () => git('checkout', '--quiet', '--', 'code'),
+  ['batons'],
+  ['pickup', '--as', 'ada'],
+  ['restore'],
+  () => git('checkout', '--quiet', '--', 'code'),
+  ['wrap', '--message', 'done'],
+  ['decisions'],
   ['gate', '--base', 'main', '--head', 'HEAD'],
   () => git('switch', '--quiet', 'main'),
   () => git('merge', '--quiet', '--no-ff', '--no-edit', 'branch'),
@@ -95,8 +108,10 @@ function git(...args) {
   execFileSync('git', ['-C', repository, ...settings.flatMap((setting) => ['-c', setting]), ...args]);
 }
 
+let commits = 0;
+
 function commitCode() {
-  writeFileSync(join(repository, 'code'), 'some code\n');
+  writeFileSync(join(repository, 'code'), `some code, ${++commits}\n`);
   git('add', 'code');
   git('commit', '--quiet', '--message', 'code');
 }
