@@ -95,10 +95,33 @@ export const VERBS = {
   },
   pickup: {
     args: ['pickup', '--as', 'rick'],
-    prepare: async (place) => [start(place), await wrap(place)],
+    prepare: async (place) => claimed(place),
     next: async (place) => {
       const { session } = await call(place, (verbs) => verbs.status({ as: 'rick' }));
-      return [...(session ? [] : [received(place)]), note(place), await wrap(place)];
+      const ids = session ? [] : [received(place)];
+      await heldByHeir(place);
+      return [...ids, note(place), await wrap(place)];
+    },
+  },
+  'pickup-worktree': {
+    args: ['pickup', '--as', 'rick', '--worktree'],
+    prepare: async (place) => {
+      git(place, 'switch', '-q', '-c', 'work');
+      const ids = await claimed(place);
+      git(place, 'switch', '-q', 'main');
+      return ids;
+    },
+    answers: true,
+    // most of its steps are those of a pickup, and that is killed at each
+    every: 4,
+    at: (place) => ({ ...place, dir: join(place.dir, '.worktrees/rick/work') }),
+    next: async (place) => {
+      const again = await attempt(place, VERBS['pickup-worktree'].args);
+      const hasSession = again.json?.error?.code === 'identity_conflict';
+      check(again.code === 0 || hasSession, 'The same command does not go on', again);
+      const there = VERBS['pickup-worktree'].at(place);
+      await heldByHeir(there);
+      return [note(there), await wrap(there)];
     },
   },
 };
@@ -107,7 +130,7 @@ export async function killed(name) {
   if (missing('strace').length > 0) return 'skipped: strace is not installed';
   const verb = VERBS[name];
   const { place, before, restore } = await prepared(verb);
-  const all = await steps(place, verb.args);
+  const all = (await steps(place, verb.args)).filter((_, at) => at % (verb.every ?? 1) === 0);
   const counts = { hit: 0, acknowledged: 0 };
   for (const step of all) {
     restore();
@@ -180,9 +203,10 @@ async function survive(place, verb, run, before, counts) {
   const lost = unpublished(place);
   place.said = [];
   const ids = await verb.next(place);
-  assertTreeIsClean(place);
   assertUnlocked(place);
-  await assertVerified(place, [...before, ...ids, ...(answered ? [answered] : [])]);
+  const there = verb.at?.(place) ?? place;
+  assertTreeIsClean(there);
+  await assertVerified(there, [...before, ...ids, ...(answered ? [answered] : [])]);
   // A wrap or a seal that is repeated answers with the record itself.
   if (lost.length > 0 && !verb.answers)
     check(/Restored from the journal/.test(place.said.join('')), 'Nobody said what was restored', lost);
@@ -266,6 +290,23 @@ function oneThought(place) {
 function defined(place) {
   handoff(place, 'task', 'add', 'T1', '--title', 'First');
   return [];
+}
+
+/** donna had the task when she wrapped. */
+async function claimed(place) {
+  defined(place);
+  const { session_id } = handoff(place, 'claim', 'T1', '--as', 'donna');
+  const baton = await wrap(place);
+  check(session_id !== undefined, 'The claim opened no session');
+  return [baton];
+}
+
+/** Whatever was cut off: the task is the heir's at the latest once it says so, and donna's no more. */
+async function heldByHeir(place) {
+  const { token } = await call(place, (verbs) => verbs.claim({ id: 'T1', as: 'rick' }));
+  check(token >= 2, 'The heir has the number of its predecessor', token);
+  const refused = await call(place, (verbs) => verbs.claim({ id: 'T1', as: 'donna' })).catch((error) => error);
+  check(refused.code === 'task_claimed', 'Somebody else could have the task', refused);
 }
 
 function received(place) {
