@@ -55,14 +55,33 @@ export interface RepositoryOptions {
   progress?: (checked: number) => void;
 }
 
+/**
+ * The same repository, as another work tree of it is in. They share the process that reads objects, unless each work tree has a
+ * configuration of its own, which that process could not tell.
+ */
+export async function openTreeAt(repository: Repository, path: string): Promise<Repository> {
+  const { env, host, build, now, warn, progress } = repository;
+  const opened = openRepositoryAt(path, { env, host, build, now, warn, progress });
+  const { worktree } = opened;
+  const isAlike = (await repository.config()).get('extensions.worktreeconfig') === undefined;
+  const head = worktree === '.' ? 'main-worktree/HEAD' : `${worktree}/HEAD`;
+  if (!isAlike || !/^[\w./-]+$/.test(head)) return opened;
+  const options = { env, host, build, now, warn, progress, program: repository.program };
+  return openFound(opened.dirs, opened.git, options, repository.store.seenFrom(opened.git, head));
+}
+
 export function openRepositoryAt(directory: string, options: RepositoryOptions): Repository {
   const dirs = discoverRepository(directory, options.env);
   return openFound(dirs, { dir: dirs.topLevel ?? dirs.gitDir, env: options.env }, options);
 }
 
 /** For whoever knows which repository is meant, and how git has to be called there. */
-export function openFound(dirs: RepositoryDirs, git: Git, options: RepositoryOptions): Repository {
-  const store = openNativeStore(git);
+export function openFound(
+  dirs: RepositoryDirs,
+  git: Git,
+  options: RepositoryOptions,
+  store = openNativeStore(git),
+): Repository {
   let config: Promise<GitConfig> | undefined;
   let read = () => store.config();
   const readAll = () => (config ??= read());

@@ -7,9 +7,9 @@ import type { KnownSessions } from '../custody/known-sessions.ts';
 import { gitFailure, runGit } from '../git/run.ts';
 import { replaceSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
-import { enterWorkTree, type Repository } from '../repository/repository.ts';
+import { enterWorkTree, openTreeAt, type Repository } from '../repository/repository.ts';
 import { isInLostWorkTree, workTreeOf } from '../repository/work-trees.ts';
-import { assertFolders, hideTrees, isBeingMade, openTreeAt, slugOfText, treePath } from './worktree.ts';
+import { assertFolders, hideTrees, isBeingMade, slugOfText, treePath } from './worktree.ts';
 
 /** The work tree in which a baton's work goes on. */
 export interface BranchPlace {
@@ -71,7 +71,7 @@ export async function moveIn(
   if (!place) return { session, target: repository };
   const path = place.toMake ? await makeTree(repository, place) : place.path;
   await untilMade(repository, { ...place, path });
-  const target = openTreeAt(repository, path);
+  const target = await openTreeAt(repository, path);
   enterWorkTree(target);
   const moved = { ...session, worktree: target.worktree };
   replaceSession(dirsOf(repository), moved);

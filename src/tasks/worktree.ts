@@ -20,7 +20,7 @@ import { clearPending } from '../journal/sessions/pending-marks.ts';
 import { dropPointers, pointTo } from '../journal/sessions/pointers.ts';
 import { replaceSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
-import { openRepositoryAt, type Repository, requireWorkTree } from '../repository/repository.ts';
+import { openTreeAt, type Repository, requireWorkTree } from '../repository/repository.ts';
 import type { TaskDefinition } from '../repository/task-definitions.ts';
 
 /** A work tree for one task. */
@@ -150,7 +150,7 @@ export async function moveSession(
   message: string | null,
   options: PublishOptions,
 ): Promise<Session> {
-  const target = openTreeAt(repository, path);
+  const target = await openTreeAt(repository, path);
   const dirs = dirsOf(repository);
   try {
     const moved = { ...session, worktree: target.worktree };
@@ -166,11 +166,6 @@ export async function moveSession(
   } finally {
     await target.close();
   }
-}
-
-/** The same repository, as another work tree of it is in. */
-export function openTreeAt({ env, host, build, now, warn, progress }: Repository, path: string): Repository {
-  return openRepositoryAt(path, { env, host, build, now, warn, progress });
 }
 
 /** What HEAD has stays: it is the branch's. */

@@ -13,6 +13,7 @@ import { KeptTrees } from './kept-trees.ts';
 import { type ObjectType, objectFormat } from './loose-object.ts';
 import { type ObjectWriter, objectWriterFor, writeByGit } from './object-writer.ts';
 import { Revisions } from './revision.ts';
+import { SharedCatFile } from './shared-cat-file.ts';
 import type { Commit, GitStore, Oid, Ref, Tree, TreeEntry } from './store.ts';
 import { missingObject, noSuchRevision, shallowAncestry, wrongType } from './store-error.ts';
 import { findTexts, parseAdded, parseDifference, parseTree } from './tree-object.ts';
@@ -40,6 +41,8 @@ export interface NativeGitStore extends GitStore {
   config(): Promise<GitConfig>;
   /** As `close`, for whoever is about to end and need not wait for git. */
   leave(): void;
+  /** The same store as another work tree of the repository sees it; it starts no process, and ends with this one. */
+  seenFrom(git: Git, head: string): NativeGitStore;
 }
 
 export function openNativeStore(git: Git): NativeGitStore {
@@ -60,12 +63,16 @@ class NativeStore extends WritingStore implements NativeGitStore {
   };
   #writer: Promise<ObjectWriter | null> | undefined;
 
-  constructor(git: Git) {
+  constructor(git: Git, catFile = new CatFile(git)) {
     super();
     this.#git = git;
-    this.#catFile = new CatFile(git);
+    this.#catFile = catFile;
     this.#revisions = new Revisions(git, this.#catFile);
     this.#kept = new KeptTrees(this.#catFile);
+  }
+
+  seenFrom(git: Git, head: string): NativeGitStore {
+    return new NativeStore(git, new SharedCatFile(git, this.#catFile, head));
   }
 
   async resolve(rev: string): Promise<Oid | null> {
