@@ -209,6 +209,7 @@ describe('a place that is taken', () => {
 test.each([
   ['with a space', 'a b'],
   ['with a line break', 'a\nb'],
+  ['with a line break and more', 'a%s\\n\n100%'],
   ['with quotes', "it's"],
 ])('a repository whose folder has a name %s', async (_, name) => {
   const { place } = twoMachines();
@@ -216,7 +217,9 @@ test.each([
   const lola = cloneOf(place, join(place.dir, '..', 'origin.git'), name);
   const { work, cd } = await lola.handoff.pickup({ as: 'lola', worktree: true });
   expect(branchOf(work!.worktree!)).toBe('work');
-  expect(execFileSync('bash', ['-c', `${cd} && pwd`], { encoding: 'utf8' })).toBe(`${work!.worktree}\n`);
+  for (const shell of ['sh', 'bash'])
+    expect(execFileSync(shell, ['-c', `${cd} && pwd`], { encoding: 'utf8' })).toBe(`${work!.worktree}\n`);
+  expect(cd).not.toContain('\n');
   const again = cloneOf(lola, lola.dir, 'again');
   expect((await open(again).handoff.verify()).findings).toEqual([]);
 });

@@ -3,16 +3,13 @@
  * comes from a ref, a record or a file may hold `$(…)`, quotes or spaces.
  */
 export function quoteWord(word: string): string {
-  if (/^[\w./-]+$/.test(word)) return word;
-  return CONTROLS.test(word) ? quoteControls(word) : `'${word.replaceAll("'", "'\\''")}'`;
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-const CONTROLS = /[\x00-\x1f\x7f]/;
-
-/** On one line whatever it holds, as bash, zsh and newer shells read it. */
-function quoteControls(word: string): string {
-  const escaped = word.replace(/[\\']/g, '\\$&').replace(new RegExp(CONTROLS, 'g'), (character) => {
-    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
-  });
-  return `$'${escaped}'`;
+/** On one line, whatever the path holds: a line break in it would look like a line of ours. */
+export function formatCd(path: string): string {
+  if (!/[\x00-\x1f\x7f]/.test(path)) return `cd ${quoteWord(path)}`;
+  const octal = (character: string): string => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`;
+  const format = path.replace(/%/g, '%%').replace(/[\x00-\x1f\x7f\\]/g, octal);
+  return `cd "$(printf ${quoteWord(format)})"`;
 }

@@ -6,7 +6,7 @@ import type { SessionSummary } from '../../core/session/session-summary.ts';
 import type { Signal } from '../../core/session/signals.ts';
 import { assertTask } from '../../core/task/name.ts';
 import type { Part } from '../../core/text/part.ts';
-import { quoteWord } from '../../core/text/quote.ts';
+import { formatCd } from '../../core/text/quote.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { tidyHolder } from '../../custody/at-work.ts';
 import { custodyWarnings, notForYou } from '../../custody/baton/pickup-warnings.ts';
@@ -189,7 +189,7 @@ async function writePickup(
     pending_signals: signals.shown.map(toPendingSignal),
     tasks: carried.tasks,
     work: work && place ? { ...work, worktree: target.dirs.topLevel } : work,
-    cd: isElsewhere ? `cd ${quoteWord(target.dirs.topLevel!)}` : null,
+    cd: isElsewhere ? formatCd(target.dirs.topLevel!) : null,
     saved: baton?.saved ?? null,
     waiting: others.shown,
     instruction: baton ? WITH_BATON : WITHOUT_BATON,

@@ -1,7 +1,7 @@
 import { HandoffError } from '../../core/error.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { isOpen } from '../../core/task/order.ts';
-import { quoteWord } from '../../core/text/quote.ts';
+import { formatCd, quoteWord } from '../../core/text/quote.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { removeTrailers, writeTrailers } from '../../journal/commits/trailers.ts';
@@ -70,7 +70,7 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
     const paths = [begun?.path ?? null, entered.path].filter((path) => path !== null);
     await settle(repository, writer.session, id, { paths, place }, options);
     const { token, branch = readBranch(repository), worktree = topLevel } = entered.claim;
-    const cd = worktree === topLevel ? {} : { cd: `cd ${quoteWord(worktree)}` };
+    const cd = worktree === topLevel ? {} : { cd: formatCd(worktree) };
     const author = begun ? toStarted(writer.session) : authorOf(writer.session);
     return { task_id: id, token, branch, worktree, ...cd, ...author };
   } catch (error) {
