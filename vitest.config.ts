@@ -6,7 +6,7 @@ const GAUNTLET = [
   'test/audit/{evidence,history,seals,trust-growth,wrong-kind}.test.ts',
   'test/ci/**/*.test.ts',
   'test/coverage/{histories,many-histories}.test.ts',
-  'test/cli/{arguments,as-whom,completion,gate,gate-formats,help,output,policy-sign,proof,seed-proof,seed-writeback,sessions,tasks,writeback}.test.ts',
+  'test/cli/{arguments,as-whom,completion,completion-names,gate,gate-formats,help,output,policy-sign,proof,seed-proof,seed-writeback,sessions,tasks,writeback}.test.ts',
   'test/core/{history-bounds,history-bytes,proof,tiles}.test.ts',
   'test/git/{index-file,move-checkout,native-store,readers-many,remerge,store-conformance,tree-sift-growth}.test.ts',
   'test/journal/{keys,remote-locks*}.test.ts',

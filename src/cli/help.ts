@@ -19,7 +19,7 @@ export function formatMainHelp(commands: readonly Command[]): string {
   );
 }
 
-const MAIN_COLUMN = 29;
+const MAIN_COLUMN = 33;
 
 /** Verbs that belong together share a line. */
 function rowsOf(commands: readonly Command[]): string[][] {

@@ -4,12 +4,14 @@ import { later } from '../core/later.ts';
 import { nodeHost } from '../host.ts';
 import type { Program } from '../repository/repository.ts';
 import type { Verb } from './command.ts';
+import { completeNames } from './completion/names.ts';
 import { type OpenContext, openContext } from './context.ts';
 import { type Failure, formatFailure, toFailure } from './failure.ts';
 import { toJson } from './json.ts';
 import { type Parsed, parse } from './program.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 import { escapeResult } from './text/escape.ts';
+import { lines } from './text/layout.ts';
 
 export interface Release {
   version: string;
@@ -44,6 +46,9 @@ async function perform(
   terminal: Terminal,
   json: boolean,
 ): Promise<Answer> {
+  const [word, kind = ''] = args;
+  // for shells alone, so in no help: what they ask while somebody types
+  if (word === 'complete') return { output: lines(completeNames(kind, host.cwd())), exitCode: 0 };
   const parsed = parse(args, host.cwd());
   if ('help' in parsed) return { output: json ? toJson(parsed) : parsed.help, exitCode: 0 };
   if ('version' in parsed) return { output: json ? toJson(release) : `${release.version}\n`, exitCode: 0 };

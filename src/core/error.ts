@@ -55,6 +55,7 @@ const EXIT = {
   baton_missing: 2,
   baton_empty: 2,
   unknown_task: 2,
+  unknown_wip: 2,
   task_exists: 2,
   task_cycle: 2,
   unknown_commit: 2,

@@ -86,7 +86,7 @@ export async function readBundle(
       inherited_from: session.inherited_from,
       active_sessions: parts.active_sessions.shown,
     },
-    rules_reminders: reminders(todos, ownSummary(known, session), reinstatedTasks(history)),
+    rules_reminders: reminders(todos, findOwn(history.sessions, session), reinstatedTasks(history)),
     left_out: leftOutOf(parts),
   };
 }
@@ -115,12 +115,6 @@ function activeSessions({ live }: KnownSessions, own: Session) {
 
 export function toDelta({ delta_id, kind, session_id, identity, at, summary }: RecordSummary): Delta {
   return { delta_id, kind, session_id, identity, at, summary };
-}
-
-/** The session whose accounts are inherited: its own once it has written something, else its predecessor's. */
-function ownSummary({ history }: KnownSessions, session: Session): SessionSummary | null {
-  const before = () => history.sessions.find((each) => each.session_id === session.inherited_from) ?? null;
-  return findOwn(history.sessions, session) ?? before();
 }
 
 function counted(tasks: number): string {

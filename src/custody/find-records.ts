@@ -12,7 +12,9 @@ import { type Finding, type FindingCode, HandoffError } from '../core/error.ts';
 import type { VerifiedRecord } from '../core/record/verify.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
+import { openEverywhere } from '../repository/everywhere/everywhere.ts';
 import { assertPinned, cacheFolder, type Repository } from '../repository/repository.ts';
+import { requireTrust } from '../repository/trusted-now.ts';
 import { type KnownRecords, openKnownRecords } from './known-records.ts';
 
 /** What is to be kept of a record, or null: all that is kept has to fit in memory. */
@@ -49,6 +51,23 @@ export async function findRecords<T>(
   return folders ? judgeSome(repository, staged, trust, folders, choose) : judgeAll(repository, staged, choose);
 }
 
+/**
+ * The same of what other branches add, of which only what holds whole is known: for whoever names what is not here. Its index is one of
+ * its own, since no tree of git has what all branches have together.
+ */
+export async function findElsewhere<T>(
+  repository: Repository,
+  question: Question,
+  choose: Choice<T>,
+): Promise<JudgedRecord<T>[]> {
+  if (repository.dirs.topLevel === null) return [];
+  const { source, head, trust } = await openEverywhere(repository, await requireTrust(repository));
+  if (source === null || source === head) return [];
+  const known: KnownRecords = { source, committed: source, changed: new Set() };
+  const folders = await findFolders(repository, known, question, 'records-everywhere');
+  return folders ? judgeSome(repository, known, trust, folders, choose) : [];
+}
+
 /** Every session record there is, valid or not. */
 export async function findAllRecords<T>(repository: Repository, choose: Choice<T>): Promise<JudgedRecord<T>[]> {
   return judgeAll(repository, await openKnownRecords(repository), choose);
@@ -75,6 +94,7 @@ async function findFolders(
   repository: Repository,
   { source, committed, changed }: KnownRecords,
   question: Question,
+  kept = 'records',
 ): Promise<SessionFolder[] | null> {
   const sessions = await findSessions(source, () => {});
   if (!sessions) return [];
@@ -84,7 +104,7 @@ async function findFolders(
   const staged = (await Promise.all([...changed].map(foldersAt))).flat();
   const index = openRecordIndex(committed, {
     suite: nodeSuite,
-    cacheFolder: repository.build === null ? null : cacheFolder(repository, 'records'),
+    cacheFolder: repository.build === null ? null : cacheFolder(repository, kept),
     onProgress: repository.progress,
   });
   const isElsewhere = ({ path }: ListedRecord): boolean => !changed.has(folderOf(path));

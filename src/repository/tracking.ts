@@ -77,6 +77,12 @@ export async function trackingCommits({ git }: Repository, ref: string, remote =
   return (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
 }
 
+/** Where work is shared: the remote that takes locks, else `origin`, else whichever there is. */
+export function sharedRemote(config: GitConfig): string | undefined {
+  const names = remoteNames(config);
+  return config.get('handoff.remote') ?? (names.includes('origin') ? 'origin' : names[0]);
+}
+
 /** Those that git fetches branches of. */
 export function remoteNames(config: GitConfig): string[] {
   const names = config.keys().map((key) => /^remote\.(.+)\.fetch$/.exec(key)?.[1]);

@@ -4,11 +4,12 @@ import type { Source } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
 import { openWorkTree } from '../audit/source/work-tree-source.ts';
 import { loadTrust } from '../audit/trust/trust.ts';
-import { HandoffError } from '../core/error.ts';
+import { type Finding, HandoffError } from '../core/error.ts';
 import { later } from '../core/later.ts';
 import { ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
+import { conflictOr, findConflict } from './conflict.ts';
 import { tryPinRoot } from './pins.ts';
 import type { Position } from './position.ts';
 import { assertPinned, type Repository } from './repository.ts';
@@ -38,14 +39,25 @@ export async function requireTrust(repository: Repository): Promise<Trust> {
 /** The same for whoever must not take the first root that comes along for one that somebody has compared. */
 export async function readTrust(repository: Repository): Promise<Trust> {
   later(repository.config()); // git gets ready while documents are read
-  const problems: HandoffError[] = [];
-  const trust = await loadTrust(await currentSource(repository), nodeSuite, (found) => {
-    if (found.path?.includes('/policy/'))
-      problems.push(new HandoffError(found.code, `${found.path}: ${found.message}`, { hint: found.hint }));
-    else repository.warn(`${found.path}: ${found.message}`);
-  });
-  if (problems[0] || !trust)
-    throw problems[0] ?? new HandoffError('policy_invalid', 'The genesis policy does not hold.');
+  const problems: Finding[] = [];
+  const trust = await loadTrust(await currentSource(repository), nodeSuite, (found) => problems.push(found));
+  const [broken] = problems.filter(({ path }) => path?.includes('/policy/'));
+  if (broken) {
+    const error = new HandoffError(broken.code, `${broken.path}: ${broken.message}`, { hint: broken.hint });
+    throw await conflictOr(repository, error, broken.path!);
+  }
+  await warnOf(repository, problems);
+  if (!trust) throw new HandoffError('policy_invalid', 'The genesis policy does not hold.');
   await assertPinned(repository, trust.repoId);
   return trust;
+}
+
+/** Identities that do not hold count for nobody, and nothing else stops for that. */
+async function warnOf(repository: Repository, problems: readonly Finding[]): Promise<void> {
+  if (problems.length === 0) return;
+  const conflict = repository.dirs.topLevel === null ? null : await findConflict(repository);
+  for (const { path, message } of problems) {
+    const isInConflict = conflict?.paths.includes(path!);
+    repository.warn(isInConflict ? `${conflict!.message} ${conflict!.hint}` : `${path}: ${message}`);
+  }
 }

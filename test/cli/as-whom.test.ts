@@ -63,7 +63,7 @@ const STORY: Said[] = [
 const OTHERS = new Set(
   [
     'restore batons decisions signal-pending wip-list status sessions log show task-list task-show task-graph next escalate',
-    'verify gate trust audit-verify prove check-proof root identity-keygen identity-list identity-export policy-show',
+    'verify gate trust audit-verify prove check-proof root keygen identity-keygen identity-list identity-export policy-show',
     'ledger-verify ledger-key hooks-install hooks-uninstall hooks-status hooks-run completion',
     'identity-resign policy-sign', // which say "Signed by", each with what it is: their own tests read it
   ]

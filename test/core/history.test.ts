@@ -62,7 +62,7 @@ describe('a session', () => {
 
   test('counts its work since the last thought', async () => {
     const work = [NOTE, wip('a', 'open'), signal('erin'), task('P0.1', 'in_progress'), { kind: 'checkpoint' } as const];
-    expect((await foldDrafts(...work)).sessions[0]!.since_thought).toBe(4);
+    expect((await foldDrafts(...work)).sessions[0]!.since_thought).toBe(3);
     expect((await foldDrafts(...work, thought('P0.1'))).sessions[0]!.since_thought).toBe(0);
     expect((await foldDrafts(thought('P0.1'), NOTE)).sessions[0]!.since_thought).toBe(1);
   });

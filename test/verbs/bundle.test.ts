@@ -161,7 +161,6 @@ describe('tasks', () => {
     });
     expect(rules_reminders).toEqual([
       '4 tasks are open. What can be begun: git handoff next',
-      'Records of work since the last thought: 3. Write back: git handoff thought TASK',
       'In focus and not begun: P0.2.',
       expect.stringContaining('git handoff wrap'),
     ]);

@@ -8,7 +8,7 @@ import { checkpoint, decide, decisions, note, signal, wip } from './session/reco
 import { batons, heartbeat, pickup, release, restore, sessions, start, status, wrap } from './session/sessions.ts';
 import { completion } from './setup/completion.ts';
 import { hooks } from './setup/hooks.ts';
-import { identity } from './setup/identity.ts';
+import { identity, keygen } from './setup/identity.ts';
 import { init } from './setup/init.ts';
 import { policy } from './setup/policy.ts';
 import { trust } from './setup/trust.ts';
@@ -21,14 +21,14 @@ const END = 'end it with a baton; sign it; what waits';
 const RECORD = 'a record in the session';
 const WRITEBACK = 'what was done, what ran; finish a task';
 const MORE = 'what is open or decided, who is told what';
-const WHERE = 'where you stand, who works, what was recorded';
+const WHERE = 'where you stand, who works; all records';
 const LIVE = 'a sign of life; end a session that hangs';
 const TASKS = 'what is to be done; take it, give it back';
-const CHECK = 'check all records, or a change; pin the root';
+const CHECK = 'check records, or a change; pin the root';
 const JUDGE = 'a verdict, an exception; what was reverted';
-const PROVE = 'what was sealed; proofs that need no repository';
+const PROVE = 'what was sealed; proofs for outsiders';
 const SIGN = 'who may sign; what a merge needs; all seals';
-const SETUP = 'set up a repository, its hooks, your shell';
+const SETUP = 'set up a repository, hooks, shell, a key';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
 export const COMMANDS: readonly Command[] = [
@@ -73,4 +73,5 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Setup', row: SETUP, ...init },
   { audience: 'Setup', row: SETUP, ...hooks },
   { audience: 'Setup', row: SETUP, ...completion },
+  { audience: 'Setup', row: SETUP, ...keygen },
 ];

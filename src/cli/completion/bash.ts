@@ -1,11 +1,21 @@
-import { commandWords, familyNames, flagNames, GLOBAL_WORDS, quote, valuedFlags, type Words } from './words.ts';
+import {
+  askNames,
+  commandWords,
+  familyNames,
+  flagNames,
+  GLOBAL_WORDS,
+  namedFlags,
+  quote,
+  valuedFlags,
+  type Words,
+} from './words.ts';
 
 /** `git handoff` comes through git's own completion, which calls _git_handoff with `words` and `cword` set. */
 export function bash(): string {
   const all = commandWords();
   return `# bash completion for git-handoff: source <(git-handoff completion bash)
 __git_handoff_reply() { # what is being typed, the word before it, then the words since the command
-  local cur="$1" prev="$2" verb='' skip='' word next='' flags=${quote(flagNames(GLOBAL_WORDS).join(' '))}
+  local cur="$1" prev="$2" verb='' skip='' word next='' named='' flags=${quote(flagNames(GLOBAL_WORDS).join(' '))}
   shift 2
   for word in "$@"; do
     if [ -n "$skip" ]; then skip=''; continue; fi
@@ -20,7 +30,15 @@ ${all.map(wordsCase).join('\n')}
   esac
   case "$verb $prev" in
 ${all.flatMap(choicesCases).join('\n')}
-  *) [ -z "$skip" ] || next='' ;;
+  *) [ -z "$skip" ] || { next=''; named=''; } ;;
+  esac
+  [ -z "$skip" ] || case "$prev" in
+${namedFlags()
+  .map(([kind, flags]) => `    ${flags}) named=${kind} ;;`)
+  .join('\n')}
+  esac
+  case "$cur" in -*) ;; *) # compgen expands words once more: nothing but letters, digits, dot, dash and underscore may get there
+    [ -z "$named" ] || next="$next $(${askNames('"$named"')} | tr -cd '0-9A-Za-z._\n-')" ;;
   esac
   case "$cur" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
@@ -39,9 +57,10 @@ complete -o bashdefault -o default -F __git_handoff_main git-handoff
 `;
 }
 
-function wordsCase({ path, next, flags }: Words): string {
+function wordsCase({ path, next, flags, named }: Words): string {
   const more = flags.length === 0 ? '' : ` flags="$flags ${flagNames(flags).join(' ')}"`;
-  return `    ${quote(path)}) next=${quote(next.map(({ word }) => word).join(' '))}${more} ;;`;
+  const names = named === null ? '' : ` named=${named}`;
+  return `    ${quote(path)}) next=${quote(next.map(({ word }) => word).join(' '))}${names}${more} ;;`;
 }
 
 function choicesCases({ path, flags }: Words): string[] {

@@ -1,4 +1,4 @@
-import { commandWords, type FlagWords, GLOBAL_WORDS, quote, type Words } from './words.ts';
+import { askNames, commandWords, type FlagWords, GLOBAL_WORDS, quote, type Words } from './words.ts';
 
 /** Fish asks of each line whether it applies; the same lines serve `git-handoff` and `git handoff`. */
 export function fish(): string {
@@ -17,11 +17,14 @@ ${lines.join('\n')}
 `;
 }
 
-function commandLines({ path, next, flags }: Words): string[] {
+function commandLines({ path, next, flags, named }: Words): string[] {
   return [
     ['git-handoff', path],
     ['git', `handoff ${path}`.trim()],
   ].flatMap(([command = '', words = '']) => [
+    ...(named === null
+      ? []
+      : [line(command, `__git_handoff_at ${words}`, `-f -a ${quote(`(${askNames(named)})`)}`, '')]),
     ...next.map(({ word, about }) => line(command, `__git_handoff_at ${words}`, `-f -a ${word}`, about)),
     ...[...GLOBAL_WORDS, ...flags].map((flag) =>
       line(command, `__git_handoff_at ${path === '' ? '' : '--within '}${words}`, flagArguments(flag), flag.about),
@@ -33,8 +36,9 @@ function line(command: string, condition: string, rest: string, about: string): 
   return `complete -c ${command} -n ${quote(condition.trim())} ${rest}${about === '' ? '' : ` -d ${quote(about)}`}`;
 }
 
-function flagArguments({ names, takesValue, choices }: FlagWords): string {
+function flagArguments({ names, takesValue, choices, named }: FlagWords): string {
   const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)).join(' ');
   if (choices.length > 0) return `${flags} -x -a ${quote(choices.join(' '))}`;
+  if (named !== null) return `${flags} -x -a ${quote(`(${askNames(named)})`)}`;
   return takesValue ? `${flags} -r` : flags;
 }

@@ -1,6 +1,7 @@
 import { type Flag, GLOBAL_FLAGS, isFamily, type Verb } from '../command.ts';
 import { COMMANDS } from '../commands/table.ts';
 import { visibleFlags } from '../help.ts';
+import type { NameKind } from './names.ts';
 
 /** A command as completions see it: the words that lead to it, and what may follow. */
 export interface Words {
@@ -9,6 +10,27 @@ export interface Words {
   /** The words that come next: verbs, or the choices of an argument. */
   next: readonly { word: string; about: string }[];
   flags: readonly FlagWords[];
+  /** The sort of names that the repository has for the argument. */
+  named: NameKind | null;
+}
+
+/** Arguments that name what is there already; what is new is nobody's to guess. */
+export const NAMED_ARGUMENTS: Readonly<Record<string, NameKind>> = {
+  ...kinds('tasks', 'claim', 'unclaim', 'done', 'thought', 'review', 'escalate'),
+  ...kinds('tasks', 'task show', 'task edit', 'task update'),
+  ...kinds('identities', 'signal send', 'identity rotate', 'identity revoke'),
+  ...kinds('sessions', 'restore', 'release', 'seal', 'root', 'show', 'audit verify'),
+};
+
+/** The same in every verb. */
+const NAMED_FLAGS: Readonly<Record<string, NameKind>> = {
+  ...kinds('tasks', '--task'),
+  ...kinds('identities', '--as', '--identity', '--next-agent'),
+  ...kinds('sessions', '--session', '--from-session'),
+};
+
+function kinds(kind: NameKind, ...words: string[]): Record<string, NameKind> {
+  return Object.fromEntries(words.map((word) => [word, kind]));
 }
 
 export interface FlagWords {
@@ -16,13 +38,31 @@ export interface FlagWords {
   about: string;
   takesValue: boolean;
   choices: readonly string[];
+  named: NameKind | null;
+}
+
+/** What a shell runs to be told the names; whatever goes wrong offers none. */
+export function askNames(kind: string): string {
+  return `git-handoff complete ${kind} 2>/dev/null`;
+}
+
+/** Of each sort of names, a shell pattern of the flags whose value is one. */
+export function namedFlags(): [NameKind, string][] {
+  const all: NameKind[] = ['tasks', 'identities', 'sessions'];
+  const flagsOf = (kind: NameKind) => Object.keys(NAMED_FLAGS).filter((flag) => NAMED_FLAGS[flag] === kind);
+  return all.map((kind) => [kind, flagsOf(kind).join('|')]);
 }
 
 export function commandWords(): Words[] {
-  const start = { path: '', next: verbsOf(COMMANDS), flags: [toWords({ flags: '-V, --version', about: 'print it' })] };
+  const start = {
+    path: '',
+    next: verbsOf(COMMANDS),
+    flags: [toWords({ flags: '-V, --version', about: 'print it' })],
+    named: null,
+  };
   const rest = COMMANDS.flatMap((command) => {
     if (!isFamily(command)) return [verbWords(command, command.name)];
-    const family = { path: command.name, next: verbsOf(command.verbs), flags: [] };
+    const family = { path: command.name, next: verbsOf(command.verbs), flags: [], named: null };
     return [family, ...command.verbs.map((verb) => verbWords(verb, `${command.name} ${verb.name}`))];
   });
   return [start, ...rest];
@@ -61,10 +101,11 @@ function verbsOf(commands: readonly { name: string; summary: string }[]): Words[
 
 function verbWords(verb: Verb, path: string): Words {
   const next = (verb.args[0]?.choices ?? []).map((word) => ({ word, about: '' }));
-  return { path, next, flags: visibleFlags(verb).map(toWords) };
+  return { path, next, flags: visibleFlags(verb).map(toWords), named: NAMED_ARGUMENTS[path] ?? null };
 }
 
 function toWords({ flags, about, choices = [] }: Flag): FlagWords {
   const names = flags.match(/(?<=^|\s)--?[\w-]+/g) ?? [];
-  return { names, about, takesValue: flags.includes('<'), choices };
+  const named = names.map((name) => NAMED_FLAGS[name]).find((kind) => kind !== undefined) ?? null;
+  return { names, about, takesValue: flags.includes('<'), choices, named };
 }

@@ -1,11 +1,21 @@
-import { commandWords, type FlagWords, familyNames, GLOBAL_WORDS, quote, valuedFlags, type Words } from './words.ts';
+import {
+  askNames,
+  commandWords,
+  type FlagWords,
+  familyNames,
+  GLOBAL_WORDS,
+  namedFlags,
+  quote,
+  valuedFlags,
+  type Words,
+} from './words.ts';
 
 /** git's own completion calls _git-handoff for `git handoff`, with words that begin at `handoff`. */
 export function zsh(): string {
   // A variable called path would be the command search path.
   return `#compdef git-handoff
 _git-handoff() {
-  local verb='' word skip=''
+  local verb='' word skip='' named=''
   for word in "\${(@)words[2,CURRENT-1]}"; do
     if [[ -n "$skip" ]]; then skip=''; continue; fi
     case "$word" in
@@ -21,8 +31,14 @@ ${commandWords().map(wordsCase).join('\n')}
   esac
   case "$verb \${words[CURRENT-1]}" in
 ${commandWords().flatMap(choicesCases).join('\n')}
-  *) [[ -z "$skip" ]] || next=() ;;
+  *) [[ -z "$skip" ]] || { next=(); named='' } ;;
   esac
+  [[ -z "$skip" ]] || case "\${words[CURRENT-1]}" in
+${namedFlags()
+  .map(([kind, flags]) => `    ${flags}) named=${kind} ;;`)
+  .join('\n')}
+  esac
+  [[ -z "$named" || "\${words[CURRENT]}" == -* ]] || next+=(\${(f)"$(${askNames('$named')})"})
   if [[ "\${words[CURRENT]}" == -* ]]; then _describe flag flags
   elif (( $#next )); then _describe verb next
   else _files
@@ -32,9 +48,10 @@ if [[ "\${funcstack[1]}" == _git-handoff ]]; then _git-handoff "$@"; else compde
 `;
 }
 
-function wordsCase({ path, next, flags }: Words): string {
+function wordsCase({ path, next, flags, named }: Words): string {
   const words = next.map(({ word, about }) => pair(word, about)).join(' ');
-  return `    ${quote(path)}) next=(${words}) flags+=(${flagPairs(flags)}) ;;`;
+  const names = named === null ? '' : ` named=${named}`;
+  return `    ${quote(path)}) next=(${words})${names} flags+=(${flagPairs(flags)}) ;;`;
 }
 
 function choicesCases({ path, flags }: Words): string[] {

@@ -68,7 +68,7 @@ const IS_WORK: Readonly<Record<RecordKind, boolean>> = {
   wip: true,
   signal: false,
   thought: false,
-  task: true,
+  task: false,
   baton: false,
   review: false,
   waiver: false,

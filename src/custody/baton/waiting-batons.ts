@@ -1,6 +1,6 @@
 import type { Baton } from '../../core/record/record-summary.ts';
 import type { History, LeftBaton } from '../../core/session/history.ts';
-import { heirOf } from '../../core/session/history-queries.ts';
+import { heirOf, statusIn } from '../../core/session/history-queries.ts';
 import { byNewest } from '../../core/session/newest.ts';
 import { findOwn, type SessionSummary } from '../../core/session/session-summary.ts';
 import { isOpen } from '../../core/task/order.ts';
@@ -78,7 +78,7 @@ export interface WaitingBaton {
   session_id: string;
   identity: string;
   next_agent: string | null;
-  /** What it has in focus, what its session was about, and what that left in progress. */
+  /** What it has in focus, what its session was about, and what that left in progress: what of it is still open. */
   task_ids: string[];
   /** Where it was wrapped. */
   branch: string | null;
@@ -100,7 +100,7 @@ export function describeWaiting(known: KnownSessions, waiting: readonly Waiting[
       session_id: session.session_id,
       identity: session.identity,
       next_agent: baton.next_agent,
-      task_ids: [...new Set(tasks)],
+      task_ids: [...new Set(tasks)].filter((id) => isOpen(statusIn(known.history, id))),
       branch: baton.branch,
       found_on: ref && shortRef(ref),
       at: baton.at,

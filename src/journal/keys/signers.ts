@@ -1,9 +1,12 @@
 import { HandoffError } from '../../core/error.ts';
+import { identityPath } from '../../core/paths.ts';
 import type { PublicKey } from '../../core/record/verify.ts';
+import { quoteWord } from '../../core/text/quote.ts';
 import { isActive } from '../../core/trust/key-standing.ts';
 import { formatPublicKey } from '../../core/trust/sshsig.ts';
 import type { Identity, RootKeys, Trust } from '../../core/trust/trust.ts';
 import type { Repository } from '../../repository/repository.ts';
+import { protectedRefs, trackedTips } from '../../repository/tracking.ts';
 import { assertOutsideWorkTree, type KeyRing, keyDirectory, keyFolders, readKeys, type Signer } from './keys.ts';
 import type { NamedSigner } from './sign.ts';
 import { readSshKey, sshKeyFolder } from './ssh-key.ts';
@@ -48,6 +51,7 @@ export async function ledgerSigner(repository: Repository, trust: Trust, actor: 
 
 /** A key on this machine that writes for an identity now; null when there is none. */
 export async function activeSigner(repository: Repository, trust: Trust, name: string): Promise<Signer | null> {
+  if (!trust.identities.has(name)) await refuseElsewhere(repository, trust, name);
   const { keys } = requireIdentity(trust, name);
   return matching(await signersFor(repository, trust.repoId, name), keys.filter(isActive))[0] ?? null;
 }
@@ -113,6 +117,19 @@ export function requireIdentity(trust: Trust, name: string): Identity {
     hint: `Known: ${[...trust.identities.keys()].join(', ')}. If it was signed in on another branch, merge that one (git pull); else a maintainer signs it in: git handoff identity add NAME`,
     data: { identity: name },
   });
+}
+
+/** Its records would not hold on this branch, which does not know it yet: whoever brings the identity here can go on. */
+async function refuseElsewhere(repository: Repository, trust: Trust, name: string): Promise<void> {
+  const refs = (await trackedTips(repository, trust)).map(({ ref }) => ref);
+  for (const ref of [...refs, ...protectedRefs(trust)]) {
+    if (!(await repository.store.has(`${ref}:${identityPath(name)}`))) continue;
+    const branch = ref.replace(/^refs\/(?:heads|remotes)\//, '');
+    throw new HandoffError('unknown_identity', `${name} is signed in on ${branch}, and not on this branch.`, {
+      hint: `git merge ${quoteWord(branch)}, then the same command again.`,
+      data: { identity: name, ref },
+    });
+  }
 }
 
 function matching(signers: readonly Signer[], keys: readonly PublicKey[]): Signer[] {

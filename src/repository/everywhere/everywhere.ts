@@ -189,7 +189,12 @@ function emptyKept(judged: string): Kept {
 
 /** Somebody else may have written the file. */
 function isUnions(known: Partial<Unions>): known is Unions {
-  return Array.isArray(known.notes) && [known.sessions, known.tasks].every((room) => room === null || isRoom(room));
+  const areNotes = Array.isArray(known.notes) && known.notes.every(isNote);
+  return areNotes && [known.sessions, known.tasks].every((room) => room === null || isRoom(room));
+}
+
+function isNote(note: Partial<Note> | null): boolean {
+  return typeof note?.tree === 'string' && typeof note.path === 'string';
 }
 
 function isRoom(room: Partial<EditedRoom> | null | undefined): room is EditedRoom {

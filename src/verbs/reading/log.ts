@@ -6,7 +6,7 @@ import { summarise } from '../../core/record/summary.ts';
 import { recordId, type VerifiedRecord } from '../../core/record/verify.ts';
 import { detached } from '../../core/text/excerpt.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { type Choice, findAllRecords, findRecords } from '../../custody/find-records.ts';
+import { type Choice, findAllRecords, findElsewhere, findRecords } from '../../custody/find-records.ts';
 import { openKnownRecords } from '../../custody/known-records.ts';
 import type { Repository } from '../../repository/repository.ts';
 
@@ -34,21 +34,27 @@ export interface LogEntry {
   summary: string;
 }
 
-/** The records that are committed, staged or waiting for a commit here, newest first. Order is (clock, id): no clock on a wall decides. SPEC §2.4 */
+/** The records that are committed, staged or waiting for a commit here, newest first; of a session that is on other branches alone, those. Order is (clock, id): no clock on a wall decides. SPEC §2.4 */
 export async function log(repository: Repository, options: LogOptions = {}): Promise<{ records: LogEntry[] }> {
   const isWanted = (labels: RecordLabels): boolean => matches(labels, options);
   const choose: Choice<LogEntry> = (path, record, verified) =>
     isWanted(labelsOf(record)) ? detached(toEntry(path, record, verified)) : null;
   const { limit: most = Number.POSITIVE_INFINITY } = options;
-  const found = isEverything(options)
+  const question = { most, isWanted };
+  const here = isEverything(options)
     ? await findAllRecords(repository, choose)
-    : await findRecords(repository, { most, isWanted }, choose);
+    : await findRecords(repository, question, choose);
+  const isMissing = here.length === 0 && (options.session?.length ?? 0) >= SID;
+  const found = isMissing ? await findElsewhere(repository, question, choose) : here;
   const records = found.map(({ item, isValid, reason }) =>
     isValid ? item : { ...item, valid: false, summary: '', ...(reason && { reason }) },
   );
   records.sort(byNewest);
   return { records: records.slice(0, options.limit) };
 }
+
+/** Fewer characters are no name of a session that is elsewhere. */
+const SID = 8;
 
 /** Then nothing is gained by looking for some. */
 function isEverything({ session, task, identity, kind, limit }: LogOptions): boolean {

@@ -16,7 +16,7 @@ import { parseSessionName } from '../../core/session/session-name.ts';
 import { armourSshsig } from '../../core/trust/sshsig.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { findRecords } from '../../custody/find-records.ts';
+import { type Choice, findElsewhere, findRecords, type JudgedRecord } from '../../custody/find-records.ts';
 import { journalled } from '../../custody/known-sessions.ts';
 import { listSessions } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
@@ -107,13 +107,23 @@ async function findRecord(repository: Repository, name: string): Promise<Found> 
   if (path?.startsWith(`${ROOT}/`) && !path.startsWith(`${ROOT}/sessions/`)) return findDocument(repository, path);
   const whole = path && (path.startsWith(`${ROOT}/`) ? path : `${ROOT}/${path}`);
   const question = whole === null ? { digits: prefix! } : { path: whole };
-  const hits = await findRecords(repository, question, (at, record, verified): Found | null => {
+  const choose: Choice<Found> = (at, record, verified) => {
     const isHit = whole ? at === whole : recordId(record.signedBytes, nodeSuite).startsWith(`sha256:${prefix}`);
     const signer = record.fields.identity;
     return isHit ? { path: at, record, signer, fingerprint: verified?.fingerprint ?? null } : null;
-  });
-  const found = hits.map(({ item, isValid }) => (isValid ? item : { ...item, fingerprint: null }));
-  return onlyOne(found.length > 0 ? found : await findJournalled(repository, path, prefix), name);
+  };
+  const places = [
+    async () => judgedItems(await findRecords(repository, question, choose)),
+    () => findJournalled(repository, path, prefix),
+    async () => judgedItems(await findElsewhere(repository, question, choose)),
+  ];
+  let found: Found[] = [];
+  for (const look of places) if (found.length === 0) found = await look();
+  return onlyOne(found, name);
+}
+
+function judgedItems(hits: readonly JudgedRecord<Found>[]): Found[] {
+  return hits.map(({ item, isValid }) => (isValid ? item : { ...item, fingerprint: null }));
 }
 
 /** What another work tree of this clone has written and this branch does not have: a baton that was picked up here. */

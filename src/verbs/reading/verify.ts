@@ -49,7 +49,8 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
       findings.push(...(await ledgerFindings(repository, source, verdict.trust, isOfHere(options))));
   }
   if (options.staged) findings.push(...(await stagedChanges(repository)));
-  const judged = options.strict ? findings.map(strictly) : findings;
+  const told = options.staged ? await withConflicts(repository, findings) : findings;
+  const judged = options.strict ? told.map(strictly) : told;
   return {
     checked: verdict.checked,
     records: verdict.records,
@@ -60,6 +61,16 @@ export async function verify(repository: Repository, options: VerifyOptions = {}
     given,
     policy_version: verdict.trust?.policy.version ?? null,
   };
+}
+
+/** While git waits for a merge to be resolved, the index has two of a name. */
+async function withConflicts(repository: Repository, findings: readonly Finding[]): Promise<Finding[]> {
+  if (!findings.some(({ code }) => code === 'name_lookalike')) return [...findings];
+  const { findConflict } = await import('../../repository/conflict.ts');
+  const conflict = await findConflict(repository);
+  if (!conflict) return [...findings];
+  const { message, hint, paths } = conflict;
+  return findings.map((found) => (paths.includes(found.path ?? '') ? { ...found, message, hint } : found));
 }
 
 /** For whoever wants nothing in a tree that a revoked key has signed. SPEC §5.5 */

@@ -1,7 +1,9 @@
 import { HandoffError } from '../../core/error.ts';
 import { assertIdentityName } from '../../core/names.ts';
+import { openWip } from '../../core/session/history-queries.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { requireSession, type SessionChoice } from '../../custody/chosen-session.ts';
+import { readKnown } from '../../custody/known-sessions.ts';
 import { append, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
@@ -74,8 +76,18 @@ export async function wipClose(
   options: RecordOptions & { key: string; text?: string },
 ): Promise<RecordResult> {
   assertTask(options.key);
+  await assertOpenWip(repository, options.key);
   const text = options.text ? { text: options.text } : {};
   return record(repository, options, { kind: 'wip', fields: { key: options.key, state: 'closed', ...text } });
+}
+
+async function assertOpenWip(repository: Repository, key: string): Promise<void> {
+  const { history } = await readKnown(repository, await requireTrust(repository));
+  if (openWip(history).some((wip) => wip.key === key)) return;
+  throw new HandoffError('unknown_wip', `No work in progress called ${JSON.stringify(key)} is open.`, {
+    hint: 'git handoff wip list shows what is.',
+    data: { key },
+  });
 }
 
 export interface SignalOptions extends RecordOptions {

@@ -11,12 +11,13 @@ import { batonInHand } from '../../custody/baton/baton-in-hand.ts';
 import { type ReceivedBaton, receiveBaton } from '../../custody/baton/received-baton.ts';
 import type { Warning } from '../../custody/bundle.ts';
 import { requireSession, type SessionChoice } from '../../custody/chosen-session.ts';
+import { refuseDistrusted } from '../../custody/distrust-warning.ts';
 import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
 import { restoreSaved } from '../../journal/saved/restore-saved.ts';
 import { savedRef } from '../../journal/saved/saved-name.ts';
 import { readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
-import { remoteNames } from '../../repository/tracking.ts';
+import { sharedRemote } from '../../repository/tracking.ts';
 import { committedSource, requireTrust } from '../../repository/trusted-now.ts';
 import { unknownSession } from '../../repository/unknown-session.ts';
 
@@ -63,9 +64,10 @@ async function findBaton(
   });
 }
 
-async function batonOf({ history, trust }: KnownSessions, source: Source, name: string): Promise<Baton> {
+async function batonOf({ history, trust, distrusted }: KnownSessions, source: Source, name: string): Promise<Baton> {
   const [found, ...others] = findSessions(history, name);
   const session = found ?? (await readOldSession(source, trust, nodeSuite, name));
+  if (!session) await refuseDistrusted(source, distrusted, name);
   if (!session || others.length > 0) throw unknownSession(name, found ? [found, ...others] : []);
   if (session.baton) return session.baton;
   throw new HandoffError('nothing_saved', `Session ${session.session_id.slice(0, 8)} has left no baton.`, {
@@ -97,8 +99,7 @@ async function requireSaved(repository: Repository, { session_id, saved }: Recei
 }
 
 async function notHere(repository: Repository, session_id: string, commit: string): Promise<HandoffError> {
-  const config = await repository.config();
-  const remote = config.get('handoff.remote') ?? remoteNames(config)[0];
+  const remote = sharedRemote(await repository.config());
   const ref = savedRef(session_id);
   const where = remote === undefined ? 'REMOTE' : quoteWord(remote);
   return new HandoffError('unknown_commit', `What was saved is not in this clone: commit ${commit.slice(0, 12)}.`, {

@@ -7,6 +7,7 @@ import { recordId } from '../../core/record/verify.ts';
 import { missingSections } from '../../core/text/sections.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { countBlanks } from '../../custody/baton/baton-draft.ts';
+import { noThoughtWarnings, savedHereWarnings } from '../../custody/baton/left-undone.ts';
 import type { Warning } from '../../custody/bundle.ts';
 import { releaseIdentity } from '../../custody/open-session.ts';
 import { sectionWarning } from '../../custody/section-warning.ts';
@@ -25,7 +26,7 @@ import { lastButSeals } from '../../journal/sessions/records.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { whileSealing } from '../../journal/sessions/sealing.ts';
 import { dirsOf, withLiveness } from '../../journal/sessions/session-state.ts';
-import { positionFields, readPosition } from '../../repository/position.ts';
+import { isRebasing, positionFields, readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { newestSeal, type Sealed } from '../../sealing/seal-plan.ts';
 import { assertSealable } from '../../sealing/sealable.ts';
@@ -85,7 +86,12 @@ async function writeBaton(
     }),
   );
   const { delta_id, path } = written;
-  return finish(repository, writer, { delta_id, path, summary, ...saving }, body, options);
+  const warnings = [
+    ...saving.warnings,
+    ...(await savedHereWarnings(repository, session, saving.saved)),
+    ...(await noThoughtWarnings(repository, trust, session, position.head)),
+  ];
+  return finish(repository, writer, { delta_id, path, summary, ...saving, warnings }, body, options);
 }
 
 /** Bytes that all but the paths take in front of a body, at their longest in practice. */
@@ -117,6 +123,7 @@ async function finish(
   const commit = await publishRecords(repository, session, written, message, options);
   warnIfOnNoBranch(repository, commit);
   const { sections } = trust.policy.rules;
+  const rebasing = commit !== null && isRebasing(repository) ? [IN_REBASE] : [];
   return {
     ...authorOf(session),
     baton,
@@ -124,9 +131,15 @@ async function finish(
     ...sealed,
     commit,
     // a short text was never meant to have sections
-    warnings: [...warnings, ...(options.draft ? draftWarnings(body, sections) : [])],
+    warnings: [...rebasing, ...warnings, ...(options.draft ? draftWarnings(body, sections) : [])],
   };
 }
+
+const IN_REBASE: Warning = {
+  kind: 'in_rebase',
+  message:
+    'A rebase has stopped in this work tree, and the baton is one of its commits: it is on the branch after git rebase --continue. After git rebase --abort the next verb that writes puts it back.',
+};
 
 function draftWarnings(body: string, sections: readonly string[]): Warning[] {
   const blanks = countBlanks(body);

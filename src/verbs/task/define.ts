@@ -18,6 +18,7 @@ import type { SecretOptions } from '../../journal/drafts/record-draft.ts';
 import { refuseSecrets } from '../../journal/drafts/secret.ts';
 import { type NamedSigner, signDocument } from '../../journal/keys/sign.ts';
 import { type Actor, maintainerSigner } from '../../journal/keys/signers.ts';
+import { conflictOr } from '../../repository/conflict.ts';
 import { openHere } from '../../repository/everywhere/everywhere.ts';
 import { enterWorkTree, type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { readKnownTasks, requireTask, type TaskDefinition } from '../../repository/task-definitions.ts';
@@ -166,7 +167,10 @@ function unique(list: readonly string[] | undefined): string[] | undefined {
 async function readNewest(repository: Repository, id: string, trust: Trust): Promise<ParsedRecord<typeof KIND>> {
   for (const source of [openWorkTree(requireWorkTree(repository)), await currentSource(repository)]) {
     const entry: Entry | null = await find(source, taskPath(id));
-    if (entry) return readSignedDocument(source, entry, KIND, trust, nodeSuite);
+    if (!entry) continue;
+    return readSignedDocument(source, entry, KIND, trust, nodeSuite).catch(async (error) => {
+      throw error instanceof HandoffError ? await conflictOr(repository, error, taskPath(id)) : error;
+    });
   }
   throw new HandoffError('unknown_task', `${taskPath(id)} is not in this work tree.`, {
     hint: `git restore ${quoteWord(taskPath(id))}`,

@@ -4,10 +4,13 @@ import { ROOT } from '../../core/paths.ts';
 import type { PlacedRecord } from '../../core/record/record-summary.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { stateOf, thoughtsSinceEntered } from '../../core/task/state.ts';
+import { listSome } from '../../core/text/list-some.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import { lastRunIn, type Told, type ToldOfTask, toTold } from '../../core/writeback/runs.ts';
-import { isClean } from '../../git/index/status.ts';
+import { readUncommitted, type Uncommitted } from '../../git/index/uncommitted.ts';
 import type { ThoughtFields } from '../../journal/drafts/thought-file.ts';
+import { isHeldBy } from '../../journal/locks/holds.ts';
+import { shownPath } from '../../journal/saved/saved-name.ts';
 import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { judgeTold, readThoughts, toldBy, treesWithCodeOf } from '../../repository/told-thoughts.ts';
@@ -85,6 +88,7 @@ async function prepare(task: Updating, options: ThoughtOptions, given: ThoughtFi
   const earlier = isSame ? last : null;
   if (!earlier) assertSummary(planned, options.id);
   await assertSomething(repository, options.id, earlier?.record.fields ?? planned.fields);
+  if (!earlier) await warnIfBefore(task, planned.fields, options.id);
   const told = await toldBy(repository, trail, whole);
   await assertProvable(task, { planned, earlier, told }, options);
   return { planned, earlier, told };
@@ -111,6 +115,24 @@ function withNewest({ all, since }: ToldOfTask, newest: Told): ToldOfTask {
   return { all: [newest, ...all], since: [newest, ...since] };
 }
 
+/**
+ * It is taken all the same: code has to be accounted for, whenever it was written, and one commit may do two tasks. But whoever forgot to
+ * commit hears of it.
+ */
+async function warnIfBefore(
+  { writer: { repository, session }, held }: Updating,
+  { commit_sha, no_code }: PlannedThought['fields'],
+  id: string,
+): Promise<void> {
+  if (no_code || !held || !isHeldBy(held, session)) return;
+  const { committer } = await repository.store.readCommit(commit_sha);
+  const committed = Number(/ (\d+) [+-]\d{4}$/.exec(committer)?.[1]) * 1000;
+  const claimed = Math.floor(Date.parse(held.holder.at) / 1000) * 1000;
+  if (!(committed < claimed)) return;
+  const newest = commit_sha.slice(0, 12);
+  repository.warn(`Everything that it is about was committed before ${id} was claimed, up to ${newest}.`);
+}
+
 /** A thought about nothing is none. */
 async function assertSomething(repository: Repository, id: string, thought: PlannedThought['fields']): Promise<void> {
   if (thought.files_changed.length > 0 || thought.no_code) return;
@@ -130,9 +152,20 @@ async function assertProvable(
   if (!run || earlier) {
     const known = earlier ? told : withNewest(told, toTold(planned.fields, { delta_id: null, path: '' }));
     assertRuns(id, await judgeTold(repository, known, asked));
-  } else if (asked === 'passed' && !(await isClean(repository.git, ROOT, true))) {
-    assertRuns(id, { failed: null, lack: 'passed' });
+  } else if (asked === 'passed') {
+    const changes = await readUncommitted(repository.git, ROOT);
+    if (changes.length > 0) throw notAllCommitted(id, changes);
   }
+}
+
+/** Before it runs: a run on what is not committed proves nothing. */
+function notAllCommitted(id: string, changes: readonly Uncommitted[]): HandoffError {
+  const uncommitted = changes.map(({ path }) => shownPath(path));
+  const what = `the policy asks that a run passed with everything committed, and this is not: ${listSome(uncommitted, 5)}`;
+  return new HandoffError('evidence_missing', `${id} is not done: ${what}.`, {
+    hint: `Commit it, or let git ignore it (.gitignore); then git handoff done ${quoteWord(id)} TEXT --run -- COMMAND`,
+    data: { task_id: id, asked: 'passed', uncommitted: uncommitted.slice(0, 100) },
+  });
 }
 
 /** The newest thought is by the same identity, about the same code, and has all that is told now. */

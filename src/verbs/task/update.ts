@@ -7,6 +7,7 @@ import { knownTrail } from '../../custody/known-sessions.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
 import { runGit } from '../../git/run.ts';
 import type { Writer } from '../../journal/append.ts';
+import type { Held } from '../../journal/locks/holds.ts';
 import { taskClaimed } from '../../journal/locks/task-lock.ts';
 import { assertNotReleased, withLiveness } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
@@ -49,6 +50,8 @@ export interface Updating {
   writer: Writer;
   board: Board;
   trail: TaskTrail;
+  /** Who has the task's lock; null where it is free. */
+  held: Held | null;
 }
 
 /** Says no where there is no such task, or somebody else is at work on it. */
@@ -64,7 +67,7 @@ export async function openTask(repository: Repository, options: RecordOptions & 
     throw taskClaimed(id, other, alternatives(board, id));
   }
   for (const { message } of pickedUpTwice(board.known, writer.session)) repository.warn(message);
-  return { writer, board, trail: await knownTrail(board.known, id) };
+  return { writer, board, trail: await knownTrail(board.known, id), held };
 }
 
 export async function writeStatus(

@@ -9,7 +9,7 @@ export const log = defineVerb<LogOptions, { records: LogEntry[] }>({
     'Lists the records that are committed, staged or waiting for a commit here, newest first. A record that does not hold is marked, and what it ' +
     'says is not shown.',
   flags: [
-    { flags: '--session <id>', about: 'only this session; the beginning of its id is enough' },
+    { flags: '--session <id>', about: 'only this session, on whatever branch; the beginning of its id is enough' },
     { flags: '--task <id>', about: 'only this task' },
     { flags: '--identity <name>', about: 'only records of this identity' },
     { flags: '--kind <kind>', about: 'only this kind: note, thought, baton …', choices: RECORD_KINDS },

@@ -6,7 +6,7 @@ export const completion = defineVerb<{ shell: Shell }, { shell: Shell; script: s
   name: 'completion',
   summary: 'a completion script for bash, zsh or fish',
   purpose:
-    'Prints a script that completes verbs and flags, for "git handoff" (with git\'s own completion loaded) and for ' +
+    'Prints a script that completes verbs, flags, and the names of tasks, identities and sessions, for "git handoff" (with git\'s own completion loaded) and for ' +
     '"git-handoff".',
   args: [{ name: 'SHELL', about: 'bash, zsh or fish', choices: ['bash', 'zsh', 'fish'] }],
   examples: [

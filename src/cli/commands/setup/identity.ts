@@ -5,7 +5,7 @@ import type { IdentityListing } from '../../../verbs/setup/identity-list.ts';
 import type { IdentityResignOptions, IdentityResignResult } from '../../../verbs/setup/identity-resign.ts';
 import type { ResignOptions, RevokeResult } from '../../../verbs/setup/identity-revoke.ts';
 import type { RotateResult } from '../../../verbs/setup/identity-rotate.ts';
-import { type Argument, defineVerb, type Family, type Flag, PUBLISH_FLAGS } from '../../command.ts';
+import { type Argument, defineVerb, type Family, type Flag, PUBLISH_FLAGS, type Verb } from '../../command.ts';
 
 const verbs = () => import('../../../verbs/setup/identity.ts');
 const lists = () => import('../../../verbs/setup/identity-list.ts');
@@ -34,12 +34,13 @@ const add = defineVerb<IdentityOptions & { role?: Role }, IdentityResult>({
   text: async (result, paint) => (await text()).formatAdded(result, paint),
 });
 
-const keygen = defineVerb<{ name: string }, KeygenResult>({
+const ownKey = defineVerb<{ name: string }, KeygenResult>({
   name: 'keygen',
   summary: 'make a key on this machine',
   purpose:
     'Makes an Ed25519 key outside the work tree and prints its public line. Nothing is signed in: send the line to a ' +
-    'maintainer, who runs "identity add". The key that is there is shown again, and never overwritten.',
+    'maintainer, who runs "identity add". The key that is there is shown again, and never overwritten. ' +
+    '"keygen" and "identity keygen" are the same.',
   args: [NAME],
   examples: [{ run: 'git handoff identity keygen developer-1', does: 'run by the agent, on its own machine' }],
   run: async (context, options) =>
@@ -49,6 +50,12 @@ const keygen = defineVerb<{ name: string }, KeygenResult>({
     ),
   text: async (result, paint) => (await text()).formatKeygen(result, paint),
 });
+
+/** Who is new types this first, and belongs to no family yet. */
+export const keygen: Verb = {
+  ...ownKey,
+  examples: [{ run: 'git handoff keygen developer-1', does: 'run by the agent, on its own machine' }],
+};
 
 const list = defineVerb<object, IdentityListing>({
   name: 'list',
@@ -140,5 +147,5 @@ export const identity: Family = {
     { run: 'git handoff identity keygen developer-1', does: 'the agent makes its key' },
     { run: 'git handoff identity add developer-1 --key developer-1.pub', does: 'a maintainer signs it in' },
   ],
-  verbs: [add, keygen, list, rotate, revoke, resign, exportSigners],
+  verbs: [add, ownKey, list, rotate, revoke, resign, exportSigners],
 };
