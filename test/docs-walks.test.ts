@@ -62,7 +62,8 @@ test('README.md: donna on one machine, lola on another, and a server that lets t
   expect(said).toContain('quotes.mjs is half done.');
   expect(said).toContain('1 file of session');
   expect(said).toContain('✓ pass: nothing against it');
-  const [server, lola] = ['server.git', 'lola'].map((name) => join(base, name)) as [string, string];
+  const names = ['server.git', 'lola/.worktrees/lola/feature-p0-1-the-reader'];
+  const [server, lola] = names.map((name) => join(base, name)) as [string, string];
   expect(git(server, 'rev-parse', 'main')).toBe(git(lola, 'rev-parse', 'HEAD'));
   expect(git(server, 'ls-tree', '--name-only', 'main', 'reader.mjs')).toBe('reader.mjs');
   expect(git(lola, 'status', '--porcelain')).toBe('');
