@@ -97,7 +97,7 @@ describe('two machines', () => {
     const base = git(right.dir, 'rev-parse', 'origin/main');
     await lola.handoff.done({ id: 'T1', summary: 'b' });
     commitAll(lola);
-    expect(lola.warnings).toEqual([expect.stringContaining('erin picked up the same work')]);
+    expect(lola.warnings).toContainEqual(expect.stringContaining('erin picked up the same work'));
     const codes = async () => {
       const { findings } = await open(lola).handoff.gate({ base, head: 'HEAD' });
       return findings.filter(({ severity }) => severity === 'error').map(({ code, hint }) => [code, hint]);
