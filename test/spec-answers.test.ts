@@ -51,12 +51,22 @@ describe('SPEC §7.3: what looks like .handoff', () => {
     '.\u{1d421}andoff', // NFKC makes an h of it
     '\u2024handoff',
     '.hand\ufffdffoff', // the byte FF, as a name is read that is no UTF-8
+    '.handoff\ufffdff',
+    '.h\ufffdc3and\ufffdefo\ufffd81ff',
   ])('%j', (name) => expect(isLookalike(name)).toBe(true));
 
-  it.each(['.handoff', 'handoff', '.handoff~1', 'HANDOF~', 'HANDOF~1a', '..handoff', ' .handoff', '.hand off'])(
-    'not %j',
-    (name) => expect(isLookalike(name)).toBe(false),
-  );
+  it.each([
+    '.handoff',
+    'handoff',
+    '.handoff~1',
+    'HANDOF~',
+    'HANDOF~1a',
+    '..handoff',
+    ' .handoff',
+    '.hand off',
+    '.hando\ufffdff', // the digits of the byte FF are no part of the name
+    'HANDOF~\ufffd81',
+  ])('not %j', (name) => expect(isLookalike(name)).toBe(false));
 });
 
 describe('SPEC §8.6: what looks like a secret', () => {

@@ -2,6 +2,7 @@ import './trees/holding.mjs';
 import './trees/documents.mjs';
 import './trees/sessions.mjs';
 import './trees/ledger.mjs';
+import './trees/names.mjs';
 import { cases, store } from './trees/making.mjs';
 import { bundleOf } from './world/git-objects.mjs';
 import { refOf } from './world/verdict.mjs';

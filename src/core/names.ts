@@ -34,8 +34,15 @@ export function assertIdentityName(name: string, source?: string): void {
 export function isLookalike(name: string): boolean {
   if (name === '.handoff') return false;
   if (name === '') return true;
-  // bytes that are no UTF-8: as a name in a tree has them, or as a folder's listing does
-  return foldsToRoot(name) || (name.includes('\ufffd') && foldsToRoot(name.replace(/\ufffd[0-9a-f]{2}/g, '')));
+  return foldsToRoot(name.includes('\ufffd') ? withoutBytes(name) : name);
+}
+
+/**
+ * Without the bytes beyond ASCII of a name that is no UTF-8, which stand in it as U+FFFD and two digits (a listing of a folder has no
+ * digits). The digits go too: no file system makes letters of them, and `.hando` with the byte FF is not .handoff to anybody.
+ */
+function withoutBytes(name: string): string {
+  return name.replace(/\ufffd(?:[0-9a-f]{2})?/g, '');
 }
 
 function foldsToRoot(name: string): boolean {
@@ -53,7 +60,7 @@ function foldsToRoot(name: string): boolean {
  * pattern is here, because few names need it and to make it takes longer than to judge them all.
  */
 function withoutIgnored(text: string): string {
-  return text.replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\ufffd]/gu, '');
+  return text.replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}]/gu, '');
 }
 
 /** Cyrillic, Greek and Armenian letters drawn like the Latin letters of `handoff`. */

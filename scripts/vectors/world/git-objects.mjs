@@ -30,7 +30,10 @@ export function openStore() {
   return { objects, writeTree, commit };
 }
 
-/** The folders of `{path: content}`, where content is text, bytes, `{mode, content}`, or a list of all that stand there. */
+/**
+ * The folders of `{path: content}`, where content is text, bytes, `{mode, content, name}`, or a list of all that stand there. A
+ * `name` is bytes that are no text.
+ */
 function toFolder(files) {
   const top = new Map();
   for (const [path, content] of Object.entries(files)) {
@@ -49,9 +52,14 @@ function toFolder(files) {
 /** In git's order: the name of a folder is compared as if it ended in a slash. */
 function writeFolder(folder, write) {
   const entries = [...folder].flatMap(([name, content]) => [content].flat().map((each) => entryOf(name, each, write)));
-  const key = ({ name, mode }) => Buffer.from(mode === FOLDER ? `${name}/` : name);
+  const key = ({ name, mode }) => Buffer.concat([Buffer.from(name), Buffer.from(mode === FOLDER ? '/' : '')]);
   const sorted = entries.toSorted((a, b) => Buffer.compare(key(a), key(b)));
-  const bytes = sorted.flatMap(({ name, mode, oid }) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]);
+  const bytes = sorted.flatMap(({ name, mode, oid }) => [
+    Buffer.from(`${mode} `),
+    Buffer.from(name),
+    Buffer.of(0),
+    Buffer.from(oid, 'hex'),
+  ]);
   return write(
     'tree',
     Buffer.concat(bytes),
@@ -61,9 +69,8 @@ function writeFolder(folder, write) {
 
 function entryOf(name, given, write) {
   if (given instanceof Map) return { name, mode: FOLDER, oid: writeFolder(given, write) };
-  const { mode, content } =
-    typeof given === 'string' || Buffer.isBuffer(given) ? { mode: FILE, content: given } : given;
-  return { name, mode, oid: write('blob', Buffer.from(content)) };
+  const file = typeof given === 'string' || Buffer.isBuffer(given) ? { content: given } : given;
+  return { name: file.name ?? name, mode: file.mode ?? FILE, oid: write('blob', Buffer.from(file.content)) };
 }
 
 /** gitformat-bundle, version 2: refs by their names, and a pack of all that they lead to. What no ref leads to is not to be had. */
