@@ -57,15 +57,9 @@ export {
   type Signature,
 } from './core/record/record.ts';
 export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record/record-summary.ts';
+export { signedMessage } from './core/record/signed-message.ts';
 export { summarise } from './core/record/summary.ts';
-export {
-  type PublicKey,
-  recordId,
-  type Suite,
-  signedMessage,
-  type VerifiedRecord,
-  verifyRecord,
-} from './core/record/verify.ts';
+export { type PublicKey, recordId, type Suite, type VerifiedRecord, verifyRecord } from './core/record/verify.ts';
 export {
   consistencyProof,
   inclusionProof,

@@ -11,7 +11,8 @@ import { formatNote, noteSignature, parseNote } from '../src/core/ledger/note.ts
 import { isIdentityName, isLookalike, isTaskId } from '../src/core/names.ts';
 import { attachSignatures, formatRecord } from '../src/core/record/format.ts';
 import { parseRecord } from '../src/core/record/record.ts';
-import { recordId, signedMessage } from '../src/core/record/verify.ts';
+import { signedMessage } from '../src/core/record/signed-message.ts';
+import { recordId } from '../src/core/record/verify.ts';
 import { taskStatus } from '../src/core/session/history-queries.ts';
 import { fenceText, makeFence } from '../src/core/text/fence.ts';
 import { nodeHashes, nodeSuite, verifyEd25519 } from '../src/crypto.ts';

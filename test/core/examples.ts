@@ -6,7 +6,8 @@ import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { HandoffError } from '../../src/core/error.ts';
 import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
 import { isRecordKind, type Kind } from '../../src/core/record/kinds.ts';
-import { type PublicKey, type Suite, signedMessage } from '../../src/core/record/verify.ts';
+import { signedMessage } from '../../src/core/record/signed-message.ts';
+import type { PublicKey, Suite } from '../../src/core/record/verify.ts';
 import { browserSuite } from '../../src/core/trust/browser-suite.ts';
 import { nodeSuite as manyAtOnce, nodeHashes, verifyEd25519, verifyEd25519Async } from '../../src/crypto.ts';
 

@@ -21,7 +21,8 @@ import { chainFaults, toLink } from '../../src/core/record/chain.ts';
 import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
 import { DOCUMENT_KINDS, isOfKind, type Kind, namespaceOf, RECORD_KINDS } from '../../src/core/record/kinds.ts';
 import { parseAs, parseRecord } from '../../src/core/record/record.ts';
-import { recordId, type Suite, signedMessage, verifyRecord } from '../../src/core/record/verify.ts';
+import { signedMessage } from '../../src/core/record/signed-message.ts';
+import { recordId, type Suite, verifyRecord } from '../../src/core/record/verify.ts';
 import {
   inclusionProof,
   leafHash,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { signedMessage } from '../../src/core/record/verify.ts';
+import { signedMessage } from '../../src/core/record/signed-message.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { generateKey, toSigner } from '../../src/journal/keys/keys.ts';
 import type { Holder } from '../../src/journal/locks/holder.ts';

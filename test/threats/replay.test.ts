@@ -6,7 +6,7 @@ import { isIdentityName, isTaskId } from '../../src/core/names.ts';
 import { attachSignatures } from '../../src/core/record/format.ts';
 import { type Kind, RECORD_KINDS } from '../../src/core/record/kinds.ts';
 import { parseRecord } from '../../src/core/record/record.ts';
-import { signedMessage } from '../../src/core/record/verify.ts';
+import { signedMessage } from '../../src/core/record/signed-message.ts';
 import { nodeHashes } from '../../src/crypto.ts';
 import { commitAll, newKey, type Place, privateKey, STORY, signRecord, writeBytes, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';

@@ -1,9 +1,9 @@
 import { toHex } from '../bytes/bytes.ts';
 import type { Hashes } from '../bytes/hash.ts';
 import { HandoffError } from '../error.ts';
-import { sshsigMessage } from '../trust/sshsig.ts';
-import { type Kind, namespaceOf, type RecordKind, type SignedKind } from './kinds.ts';
+import type { Kind, RecordKind } from './kinds.ts';
 import type { ParsedRecord, SignedParts } from './record.ts';
+import { signedMessage } from './signed-message.ts';
 
 /** Node's crypto or the browser's: both behind the strict rule of SPEC §4.3. */
 export interface Suite extends Hashes {
@@ -117,17 +117,6 @@ export function assertVerified<R extends ParsedRecord>(
   const { fingerprint } = assertSigned(record, check, keys);
   const verified = { ...record, id: recordId(record.signedBytes, suite), fingerprint };
   return verified as Verified<R & SessionRecord>; // the check above makes it one; a document has no signature that could pass
-}
-
-/** What a key is asked to sign, or to have signed. */
-export interface Signable {
-  kind: SignedKind;
-  signedBytes: Uint8Array;
-}
-
-/** The one place that builds the bytes a key signs. SPEC §4.2 */
-export function signedMessage({ kind, signedBytes }: Signable, hashes: Hashes): Uint8Array {
-  return sshsigMessage(namespaceOf(kind), hashes.sha512(signedBytes));
 }
 
 /** SPEC §2.3: an id is the digest of the signed bytes; it never covers a signature. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type PublicKey, signedMessage } from '../../core/record/verify.ts';
+import { signedMessage } from '../../core/record/signed-message.ts';
+import type { PublicKey } from '../../core/record/verify.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { Signer } from '../keys/keys.ts';
 import { type Holder, NO_SESSION } from './holder.ts';
