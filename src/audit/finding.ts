@@ -1,5 +1,5 @@
 import { isOverBudget } from '../core/budget.ts';
-import { type Finding, type FindingCode, HandoffError } from '../core/error.ts';
+import { comparedIn, type Finding, type FindingCode, HandoffError } from '../core/error.ts';
 
 export type Report = (finding: Finding) => void;
 
@@ -20,25 +20,16 @@ export async function attempt<T>(path: string, report: Report, check: () => T | 
  */
 export function toFinding(error: unknown, path: string): Finding {
   if (!(error instanceof HandoffError) || error.exitCode === 4 || isOverBudget(error)) throw error;
-  const { line, expected, found, distrusted } = (error.data ?? {}) as Detail;
+  const { line, distrusted } = error.data ?? {};
   return {
-    code: error.code as FindingCode,
+    code: error.code as FindingCode, // a check of a file throws these codes; the others belong to commands
     severity: error.code === 'key_revoked' || distrusted ? 'warning' : 'error',
     path,
     ...(line === undefined ? {} : { line }),
     message: error.message,
-    ...(typeof expected === 'string' ? { expected } : {}),
-    ...(typeof found === 'string' ? { found } : {}),
+    ...comparedIn(error),
     hint: error.hint ?? 'Restore the file from git.',
   };
-}
-
-interface Detail {
-  line?: number;
-  expected?: unknown;
-  found?: unknown;
-  /** What is wrong is only that a key was revoked since. */
-  distrusted?: boolean;
 }
 
 /** For what arrives: what would be distrusted in a tree has no way into one. */

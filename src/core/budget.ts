@@ -1,4 +1,4 @@
-import { type Finding, type FindingCode, HandoffError } from './error.ts';
+import { comparedIn, type Finding, type FindingCode, HandoffError } from './error.ts';
 
 /** What one push may cost whoever judges it. SPEC §10.9. Whoever runs the server sets it; nothing that is pushed does. */
 export interface BudgetLimits {
@@ -120,7 +120,7 @@ function outOfTime(seconds: number): HandoffError {
 
 /** Where git was not let take as much at once as it wanted, that; else the error as it is. */
 export function asOutOfMemory(error: HandoffError): HandoffError {
-  const { wanted, limit } = (error.data ?? {}) as { wanted?: number; limit?: number };
+  const { wanted, limit } = error.data ?? {};
   return wanted && limit ? outOfMemory(wanted, limit) : error;
 }
 
@@ -157,7 +157,7 @@ export function isOverBudget({ data }: HandoffError): boolean {
   return data?.budget !== undefined;
 }
 
-export function budgetFinding({ code, message, hint, data }: HandoffError): Finding {
-  const { expected, found } = data as { expected: string; found: string };
-  return { code: code as FindingCode, severity: 'error', message, expected, found, hint: hint! };
+export function budgetFinding(error: HandoffError): Finding {
+  const code = error.code as FindingCode; // one of those above: no other error has a budget in its data
+  return { code, severity: 'error', message: error.message, ...comparedIn(error), hint: error.hint! };
 }

@@ -102,8 +102,19 @@ export type FindingCode =
 
 export interface ErrorDetail {
   hint?: string;
-  data?: Record<string, unknown>;
+  data?: ErrorData;
   cause?: unknown;
+}
+
+/** For machines: each code has its own. These are read by our own code as well. */
+interface ErrorData {
+  [key: string]: unknown;
+  line?: number;
+  /** What is wrong is only that a key was revoked since. SPEC §5.5 */
+  distrusted?: boolean;
+  /** Bytes that git wanted at once, and may take. */
+  wanted?: number;
+  limit?: number;
 }
 
 export class HandoffError extends Error {
@@ -111,7 +122,7 @@ export class HandoffError extends Error {
   readonly code: ErrorCode;
   /** What to do next: a sentence, preferably with the command. */
   readonly hint: string | undefined;
-  readonly data: Record<string, unknown> | undefined;
+  readonly data: ErrorData | undefined;
 
   constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
     super(message, { cause: detail.cause });
@@ -137,6 +148,15 @@ export interface Finding {
   expected?: string;
   found?: string;
   hint: string;
+}
+
+/** What was expected and what was found, as far as the error says so in words. */
+export function comparedIn({ data }: HandoffError): Pick<Finding, 'expected' | 'found'> {
+  const { expected, found } = data ?? {};
+  return {
+    ...(typeof expected === 'string' ? { expected } : {}),
+    ...(typeof found === 'string' ? { found } : {}),
+  };
 }
 
 /** Whether any of them is more than a warning. */

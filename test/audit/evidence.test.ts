@@ -1,5 +1,5 @@
 import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openEvidence } from '../../src/audit/evidence/evidence.ts';
 import { openTree } from '../../src/audit/source/tree-source.ts';
@@ -99,13 +99,7 @@ describe('what all sessions say about something that is named', () => {
     commitAll(place);
     const { task, read } = await same(place);
     expect([task.length, read]).toEqual([3, 5]);
-    const lines = readdirSync(join(cacheOf(place), repoFolder(place)), { withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .flatMap(({ name }) =>
-        readFileSync(join(cacheOf(place), repoFolder(place), name), 'utf8')
-          .split('\n')
-          .slice(1),
-      );
+    const lines = shardsOf(place).flatMap((file) => readFileSync(file, 'utf8').split('\n').slice(1));
     expect(lines).toHaveLength(5); // a record that was there is not kept again
   });
 
@@ -179,6 +173,26 @@ describe('what all sessions say about something that is named', () => {
     chmodSync(cacheOf(place), 0o600);
   });
 
+  it('verifies what a kept line leads to: the line itself proves nothing', async () => {
+    const place = fresh();
+    const [, thought] = writeSession(place, [START, THOUGHT]);
+    const honest = commitAll(place);
+    await ask(place);
+    const text = readFileSync(join(place.dir, thought!.path), 'utf8');
+    writeBytes(place.dir, thought!.path, text.replace('summary: done', 'summary: forged'));
+    commitAll(place);
+    expect((await ask(place)).commit).toEqual([]);
+    const folder = dirname(thought!.path);
+    for (const path of [thought!.path, folder]) {
+      const [before, now] = [honest, 'HEAD'].map((rev) => git(place.dir, 'rev-parse', `${rev}:${path}`)) as [
+        string,
+        string,
+      ];
+      for (const file of shardsOf(place)) writeFileSync(file, readFileSync(file, 'utf8').replaceAll(before, now));
+    }
+    await expect(ask(place)).rejects.toMatchObject({ code: 'signature_invalid' });
+  });
+
   it('goes on where a process was stopped that had too little time', async () => {
     const place = fresh();
     const sessions = Array.from({ length: 520 }, () => writeSession(place, [START, CHANGE]));
@@ -198,6 +212,12 @@ describe('what all sessions say about something that is named', () => {
     expect((await same(place)).task).toEqual([]);
   });
 });
+
+function shardsOf(place: Place): string[] {
+  const folder = join(cacheOf(place), repoFolder(place));
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => join(folder, name));
+}
 
 function repoFolder(place: Place): string {
   return readdirSync(cacheOf(place))[0]!;

@@ -1,5 +1,5 @@
 import { equalBytes, toHex } from '../../core/bytes/bytes.ts';
-import { type Finding, HandoffError } from '../../core/error.ts';
+import { comparedIn, type Finding, HandoffError } from '../../core/error.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { planGrowth } from '../../core/ledger/log-growth.ts';
 import { labelOf, type NoteSignature } from '../../core/ledger/note.ts';
@@ -186,13 +186,12 @@ const HINT =
 /** Whatever is wrong with the new one, the old one was replaced by it. */
 function toFinding(error: unknown): Finding {
   if (!(error instanceof HandoffError) || error.exitCode === 4) throw error;
-  const { expected, found } = (error.data ?? {}) as { expected?: string; found?: string };
   return {
     code: 'ledger_rewritten',
     severity: 'error',
     path: LEDGER,
     message: error.message,
-    ...(typeof expected === 'string' && typeof found === 'string' ? { expected, found } : {}),
+    ...comparedIn(error),
     hint: HINT,
   };
 }

@@ -6,7 +6,7 @@ import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import { isOfKind } from '../../core/record/kinds.ts';
 import { parseSessionRecord } from '../../core/record/record.ts';
 import type { PlacedRecord } from '../../core/record/record-summary.ts';
-import type { Suite, VerifiedRecord } from '../../core/record/verify.ts';
+import { type Suite, verifyRecord } from '../../core/record/verify.ts';
 import type { TracedRecord } from '../../core/task/state.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { isOid } from '../../git/objects/asked-name.ts';
@@ -55,7 +55,8 @@ export function openEvidence(source: Source, trust: Trust, options: EvidenceOpti
     holdersOf: (tasks) => find([...tasks].map(keys.lock)),
     reviewsOf: async (thoughts) => (await find([...thoughts].map(keys.reviewOf))).filter(isOfKind('review')),
     waiversOf: async (commits) => (await find([...commits].map(keys.waiverOf))).filter(isOfKind('waiver')),
-    thoughtsAbout: async (commits, patchIds) => readWhole(source, await find(thoughtKeys(commits, patchIds))),
+    thoughtsAbout: async (commits, patchIds) =>
+      readWhole(source, await find(thoughtKeys(commits, patchIds)), trust, options.suite),
   };
 }
 
@@ -169,14 +170,20 @@ async function presentIn(source: Source, folder: Entry | undefined, traces: Kept
   return traces.filter(({ path, blob }) => files.get(path)?.mode === FILE && files.get(path)?.oid === blob);
 }
 
-/** They were verified when their traces were kept, and their id tells that these are the bytes. */
-async function readWhole(source: Source, traces: readonly KeptTrace[]): Promise<PlacedRecord<'thought'>[]> {
+/** A trace that was kept tells where a record is. What the record says is read from bytes that are verified here. */
+async function readWhole(
+  source: Source,
+  traces: readonly KeptTrace[],
+  trust: Trust,
+  suite: Suite,
+): Promise<PlacedRecord<'thought'>[]> {
   const entries = traces.map(({ path, blob }) => ({ path, name: path.split('/').at(-1)!, mode: FILE, oid: blob }));
   const contents = await source.readAll(entries, MAX_RECORD_BYTES);
-  const whole = contents.map((bytes, at): PlacedRecord => {
+  const verify = async ({ path, owner }: KeptTrace, bytes: Uint8Array | HandoffError): Promise<PlacedRecord> => {
     if (bytes instanceof HandoffError) throw bytes;
-    const { path, record } = traces[at]!;
-    return { path, record: { ...parseSessionRecord(bytes), id: record.id } as VerifiedRecord };
-  });
+    const { keys } = trust.identities.get(owner)!; // `isTrusted` has found it, with the key that signed
+    return { path, record: await verifyRecord(parseSessionRecord(bytes), keys, suite) };
+  };
+  const whole = await Promise.all(traces.map((trace, at) => verify(trace, contents[at]!)));
   return whole.filter(isOfKind('thought'));
 }

@@ -97,7 +97,8 @@ export async function auditSession(
   }
   reportChain(links, files, folder, note);
   if (session.sealed) reportSeals(session.sealed, links, files, context.suite, note);
-  return clean && links[0] ? summarise(links as Link[], session.distrusted) : null;
+  const isWhole = clean && links.length > 0 && links.every((link) => link !== null);
+  return isWhole ? summarise(links, session.distrusted) : null;
 }
 
 /** Whose keys the records of a folder are checked with. One whose own document is distrusted still tells forged from distrusted. */

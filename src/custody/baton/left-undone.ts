@@ -81,8 +81,13 @@ function readWork(repository: Repository, { session_id }: Session): Work {
   for (const number of recordNumbers(dirs, session_id)) {
     const entry = readEntry(dirs, session_id, number);
     if (!('bytes' in entry)) continue;
-    if (number === 1) work.began = (parseSessionRecord(entry.bytes).fields as SharedFields).head ?? null;
+    if (number === 1) work.began = headOf(entry.bytes);
     if (entry.kind === 'thought') work.thoughts.add(parseAs(entry.bytes, 'thought').fields.commit_sha);
   }
   return work;
+}
+
+function headOf(opening: Uint8Array): Oid | null {
+  const { head }: SharedFields = parseSessionRecord(opening).fields;
+  return head ?? null;
 }

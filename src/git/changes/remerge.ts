@@ -50,7 +50,8 @@ export function openMerger(workshop: Workshop, spend: (merges: number) => void =
     return pairs.map((pair) => known.get(pair.join(' '))!);
   };
   const mergeMany = async (sides: readonly Oid[]): Promise<Merged | null> => {
-    let [side, ...others] = sides as [Oid, ...Oid[]];
+    const [first, ...others] = sides;
+    let side = first!;
     let merged: Merged | null = null;
     for (const [at, other] of others.entries()) {
       [merged = null] = await mergePairs([[side, other]]);
@@ -62,7 +63,7 @@ export function openMerger(workshop: Workshop, spend: (merges: number) => void =
   };
   return {
     async merge(sides) {
-      await mergePairs(sides.filter((each) => each.length === 2) as Pair[]);
+      await mergePairs(sides.filter(isPair));
       const made: (Merged | null)[] = [];
       for (const each of sides) made.push(await mergeMany(each));
       return made;
@@ -72,6 +73,10 @@ export function openMerger(workshop: Workshop, spend: (merges: number) => void =
 }
 
 type Pair = readonly [Oid, Oid];
+
+function isPair(sides: readonly Oid[]): sides is Pair {
+  return sides.length === 2;
+}
 
 /** Two commits that part where the change begins. */
 function sidesOf(workshop: Workshop, { before, after, onto }: Pick): Pair {

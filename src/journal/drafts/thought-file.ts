@@ -22,8 +22,10 @@ export function readThoughtFile(bytes: Uint8Array): ThoughtFields {
   if (!isObject(value)) throw wrong('Expected keys and values.');
   const unknown = Object.keys(value).filter((key) => !isField(key));
   if (unknown.length > 0) throw wrong(`No key of a thought: ${unknown.map((key) => JSON.stringify(key)).join(', ')}.`);
-  const entries = Object.entries(value).filter(([key, item]) => isField(key) && item !== null && item !== '');
-  return Object.fromEntries(entries.map(([key, item]) => [key, READERS[key as keyof ThoughtFields](key, item)]));
+  const entries = Object.entries(value).flatMap(([key, item]) =>
+    isField(key) && item !== null && item !== '' ? [[key, READERS[key](key, item)]] : [],
+  );
+  return Object.fromEntries(entries);
 }
 
 type Value = string | number | boolean | null | Value[] | { [key: string]: Value };

@@ -12,18 +12,17 @@ export interface LockRef {
   released: boolean;
 }
 
-type LockKind = 'identity' | 'session' | 'task';
-
-const IS_NAME: Record<LockKind, (name: string) => boolean> = {
-  identity: isIdentityName,
-  session: isSessionId,
-  task: isTaskId,
-};
+/** By kind of lock, what its name may be. */
+const IS_NAME = new Map([
+  ['identity', isIdentityName],
+  ['session', isSessionId],
+  ['task', isTaskId],
+]);
 
 /** `identity/<name>`, `session/<id>` or `task/<id>` → `refs/handoff/locks/<kind>/<name>/` */
 export function lockPrefix(name: string): string {
   const [, kind, rest] = /^(identity|session|task)\/([^/]+)$/.exec(name) ?? [];
-  if (!kind || !rest || !IS_NAME[kind as LockKind](rest)) {
+  if (!kind || !rest || !IS_NAME.get(kind)?.(rest)) {
     throw new HandoffError('usage', `Expected identity/…, session/… or task/…, got ${JSON.stringify(name)}`);
   }
   // git refuses a component that ends in ".lock"; no name can contain "=", so the two stay apart.
@@ -52,7 +51,7 @@ export function parseAnyLockRef(ref: string): (LockRef & { name: string }) | nul
   const [, prefix, kind, rest] = /^(refs\/handoff\/locks\/(identity|session|task)\/([^/]+)\/)/.exec(ref) ?? [];
   if (!prefix || !kind || !rest) return null;
   const name = rest.replace(/\.lock=$/, '.lock');
-  if (!IS_NAME[kind as LockKind](name) || lockPrefix(`${kind}/${name}`) !== prefix) return null;
+  if (!IS_NAME.get(kind)?.(name) || lockPrefix(`${kind}/${name}`) !== prefix) return null;
   const parsed = parseLockRef(prefix, ref);
   return parsed && { ...parsed, name: `${kind}/${name}` };
 }
