@@ -5,7 +5,7 @@ import { exemption, namedPaths } from '../src/core/writeback/exemption.ts';
 
 // What SPEC.md says where two readers of it could differ, and that the code does so.
 
-describe('SPEC §10.4: patterns of exempt', () => {
+describe('SPEC §10.4.1: patterns of exempt', () => {
   it.each([
     ['a folder', 'docs/', ['docs', 'docs/a.md', 'docs/x/y'], ['docs2', 'x/docs']],
     ['slashes at the end', 'docs//', ['docs', 'docs/a.md'], ['docs2']],

@@ -18,9 +18,9 @@ export function paragraphsIn(page: string): string[][] {
   return parts.map((part) => part.split('\n').filter((line) => line.trim() !== ''));
 }
 
-/** By number: `5`, `5.3`. */
+/** By number: `5`, `5.3`, `10.3.1`. */
 export function sectionsIn(page: string): Set<string> {
-  return new Set([...page.matchAll(/^#{2,3} (\d+(?:\.\d+)?)[. ]/gm)].map(([, section]) => section!));
+  return new Set([...page.matchAll(/^#{2,4} (\d+(?:\.\d+){0,2})[. ]/gm)].map(([, section]) => section!));
 }
 
 export function linksIn(page: string): string[] {

@@ -1,6 +1,6 @@
 import { randomUUID, sign } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '../src/audit/history/history.ts';
 import { openTree } from '../src/audit/source/tree-source.ts';
@@ -22,22 +22,26 @@ import { toSigner } from '../src/journal/keys/keys.ts';
 import { readHold, takeHold } from '../src/journal/locks/local-locks.ts';
 import { takeRemoteHold } from '../src/journal/locks/remote-locks.ts';
 import { stateDirs } from '../src/journal/sessions/registry.ts';
+import { ran } from './gate/runs.ts';
 import {
   BATON,
   branch,
   code,
   commitRecords,
   DONE,
+  defined,
   verdict as gateVerdict,
   honestBranch,
   IN_PROGRESS,
   START as SESSION_START,
   session,
   thoughtSince,
+  waiting,
 } from './gate/scenario.ts';
 import {
   commitAll,
   type Draft,
+  emptyPlace,
   initialised,
   newKey,
   type Place,
@@ -638,6 +642,67 @@ describe('SPEC §8.9, §9 and §10', () => {
     const dir = join(temporaryDirectory(), 'shallow');
     git('/', 'clone', '--quiet', '--depth=1', '--no-single-branch', `file://${here.dir}`, dir);
     expect(await gateVerdict({ ...here, dir }, 'origin/main')).toEqual(['shallow_repository']);
+  });
+
+  it('M93: a root is given, and neither side has a policy', async () => {
+    const here = emptyPlace();
+    const base = code(here, { 'a.ts': 'a\n' });
+    code(here, { 'b.ts': 'b\n' });
+    expect(await gateVerdict(here, base)).toEqual([]);
+    expect(await gateVerdict(here, base, 'HEAD', { root: REPO })).toEqual(['not_initialised policy']);
+  });
+
+  it('M94: a secret that nobody allowed', async () => {
+    const here = place();
+    const leak: Draft = { kind: 'note', text: `the token is ghp_${'q7Zk2Vx9Lm4Tb8Rw3Ny6'.repeat(2).slice(0, 36)}` };
+    branch(here, 'feature');
+    session(here, [SESSION_START, { ...leak, secret_allowed: true }, BATON]);
+    expect(await gateVerdict(here)).toEqual([]);
+    session(here, [SESSION_START, leak, BATON], { sessionId: SESSION, clock: 50 });
+    expect(await gateVerdict(here)).toEqual(['secret_found 0002-note.yaml']);
+  });
+
+  it.each([
+    ['M95', 'runs', 'error', 'run_failed 0003-thought.yaml'],
+    ['M96', 'evidence', 'run', 'evidence_missing 0004-task.yaml'],
+    ['M96', 'evidence', 'passed', 'evidence_missing 0004-task.yaml'],
+  ])('%s: a task is done, and writeback.%s is %s', async (_rule, key, value, expected) => {
+    const here = place();
+    await reopen(here).handoff.policy.set({ key: `writeback.${key}`, value });
+    const base = git(here.dir, 'rev-parse', 'HEAD');
+    branch(here, 'feature');
+    code(here, { 'a.ts': 'a\n' });
+    const own = git(here.dir, 'rev-parse', 'HEAD');
+    const thought = await thoughtSince(here, base);
+    const verdictWith = async (evidence: ReturnType<typeof ran>[]) => {
+      git(here.dir, 'reset', '--quiet', '--hard', own);
+      session(here, [SESSION_START, IN_PROGRESS, { ...thought, evidence }, DONE, BATON], { sessionId: SESSION });
+      return gateVerdict(here);
+    };
+    expect(await verdictWith([ran(0, git(here.dir, 'rev-parse', `${own}^{tree}`))])).toEqual([]);
+    expect(await verdictWith(value === 'run' ? [] : [ran(1)])).toEqual([expected]);
+  });
+
+  it('M97: tasks that wait for each other', async () => {
+    const here = place();
+    branch(here, 'feature');
+    defined(here, 'A', ['B']);
+    defined(here, 'B');
+    expect(await gateVerdict(here)).toEqual([]);
+    waiting(here, 'B', ['A']);
+    expect((await gateVerdict(here)).sort()).toEqual(['task_cycle tasks/A.yaml', 'task_cycle tasks/B.yaml']);
+  });
+
+  it('M98: a session that nobody wrapped', async () => {
+    const here = place();
+    await reopen(here).handoff.policy.set({ key: 'writeback.open_sessions', value: 'error' });
+    branch(here, 'feature');
+    const [start] = session(here, [SESSION_START], { sessionId: SESSION });
+    const folder = dirname(start!.path);
+    const { findings: found } = await reopen(here).handoff.gate({ base: 'main', head: 'HEAD' });
+    expect(found).toMatchObject([{ code: 'session_open', severity: 'error', path: folder }]);
+    session(here, [SESSION_START, BATON], { sessionId: SESSION });
+    expect(await gateVerdict(here)).toEqual([]);
   });
 });
 

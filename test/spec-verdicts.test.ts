@@ -126,7 +126,7 @@ describe('SPEC §6.6: who is at fault', () => {
   });
 });
 
-describe('SPEC §10.3: records_per_push', () => {
+describe('SPEC §10.3.1: records_per_push', () => {
   it('counts every file that is added, changed or deleted, and says nothing else of .handoff', async () => {
     const here = place();
     await here.handoff.policy.set({ key: 'limits.records_per_push', value: '3' });

@@ -4,6 +4,7 @@ import './histories/sessions.mjs';
 import './histories/code.mjs';
 import './histories/tasks.mjs';
 import './histories/ledger.mjs';
+import './histories/runs.mjs';
 import { cases, refs, store } from './histories/making.mjs';
 
 export const histories = cases;

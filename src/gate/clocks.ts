@@ -13,7 +13,7 @@ interface Ground {
   trust: Trust;
 }
 
-/** SPEC §10.3: who writes counts on from what was there. Whoever goes far beyond would be the newest for ever. */
+/** SPEC §10.3.5: who writes counts on from what was there. Whoever goes far beyond would be the newest for ever. */
 export async function judgeClocks(
   repository: Repository,
   ground: Ground,

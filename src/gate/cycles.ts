@@ -7,7 +7,7 @@ import { parseAs } from '../core/record/record.ts';
 import { type Dependencies, isOnCycle, ringsOf, withoutDependencies } from '../core/task/cycle.ts';
 
 /**
- * SPEC §10.5: two changes that each are right can make a cycle together, which none of its tasks could ever leave. A cycle
+ * SPEC §10.5, M97: two changes that each are right can make a cycle together, which none of its tasks could ever leave. A cycle
  * that was there before keeps nothing out: whoever mends it changes one task after the other.
  */
 export async function judgeCycles(before: Source, result: Source, budget: Budget): Promise<Finding[]> {

@@ -6,7 +6,7 @@ import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { findSecrets } from '../core/text/secrets.ts';
 import { textsIn } from '../journal/drafts/secret.ts';
 
-/** SPEC §10.7: a session without its baton leaves the next agent with nothing. */
+/** SPEC §10.7, M98: a session without its baton leaves the next agent with nothing. */
 export function judgeOpenSessions(sessions: readonly ChangedSession[], severity: Finding['severity']): Finding[] {
   const open = sessions.filter(
     ({ records }) => records.length > 0 && !records.some(({ record }) => record.kind === 'baton'),
@@ -20,7 +20,7 @@ export function judgeOpenSessions(sessions: readonly ChangedSession[], severity:
   }));
 }
 
-/** SPEC §8.6: what was refused when it was written may have been written by something else. */
+/** SPEC §10.3.1, M94: what was refused when it was written may have been written by something else. */
 export function judgeSecrets(added: readonly PlacedRecord[], budget: Budget): Finding[] {
   return added.flatMap(({ path, record }) => {
     budget.assertTime();

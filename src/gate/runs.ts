@@ -22,7 +22,7 @@ export interface RunCase {
   budget: Budget;
 }
 
-/** SPEC §10.5: what was run for a task that is said to be done has passed, as far as the policy asks for it. */
+/** SPEC §10.5, M95 and M96: what was run for a task that is said to be done has passed, as far as the policy asks for it. */
 export async function judgeRunsOf(repository: Repository, input: RunCase): Promise<Finding[]> {
   const { done, trails, evidence, rules, budget } = input;
   const { runs: severity, evidence: asked } = writebackRules(rules);

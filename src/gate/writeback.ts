@@ -53,7 +53,7 @@ export interface Writeback {
   isAnchored(account: Account): Promise<boolean>;
 }
 
-/** SPEC §10.4: every commit that changes code is accounted for, and so is every path. */
+/** SPEC §10.4.8: every commit that changes code is accounted for, and so is every path. */
 export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
   const codeOf = codeBy(input.exempt.patterns, input.exempt.folders);
   const byAncestry = coverByAncestry(input.range, input.accounts);

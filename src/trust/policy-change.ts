@@ -82,7 +82,7 @@ async function vouchForMaintainers(
   return files;
 }
 
-/** A key that nobody lists, and the next policy does not bring, has signed for nothing: such lines could fill the file. SPEC §10.3 */
+/** A key that nobody lists, and the next policy does not bring, has signed for nothing: such lines could fill the file. SPEC §10.3.3 */
 function withoutStrayLines(document: ParsedRecord<'identity'>, trust: Trust, root: RootKeys): ParsedRecord<'identity'> {
   const [listed, coming] = [listedBy(trust), principalsOf(root)];
   return { ...document, signatures: document.signatures.filter((line) => listed(line) ?? coming(line)) };

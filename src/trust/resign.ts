@@ -118,7 +118,7 @@ async function readAt(source: Source, path: string): Promise<Maintained | null> 
   return entry?.mode === FILE ? readIfParsed(source, entry) : null;
 }
 
-/** The next version, with what an earlier one said. A key never vanishes: one that came since is revoked. SPEC §10.3 */
+/** The next version, with what an earlier one said. A key never vanishes: one that came since is revoked. SPEC §10.3.2 */
 function setBack(now: Maintained, old: Maintained): FieldsOf<MaintainedKind> {
   const next = { version: now.fields.version + 1, prev: idOf(now) };
   if (old.kind !== 'identity' || now.kind !== 'identity') return { ...old.fields, ...next };

@@ -16,7 +16,7 @@ export interface CodeMerge extends Merge {
   compared: Files;
 }
 
-/** SPEC §10.4 "to merge": of code alone, for a tree that it is compared with. */
+/** SPEC §10.4.2: of code alone, for a tree that it is compared with. */
 export interface CodeMerging {
   merge(commits: readonly Oid[], tree: Oid): CodeMerge | null;
   /** A commit onto a tree. */

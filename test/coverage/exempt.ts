@@ -9,7 +9,7 @@ interface Asked {
   exempt: readonly string[];
 }
 
-/** SPEC §10.4: code is everything outside `.handoff/` that is not exempt, and exempt are files alone. */
+/** SPEC §10.4.1: code is everything outside `.handoff/` that is not exempt, and exempt are files alone. */
 export function exemptPaths({ objects, base, exempt }: Asked): IsCode {
   const atBase = objects.files(objects.commit(base)!.tree);
   const patterns = exempt.map((pattern) => toExpression(pattern, atBase));

@@ -18,7 +18,7 @@ interface Hunk {
   trailing: number;
 }
 
-/** SPEC §10.4 step 3: whether each hunk of a commit's patch stands at one place of the file, or shows that it begins or ends there. */
+/** SPEC §10.4.6: whether each hunk of a commit's patch stands at one place of the file, or shows that it begins or ends there. */
 export function standsAtOnePlace(dir: string, objects: Objects, oid: Oid): boolean {
   const known = KNOWN.get(oid) ?? isAtOnePlace(dir, objects, oid);
   KNOWN.set(oid, known);

@@ -19,7 +19,7 @@ export interface Merge {
   conflicts: ReadonlyMap<string, readonly Entry[]>;
 }
 
-/** SPEC §10.4 "to merge": with the objects, and nothing else that could have a say. */
+/** SPEC §10.4.2: with the objects, and nothing else that could have a say. */
 export interface Merging {
   /** The repository it is done in: as bare as can be. */
   dir: string;

@@ -7,7 +7,7 @@ import { openWorkshop, type Workshop } from '../../src/git/changes/workshop.ts';
 import { git, gitInput, temporaryDirectory } from '../temporary.ts';
 import { commit, gitAt } from './fixture.ts';
 
-// SPEC §10.4: merges are made again from objects alone.
+// SPEC §10.4.2: merges are made again from objects alone.
 
 const LINES = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
 
@@ -258,7 +258,7 @@ describe('what git leaves to a person', () => {
     expect(await remerge(dir, ['main', 'side', 'third'])).toBeNull();
   });
 
-  // what SPEC §10.4 builds on: the file that stands for an exempt one is no rename, and keeps its folder in its place
+  // what SPEC §10.4.2 builds on: the file that stands for an exempt one is no rename, and keeps its folder in its place
   test('is about an empty file that is gone: git takes no other empty file for it, and no folder for theirs', async () => {
     const dir = repository();
     commit(dir, { 'lib/a': '', 'lib/b': '' });

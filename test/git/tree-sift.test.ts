@@ -10,7 +10,7 @@ import { disposableDirectory, git, gitInput } from '../temporary.ts';
 import { rawTree } from '../threats/forge.ts';
 import { gitAt } from './fixture.ts';
 
-// SPEC §10.4: what is no code is hidden in trees before they are merged.
+// SPEC §10.4.2: what is no code is hidden in trees before they are merged.
 
 /** By path: what is in it; `->` for a link. Paths are bytes, as characters below 256. */
 type Files = Record<string, string>;

@@ -53,10 +53,10 @@ history('more files than the policy allows', ['M67'], { base: limited, head: rec
 const token = `ghp_${'q7Zk2Vx9Lm4Tb8Rw3Ny6'.repeat(2).slice(0, 36)}`;
 const leak = (more) =>
   session('a leak', [start(), ['note', `text: the token is ${token}\n${more}`], baton()], { clock: 10 });
-history('a secret', ['§8.6'], { base: G, head: records(G, leak('')) }, [
+history('a secret', ['M94'], { base: G, head: records(G, leak('')) }, [
   error('secret_found', leak('').of('note').path),
 ]);
-history('a secret that somebody has allowed', ['§8.6'], { base: G, head: records(G, leak('secret_allowed: true\n')) });
+history('a secret that somebody has allowed', ['M94'], { base: G, head: records(G, leak('secret_allowed: true\n')) });
 
 /** Three records have clocks up to 3, and two arrive. */
 const MOST = 3 + 2 + 2 ** 20;
@@ -67,13 +67,13 @@ history('a clock that is higher', ['M41'], { base: G, head: records(G, far(MOST 
 ]);
 
 const openOnly = session('open', [start(), note('hi')], { clock: 10 });
-history('a session that is open', ['§10.7'], { base: G, head: records(G, openOnly) }, [
+history('a session that is open', ['M98'], { base: G, head: records(G, openOnly) }, [
   warning('session_open', openOnly.folder),
 ]);
 const asked = on(G, nextPolicy(GROUND, { rules: [['open_sessions: warning', 'open_sessions: error']] }));
 history(
   'a session that is open, where the policy wants none',
-  ['§10.7'],
+  ['M98'],
   { base: asked, head: records(asked, openOnly) },
   [error('session_open', openOnly.folder)],
 );

@@ -54,15 +54,15 @@ const circle = on(half, waiting('P0.3', ['P0.1']), { message: 'and another' });
 const closing = waiting('P0.2', ['P0.3'], afterTask(G.files, 'P0.2'));
 const closed = on(circle, closing, { message: 'the first waits for the last' });
 const cyclic = (id) => [error('task_cycle', `.handoff/tasks/${id}.yaml`)];
-history('tasks that wait for each other in a row', ['§10.5'], { base: half, head: other });
-history('a task that closes a cycle', ['§10.5'], { base: circle, head: closed, push: true }, cyclic('P0.2'));
+history('tasks that wait for each other in a row', ['M97'], { base: half, head: other });
+history('a task that closes a cycle', ['M97'], { base: circle, head: closed, push: true }, cyclic('P0.2'));
 const end = on(G, closing, { message: 'one end' });
 const begun = on(half, waiting('P0.3', ['P0.1']), { message: 'the other end' });
-history('a cycle of which each branch has a part', ['§10.5'], { base: begun, head: end }, cyclic('P0.2'));
+history('a cycle of which each branch has a part', ['M97'], { base: begun, head: end }, cyclic('P0.2'));
 const itself = on(G, waiting('P0.3', ['P0.3']), { message: 'one waits for itself' });
-history('a task that waits for itself', ['§10.5'], { base: G, head: itself }, cyclic('P0.3'));
+history('a task that waits for itself', ['M97'], { base: G, head: itself }, cyclic('P0.3'));
 const elsewhere = task('P0.4');
-history('another task while there is a cycle', ['§10.5'], {
+history('another task while there is a cycle', ['M97'], {
   base: closed,
   head: on(closed, elsewhere, { message: 'more' }),
 });

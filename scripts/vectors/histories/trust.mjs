@@ -15,8 +15,8 @@ const honest = work(G);
 // ---- §10.1
 
 const unjudged = on(EMPTY, NEW);
-history('no policy, and none arrives', ['M66'], { base: EMPTY, head: unjudged, root: null });
-history('no policy, and none arrives, where a root is given', ['M66'], { base: EMPTY, head: unjudged }, [
+history('no policy, and none arrives', ['M93'], { base: EMPTY, head: unjudged, root: null });
+history('no policy, and none arrives, where a root is given', ['M93'], { base: EMPTY, head: unjudged }, [
   error('not_initialised', '.handoff/policy'),
 ]);
 history('the first policy', ['M66'], { base: EMPTY, head: on(EMPTY, GROUND) });

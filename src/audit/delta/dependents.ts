@@ -16,7 +16,7 @@ export interface Turn {
 }
 
 /**
- * SPEC §10.3: judges documents that a change leaves as they are, but whose signer it takes the right to sign from. What a revoked
+ * SPEC §10.3.6: judges documents that a change leaves as they are, but whose signer it takes the right to sign from. What a revoked
  * key signed becomes distrusted, which is a warning. What somebody signed who is no maintainer any more would be an error in every
  * later tree, so this same change must bring another signature. Identities are judged elsewhere, with the trust.
  */

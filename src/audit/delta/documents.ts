@@ -27,7 +27,7 @@ export interface Judges {
   readVersions: VersionReader;
 }
 
-/** SPEC §10.3: whatever arrives and is no record is signed by whom it must be, and follows what stood there. */
+/** SPEC §10.3.2, §10.3.3: whatever arrives and is no record is signed by whom it must be, and follows what stood there. */
 export async function auditDocuments(
   step: Step,
   changes: readonly Placed[],
@@ -46,7 +46,7 @@ export async function auditDocuments(
   }
 }
 
-/** SPEC §10.3: nobody signs a skill, so nobody but its identity, which is signed, takes it away. */
+/** SPEC §10.3.1: nobody signs a skill, so nobody but its identity, which is signed, takes it away. */
 export function reportLostSkills(changes: readonly Placed[], trust: Trust, report: Report): void {
   for (const { path, now, place } of changes) {
     // of one that is distrusted too: it may be signed anew

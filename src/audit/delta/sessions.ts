@@ -27,7 +27,7 @@ interface SessionContext {
   onProgress?(checked: number): void;
 }
 
-/** SPEC §10.3: every session of which a record arrives is judged whole, and every finding about what arrives counts. */
+/** SPEC §10.3.5: every session of which a record arrives is judged whole, and every finding about what arrives counts. */
 export async function auditSessions(
   { before, now }: Step,
   changes: readonly Placed[],

@@ -3,7 +3,7 @@ import { isActive } from '../../core/trust/key-standing.ts';
 import { assertByThreshold, type Identity, laidDownBy, type Policy } from '../../core/trust/trust.ts';
 
 /**
- * SPEC §5.4, §10.3: what was a maintainer's, or becomes one's, is the threshold's to change: who demotes a maintainer decides as
+ * SPEC §5.4, §10.3.3: what was a maintainer's, or becomes one's, is the threshold's to change: who demotes a maintainer decides as
  * much as who signs one in. So is what speaks for a root principal, by its name or with its key.
  */
 export async function assertEntitled(was: Identity | null, is: Identity, policy: Policy, suite: Suite): Promise<void> {

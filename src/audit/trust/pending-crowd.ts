@@ -7,7 +7,7 @@ import { type Entry, FOLDER, find, type Source } from '../source/source.ts';
 /** Each that waits costs whoever reads the tree something, and one root principal alone can propose it. */
 const MOST_NEW_NAMES = 100;
 
-/** SPEC §10.3: so many identities wait whose names nobody has yet. What waited before, and is replaced, is not counted again. */
+/** SPEC §10.3.4: so many identities wait whose names nobody has yet. What waited before, and is replaced, is not counted again. */
 export async function reportCrowd({ now }: Step, changes: readonly Placed[], report: Report): Promise<void> {
   const arriving = changes.filter(
     ({ path, before, place }) => place === 'pending' && before === null && path.endsWith('/pending.yaml'),

@@ -27,7 +27,7 @@ interface Judges {
 }
 
 /**
- * SPEC §10.3: what waits for signatures has no effect, but root principals are asked to sign it: it is one of them who proposes it,
+ * SPEC §10.3.4: what waits for signatures has no effect, but root principals are asked to sign it: it is one of them who proposes it,
  * and what they have signed so far stays under it. Only the next version can wait: of other numbers there is no end.
  */
 export async function auditPending(
@@ -49,7 +49,7 @@ export async function auditPending(
 }
 
 /**
- * SPEC §10.3: what waits and could still come into force stays, or whoever may push, even without a key, would have a veto: the
+ * SPEC §10.3.4: what waits and could still come into force stays, or whoever may push, even without a key, would have a veto: the
  * revocation of a key that was stolen waits too.
  */
 export async function reportWithdrawn(

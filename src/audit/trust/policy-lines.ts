@@ -5,7 +5,7 @@ import { type Entry, find, type Source } from '../source/source.ts';
 import { assertNewLines, principalsOf } from './signature-lines.ts';
 import { readDocument } from './trust.ts';
 
-/** SPEC §10.3: a policy is never changed, so what stands under it when it arrives stays: root principals of it, and of the one before. */
+/** SPEC §10.3.3: a policy is never changed, so what stands under it when it arrives stays: root principals of it, and of the one before. */
 export async function auditPolicyLines(source: Source, entry: Entry, trust: Trust, suite: Suite): Promise<void> {
   const policy = await readVersion(source, entry, trust, suite);
   if (!trust.policyIds.includes(policy.id)) return; // what is wrong with it was told

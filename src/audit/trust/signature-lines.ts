@@ -40,7 +40,7 @@ export interface Lines {
 }
 
 /**
- * SPEC §10.3: nobody takes a signature away, and every line that arrives is one that counts: anybody can write lines, and what is
+ * SPEC §10.3.3: nobody takes a signature away, and every line that arrives is one that counts: anybody can write lines, and what is
  * under a document stays there, unless it is by a key that nobody who is trusted lists.
  */
 export async function assertLines(

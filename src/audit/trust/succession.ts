@@ -40,7 +40,7 @@ export async function readSuccession(
 }
 
 /**
- * SPEC §10.3: a document follows the one that stood there, one version after the other. A key never vanishes from an identity,
+ * SPEC §10.3.2: a document follows the one that stood there, one version after the other. A key never vanishes from an identity,
  * and never becomes more than it was: what it signed must still be judged.
  */
 export async function assertFollowsDocument(
@@ -66,7 +66,7 @@ export function identitiesIn({ old, next }: Succession, suite: Suite): { was: Id
   return { was: old?.kind === 'identity' ? readIdentity(old, suite) : null, is: readIdentity(next, suite) };
 }
 
-/** SPEC §10.3: a cutoff is what the ledger has by then, or less: what is sealed afterwards is not saved by it. It never moves up. */
+/** SPEC §10.3.2: a cutoff is what the ledger has by then, or less: what is sealed afterwards is not saved by it. It never moves up. */
 async function assertCutoffs(source: Source, { keys }: Identity, old: readonly IdentityKey[] = []): Promise<void> {
   const cut = keys.filter(({ cutoff = 0 }) => cutoff > 0);
   const sealed = cut.length === 0 ? 0 : await ledgerSize(source);
@@ -86,7 +86,7 @@ async function ledgerSize(source: Source): Promise<number> {
 const FIRST_VERSIONS = 16;
 
 /**
- * SPEC §10.3: exactly one more, bound to the one before by its id. Where a change brings several versions at once, its commits
+ * SPEC §10.3.2: exactly one more, bound to the one before by its id. Where a change brings several versions at once, its commits
  * have those in between. A version far ahead would leave no number for the next: a key that could never be revoked.
  */
 async function assertOneByOne(

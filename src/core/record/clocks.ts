@@ -1,7 +1,7 @@
 /** SPEC §6.4: no honest writer counts that far. A clock from here on still orders records, but no writer goes on from it. */
 export const CLOCK_CAP = 2 ** 40;
 
-/** SPEC §10.3: how far a change may go beyond what was there, besides one for each of its records: others may be on their way. */
+/** SPEC §10.3.5: how far a change may go beyond what was there, besides one for each of its records: others may be on their way. */
 export const CLOCK_SLACK = 2 ** 20;
 
 /** Clocks within one step, or one and the next, follow each other. A gate lets nobody skip more. */

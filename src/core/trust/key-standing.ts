@@ -59,7 +59,7 @@ export function maintainerKeys(
 /** From the best to the worst. */
 const ORDER: readonly KeyState[] = ['active', 'retired', 'revoked'];
 
-/** SPEC §10.3: a key never gets better. */
+/** SPEC §10.3.2: a key never gets better. */
 export function isBetter(key: Key, before: Key): boolean {
   return ORDER.indexOf(key.state) < ORDER.indexOf(before.state);
 }

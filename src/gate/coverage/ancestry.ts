@@ -8,7 +8,7 @@ export type Covers<A> = Map<A, CommitSet>;
 /** Some commits of a change. Many thoughts may share one. */
 export type CommitSet = Pick<ReadonlySet<Oid>, 'has' | 'size'> & Iterable<Oid>;
 
-/** SPEC §10.4, step 2: a thought covers the commit that it names, and what of the change that commit descends from. */
+/** SPEC §10.4.3, step 2: a thought covers the commit that it names, and what of the change that commit descends from. */
 export function coverByAncestry<A extends { commit: Oid }>({ commits }: Range, accounts: readonly A[]): Covers<A> {
   const known = new Map<Oid, RangeCommit>(commits.map((commit) => [commit.oid, commit]));
   const named = new Set(accounts.map(({ commit }) => commit).filter((oid) => known.has(oid)));

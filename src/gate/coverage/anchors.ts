@@ -28,7 +28,7 @@ export interface Anchoring {
 }
 
 /**
- * SPEC §10.4, step 3: after squash, rebase or cherry-pick the commits are others, and what they do is the same. All of what a
+ * SPEC §10.4.4: after squash, rebase or cherry-pick the commits are others, and what they do is the same. All of what a
  * thought is about must be there: half of it is something else, which nobody has accounted for.
  */
 export function openAnchoring(input: AnchorCase): Anchoring {

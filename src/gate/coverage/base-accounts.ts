@@ -23,7 +23,7 @@ export interface BaseRecords {
 }
 
 /**
- * SPEC §10.4, step 4: what a thought or waiver of the protected branch may still cover. It was judged when it came, with what it is
+ * SPEC §10.4.7: what a thought or waiver of the protected branch may still cover. It was judged when it came, with what it is
  * about. So either that is still there, and comes once more without changing anything; or it has never been there. What was there
  * and was taken back does not come back on the old account.
  */

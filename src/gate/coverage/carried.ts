@@ -5,7 +5,7 @@ import type { Carried, StepCase } from './candidates.ts';
 import { notBehind } from './history.ts';
 
 /**
- * SPEC §10.4, step 3: git merges all that a commit has behind it. A thought that is about the last of it accounts for nothing that
+ * SPEC §10.4.5: git merges all that a commit has behind it. A thought that is about the last of it accounts for nothing that
  * comes along, unless that is listed too: by it, or by a thought about what is behind it.
  */
 export async function readCarried(

@@ -26,7 +26,7 @@ export interface CodeMerger {
 }
 
 /**
- * SPEC §10.4, "to merge": of code alone. Git follows a file that one side renamed by looking for a new file that is alike, and it
+ * SPEC §10.4.2: of code alone. Git follows a file that one side renamed by looking for a new file that is alike, and it
  * knows nothing of accounts. Where it saw what is no code, a copy of some code that was left there would be taken for that code:
  * what was done to the copy would get into the code, or what was done to the code into the copy.
  */

@@ -11,7 +11,7 @@ export interface CodeOf {
   sieve: Sieve;
 }
 
-/** SPEC §10.4: exempt are files alone. A link or a submodule under such a name is code. `folders`: that the protected branch has. */
+/** SPEC §10.4.1: exempt are files alone. A link or a submodule under such a name is code. `folders`: that the protected branch has. */
 export function codeBy(patterns: readonly string[], folders?: ReadonlySet<string>): CodeOf {
   const isExempt = exemption(patterns, folders);
   const codeOf = ({ paths, unlikeFiles }: Change): string[] =>

@@ -7,7 +7,7 @@ import { openCodeMerger, type Remade } from './code-merger.ts';
 import type { Comparer } from './comparer.ts';
 
 /**
- * SPEC §10.4, step 1: what each commit changes by itself. Of a merge that is what git would not have made of its parents alone, and
+ * SPEC §10.4.3, step 1: what each commit changes by itself. Of a merge that is what git would not have made of its parents alone, and
  * whatever it left to a person to decide: a conflict is decided by whoever commits the merge, also where nothing was done about it.
  */
 export async function readOwn(comparer: Comparer, codeOf: CodeOf, commits: readonly RangeCommit[]): Promise<Change[]> {

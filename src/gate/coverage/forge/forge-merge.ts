@@ -15,7 +15,7 @@ export interface ForgeMerge {
 }
 
 /**
- * SPEC §10.4: the merge that a forge makes afterwards has no commit yet, and nobody will judge it. It is made here as git makes it of
+ * SPEC §10.4.9: the merge that a forge makes afterwards has no commit yet, and nobody will judge it. It is made here as git makes it of
  * all files, and of code alone: where the code differs, git has followed something that is no code. A squash has the same tree.
  */
 export async function judgeForgeMerge(comparer: Comparer, codeOf: CodeOf, input: ForgeMerge): Promise<Finding[]> {

@@ -16,7 +16,7 @@ export interface ForgeRebase {
 }
 
 /**
- * SPEC §10.4: a forge that rebases picks the commits of a branch one after the other, and merges are left out. Git can follow a file
+ * SPEC §10.4.10: a forge that rebases picks the commits of a branch one after the other, and merges are left out. Git can follow a file
  * in one of them where the branch as a whole shows nothing. So each is picked here, of all files and of code alone.
  */
 export async function judgeForgeRebase(comparer: Comparer, codeOf: CodeOf, input: ForgeRebase): Promise<Finding[]> {

@@ -4,7 +4,7 @@ import type { Comparer } from '../comparer.ts';
 import { type ForgeMerge, judgeForgeMerge } from './forge-merge.ts';
 import { type ForgeRebase, judgeForgeRebase } from './forge-rebase.ts';
 
-/** SPEC §10.4, "what a forge makes of it": a branch that does not have the protected one behind it, landed by a merge, a squash or a rebase. */
+/** SPEC §10.4.9, §10.4.10: a branch that does not have the protected one behind it, landed by a merge, a squash or a rebase. */
 export async function judgeForge(
   comparer: Comparer,
   codeOf: CodeOf,
