@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { kill, pid } from 'node:process';
+import { hasCode } from './core/error-code.ts';
 import type { Host } from './disk/moment.ts';
 
 /** The machine this runs on. */
@@ -22,7 +23,7 @@ function isRunning(other: number): boolean {
     kill(other, 0);
     return !isZombie(other);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }
 
@@ -31,7 +32,7 @@ function isZombie(other: number): boolean {
   try {
     return /^\d+ \(.*\) [ZX] /s.test(readFileSync(`/proc/${other}/stat`, 'latin1'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return false;
   }
 }
@@ -41,7 +42,7 @@ function bootId(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() || null;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return null;
   }
 }
@@ -51,7 +52,7 @@ function processNumbers(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return '';
   }
 }

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { hasCode } from '../core/error-code.ts';
 import { escapeLine } from './text/escape.ts';
 
 type Style = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim';
@@ -45,7 +46,7 @@ export function openTerminal({ stdout, stderr, env }: NodeJS.Process): Terminal 
 function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
-      if (!error || (error as NodeJS.ErrnoException).code === 'EPIPE') resolve();
+      if (!error || hasCode(error, 'EPIPE')) resolve();
       else reject(error);
     });
   });

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { hasCode } from '../core/error-code.ts';
 
 // Everything here and in the journal is synchronous: the files are small and each step waits for the last, and a promise
 // costs several times what such a file does.
@@ -36,7 +37,7 @@ function createBy(path: string, write: (temporary: string) => void): boolean {
     linkSync(temporary, path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (hasCode(error, 'EEXIST')) return false;
     throw error;
   } finally {
     rmSync(temporary, { force: true });
@@ -119,12 +120,11 @@ export function guarded<T>(path: string, write: () => T): T {
   try {
     return write();
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (cause instanceof HandoffError || code === undefined) throw cause;
+    if (cause instanceof HandoffError || !hasCode(cause)) throw cause;
     const hint =
-      code === 'EEXIST'
+      cause.code === 'EEXIST'
         ? 'Another process wrote it first; run the command again.'
         : 'Free space or fix permissions, then run the command again.';
-    throw new HandoffError('io', `${path} could not be written: ${message}`, { hint, data: { path }, cause });
+    throw new HandoffError('io', `${path} could not be written: ${cause.message}`, { hint, data: { path }, cause });
   }
 }

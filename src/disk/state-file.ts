@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { HandoffError } from '../core/error.ts';
+import { hasCode } from '../core/error-code.ts';
 import { ifThere } from './if-there.ts';
 
 /** More than any file of the state directory has: a record has 256 KiB at most. */
@@ -39,8 +40,7 @@ function open(path: string, flags: number): number {
   try {
     return openSync(path, flags);
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (['ELOOP', 'ENXIO', 'EOPNOTSUPP'].includes(code)) throw notPlain(path, 'something else');
+    if (hasCode(error, 'ELOOP', 'ENXIO', 'EOPNOTSUPP')) throw notPlain(path, 'something else');
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { hasCode } from '../core/error-code.ts';
 import { guarded, syncFolder, temporaryName, writeSynced, writeUnsynced } from './durable.ts';
 import { ifThere } from './if-there.ts';
 
@@ -55,7 +56,7 @@ function renameOrWrite(topLevel: string, file: FileToWrite, at: string, scratch:
   try {
     renameSync(at, join(topLevel, file.path));
   } catch (error) {
-    if (!AGAIN.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!hasCode(error, ...AGAIN)) throw error;
     writeFile(topLevel, file, scratch);
   }
 }
@@ -82,8 +83,8 @@ function writeFile(topLevel: string, file: FileToWrite, scratch: string): void {
 }
 
 /** The work tree is on another file system, or is all that may be written to. */
-const ELSEWHERE = new Set(['EXDEV', 'EACCES', 'EPERM', 'EROFS']);
-const AGAIN = new Set([...ELSEWHERE, 'ENOENT']);
+const ELSEWHERE = ['EXDEV', 'EACCES', 'EPERM', 'EROFS'];
+const AGAIN = [...ELSEWHERE, 'ENOENT'];
 
 /** False where it has to be done beside the file. */
 function tryElsewhere(work: () => void): boolean {
@@ -91,7 +92,7 @@ function tryElsewhere(work: () => void): boolean {
     work();
     return true;
   } catch (error) {
-    if (!ELSEWHERE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!hasCode(error, ...ELSEWHERE)) throw error;
     return false;
   }
 }
@@ -117,9 +118,8 @@ function linkNew(temporary: string, bytes: Uint8Array, target: string): void {
       linkSync(temporary, target);
       return;
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST' && ifThere(() => readFileSync(target))?.equals(bytes)) return;
-      if ((code !== 'EEXIST' && code !== 'ENOENT') || attempt === ATTEMPTS) throw error;
+      if (hasCode(error, 'EEXIST') && ifThere(() => readFileSync(target))?.equals(bytes)) return;
+      if (!hasCode(error, 'EEXIST', 'ENOENT') || attempt === ATTEMPTS) throw error;
     }
     Atomics.wait(NEVER, 0, 0, PAUSE);
     mkdirSync(dirname(target), { recursive: true });

@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs';
+import { hasCode } from '../core/error-code.ts';
 
 /** Whether it is there and may be run, as git asks before it runs a hook. */
 export function isExecutable(path: string): boolean {
@@ -6,7 +7,7 @@ export function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return false;
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../core/error-code.ts';
 import type { RepositoryDirs } from './discover.ts';
 
 /** Who may be asked whether a process is still there. */
@@ -40,7 +41,7 @@ export function tryClearLeft(dirs: RepositoryDirs, processes: Processes): void {
   try {
     clearLeft(dirs, processes);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
   }
 }
 
@@ -80,7 +81,7 @@ function tryRename(from: string, to: string): boolean {
     renameSync(from, to);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { find, type Source } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
 import { parseJson } from '../core/bytes/json.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
+import { hasCode } from '../core/error-code.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { identityPath, parsePolicyName, policyPath, ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust/trust.ts';
@@ -271,7 +272,5 @@ export function tryRemember(repository: Repository, path: string, seen: object):
 
 function isReadOnly(error: unknown): boolean {
   // a folder that cannot be made in one that is mounted read-only is ENOENT to Node
-  return ['EACCES', 'EROFS', 'EPERM', 'ENOENT', 'ENOTDIR', 'EEXIST'].includes(
-    (error as NodeJS.ErrnoException).code ?? '',
-  );
+  return hasCode(error, 'EACCES', 'EROFS', 'EPERM', 'ENOENT', 'ENOTDIR', 'EEXIST');
 }

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { find } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
 import { HandoffError } from '../core/error.ts';
+import { hasCode } from '../core/error-code.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import { guarded } from '../disk/durable.ts';
 import { ifThere } from '../disk/if-there.ts';
@@ -186,7 +187,7 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { HandoffError } from '../core/error.ts';
+import { hasCode } from '../core/error-code.ts';
 import type { OwnFields } from '../core/record/kinds.ts';
 import type { History } from '../core/session/history.ts';
 import { taskTrail } from '../core/session/history-queries.ts';
@@ -87,8 +88,8 @@ export function readThought(path: string): ThoughtFields {
   try {
     return readThoughtFile(readFileSync(path));
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === undefined || cause instanceof HandoffError) throw cause;
-    throw new HandoffError('usage', `The thought cannot be read from ${path}: ${(cause as Error).message}`, {
+    if (!hasCode(cause) || cause instanceof HandoffError) throw cause;
+    throw new HandoffError('usage', `The thought cannot be read from ${path}: ${cause.message}`, {
       hint: 'Name a file that you may read. What it holds, and how to do without one: git handoff thought --help',
       cause,
     });

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { isUnwritable, readCached } from '../tree/cache.ts';
 
@@ -77,7 +78,7 @@ function sizeOf(path: string): number {
   try {
     return statSync(path).size;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return 0;
   }
 }

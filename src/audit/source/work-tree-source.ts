@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { asHandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { assertSize } from '../../core/record/record.ts';
 import type { Entry, Source } from './source.ts';
 
@@ -29,7 +30,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).sort();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (hasCode(error, 'ENOENT')) return [];
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import type { SessionAudit } from './session.ts';
 
 /** Clean sessions by what their folder holds and the rules they were judged by: a finished session's folder never changes. */
@@ -60,7 +61,7 @@ export function readCached(path: string): string {
   try {
     return readRegular(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return '';
   }
 }
@@ -114,7 +115,7 @@ export function newestCached(folder: string): string[] {
     const times = new Map(names.map((name) => [name, statSync(join(folder, name)).mtimeMs]));
     return names.sort((a, b) => times.get(b)! - times.get(a)!);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return [];
   }
 }
@@ -129,5 +130,5 @@ export function dropCached(path: string): void {
 
 /** Whether the system would not write something, for whatever reason: a full disk, a right, a limit, a folder in its place. */
 export function isUnwritable(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code !== undefined;
+  return hasCode(error);
 }

@@ -1,5 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import type { GitConfig } from '../config.ts';
 import type { Discards } from '../discards.ts';
 import type { RepositoryDirs } from '../discover.ts';
@@ -52,7 +53,7 @@ export function replaceDirectly(
     if (replaced === null) return 'git';
     return replaced === 'same' ? 'same' : takePlace(index, own, replaced, discards, together);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return 'git'; // it knows better how to say what is wrong
   } finally {
     rmSync(own, { force: true });
@@ -80,7 +81,7 @@ function openIfThere(path: string): number | null {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, constants, openSync, readdirSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import type { ObjectFormat } from '../objects/loose-object.ts';
 import type { Oid, TreeEntry } from '../objects/store.ts';
 import { formatTree } from '../objects/tree-object.ts';
@@ -38,7 +39,7 @@ function openPlain(path: string): number | null {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if (['ELOOP', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    if (hasCode(error, 'ELOOP', 'ENOENT')) return null;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { type BigIntStats, existsSync, linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { hasCode } from '../../core/error-code.ts';
 import type { Discards } from '../discards.ts';
 
 /** Bytes of an index whose room takes long to free. */
@@ -19,7 +20,7 @@ export function takePlace(
   try {
     linkSync(own, lock);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return 'locked';
+    if (hasCode(error, 'EEXIST')) return 'locked';
     throw error;
   }
   let placed: BigIntStats;

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import type { RepositoryDirs } from '../discover.ts';
 import { isSameFile, ownName, type Processes } from '../own-file.ts';
 import { type Git, LOCKED } from '../run.ts';
@@ -41,7 +42,7 @@ function takeLock(own: string, lock: string): 'taken' | 'locked' {
     linkSync(own, lock);
     return 'taken';
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
     return 'locked';
   }
 }

@@ -1,5 +1,6 @@
 import type { PromiseFsClient } from 'isomorphic-git';
 import { HandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { isTrue, parseConfigFile } from '../config-file.ts';
 import { NO_REPOSITORY } from '../objects/store-error.ts';
 
@@ -67,7 +68,7 @@ async function readText({ fs, gitdir }: IsomorphicPlace, path: string): Promise<
 }
 
 function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+  return hasCode(error, 'ENOENT', 'ENOTDIR');
 }
 
 function unsupported(what: string): HandoffError {

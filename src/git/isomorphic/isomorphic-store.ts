@@ -1,5 +1,6 @@
 import type { PromiseFsClient } from 'isomorphic-git';
 import { asHandoffError, HandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { assertOid, assertRefPrefix, assertRevision, isFullRef, isOid } from '../objects/asked-name.ts';
 import { parseCommit, parseTag } from '../objects/commit-object.ts';
 import type { ObjectType } from '../objects/loose-object.ts';
@@ -147,7 +148,7 @@ class IsomorphicStore extends WritingStore implements GitStore {
       const isThere = (await this.#library.expandRef({ ...this.#place, ref })) === ref;
       return isThere ? await this.#library.resolveRef({ ...this.#place, ref }) : null;
     } catch (error) {
-      if (isNotFound(error)) return null;
+      if (hasCode(error, 'NotFoundError')) return null;
       throw new HandoffError('io', `The ref ${ref} cannot be read`, { cause: error });
     }
   }
@@ -157,7 +158,7 @@ class IsomorphicStore extends WritingStore implements GitStore {
       const found = await this.#library.readObject({ ...this.#place, cache: this.#cache, oid, format: 'content' });
       return { oid, type: found.type, bytes: found.object as Uint8Array };
     } catch (error) {
-      if (isNotFound(error)) return null;
+      if (hasCode(error, 'NotFoundError')) return null;
       throw new HandoffError('io', `Object ${oid} cannot be read`, { cause: error });
     }
   }
@@ -206,10 +207,6 @@ class IsomorphicStore extends WritingStore implements GitStore {
 }
 
 const NATIVE = { hint: 'Use the native store, which needs the git binary.' };
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'NotFoundError';
-}
 
 function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

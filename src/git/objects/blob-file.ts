@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { hasCode } from '../../core/error-code.ts';
 
 const LIMIT = 1 << 20;
 
@@ -18,7 +19,7 @@ export function readBlobFile(path: string | Uint8Array, oid: Uint8Array): Buffer
       closeSync(file);
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return null;
   }
 }

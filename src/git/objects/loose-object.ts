@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { HandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { parseConfigFile } from '../config-file.ts';
 import type { Oid } from './store.ts';
 
@@ -47,7 +48,7 @@ export function writeLooseObject(objects: string, format: ObjectFormat, type: Ob
       return oid;
     } catch (cause) {
       // `git gc` takes away what nothing names, and a folder that is empty, also between two steps here
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && attempt < ATTEMPTS) continue;
+      if (hasCode(cause, 'ENOENT') && attempt < ATTEMPTS) continue;
       throw new HandoffError('io', `Object ${oid} could not be written: ${(cause as Error).message}`, {
         hint: 'Free space or fix permissions, then run the command again.',
         data: { path },
@@ -69,7 +70,7 @@ function keep(path: string): void {
     utimesSync(path, now, now);
   } catch (error) {
     // somebody else's object is as good as ours, and git leaves its time as it is as well
-    if (!['EPERM', 'EACCES', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!hasCode(error, 'EPERM', 'EACCES', 'EROFS')) throw error;
   }
 }
 

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import type { Discards } from '../discards.ts';
 import type { RepositoryDirs } from '../discover.ts';
 import { isOid } from '../objects/asked-name.ts';
@@ -151,8 +152,7 @@ function orByGit<T>(work: () => T): T | 'locked' | 'git' {
   try {
     return work();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    return code === 'EEXIST' ? 'locked' : 'git';
+    if (!hasCode(error)) throw error;
+    return error.code === 'EEXIST' ? 'locked' : 'git';
   }
 }

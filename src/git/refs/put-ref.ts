@@ -1,5 +1,6 @@
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import type { RepositoryDirs } from '../discover.ts';
 import type { Oid } from '../objects/store.ts';
 import { ownName, type Processes } from '../own-file.ts';
@@ -29,7 +30,7 @@ function isCreated({ dirs, processes }: RefPlace, ref: string, oid: Oid): boolea
     linkSync(own, path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return false; // git does it, or says why not
   } finally {
     rmSync(own, { force: true });

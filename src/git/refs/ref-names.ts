@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import type { RepositoryDirs } from '../discover.ts';
 import { type Git, runGitSync } from '../run.ts';
 import { followRef, readRefFile } from './symbolic-ref.ts';
@@ -98,7 +99,7 @@ function orNull<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;
   }
 }

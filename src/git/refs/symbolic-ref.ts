@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { RepositoryDirs } from '../discover.ts';
 
@@ -33,7 +34,7 @@ export function readRefFile({ gitDir, commonDir }: RepositoryDirs, ref: string):
     if (lstatSync(path).isSymbolicLink() && isInside(readlinkSync(path))) return `ref: ${readlinkSync(path)}`;
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR')) return null;
     throw error;
   }
 }

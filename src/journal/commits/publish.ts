@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../../core/error-code.ts';
 import { type FileToWrite, removeFile, writeFiles } from '../../disk/tree-files.ts';
 import { assertUnlocked } from '../../git/index/locked-index.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
@@ -58,9 +59,8 @@ async function readIfThere(path: string): Promise<Uint8Array | 'nothing' | 'othe
   try {
     return await readFile(path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    return code === 'ENOENT' ? 'nothing' : 'other';
+    if (!hasCode(error)) throw error;
+    return error.code === 'ENOENT' ? 'nothing' : 'other';
   }
 }
 

@@ -78,6 +78,6 @@ function tryKeep(keep: () => string): string | null {
 
 /** What the operating system refuses while the journal is read is as good a reason as when it is written. */
 export function asIo(error: unknown): unknown {
-  if (error instanceof HandoffError || typeof (error as NodeJS.ErrnoException).syscall !== 'string') return error;
-  return new HandoffError('io', (error as Error).message, { cause: error });
+  if (!(error instanceof Error) || !('syscall' in error)) return error;
+  return new HandoffError('io', error.message, { cause: error });
 }

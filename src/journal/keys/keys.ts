@@ -4,6 +4,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { noteMessage } from '../../core/ledger/note.ts';
 import { type Signable, signedMessage } from '../../core/record/signed-message.ts';
 import type { PublicKey } from '../../core/record/verify.ts';
@@ -123,14 +124,12 @@ export async function writeKey(path: string, key: KeyObject): Promise<void> {
     throw new HandoffError('io', `The folder of ${path} cannot be made: ${cause.message}`, { hint, cause });
   });
   const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
-  const file = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-      throw new HandoffError('usage', `There is a key at ${path} already, and keys are never overwritten.`, {
-        hint: 'To replace a key that is in use: git handoff identity rotate NAME',
-      });
-    },
-  );
+  const file = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600).catch((error) => {
+    if (!hasCode(error, 'EEXIST')) throw error;
+    throw new HandoffError('usage', `There is a key at ${path} already, and keys are never overwritten.`, {
+      hint: 'To replace a key that is in use: git handoff identity rotate NAME',
+    });
+  });
   try {
     await file.writeFile(key.export({ format: 'pem', type: 'pkcs8' }));
     await file.sync();

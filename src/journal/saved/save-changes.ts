@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { HandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { ROOT } from '../../core/paths.ts';
 import { listSome } from '../../core/text/list-some.ts';
 import { whileAlone } from '../../disk/one-at-a-time.ts';
@@ -166,6 +166,6 @@ function secretWarnings(paths: readonly string[], session: Session): Saving['war
 }
 
 function asWarning(error: unknown): Saving['warnings'][number] {
-  if (!(error instanceof HandoffError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
-  return notSaved(`It could not be read or written: ${(error as Error).message}. The files are where they were.`);
+  if (!hasCode(error)) throw error;
+  return notSaved(`It could not be read or written: ${error.message}. The files are where they were.`);
 }

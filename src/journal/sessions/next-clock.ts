@@ -1,3 +1,4 @@
+import { hasCode } from '../../core/error-code.ts';
 import { parseSessionRecord } from '../../core/record/record.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { readClock, rememberClock } from './clock.ts';
@@ -15,7 +16,7 @@ export function tryRememberClock(repository: Repository, clock: number): void {
   try {
     rememberClock(dirsOf(repository), clock);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    repository.warn(`The clock could not be raised to ${clock}: ${(error as Error).message}`);
+    if (!hasCode(error)) throw error;
+    repository.warn(`The clock could not be raised to ${clock}: ${error.message}`);
   }
 }

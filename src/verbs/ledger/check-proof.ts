@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { ledgerVkeys } from '../../audit/ledger/ledger.ts';
 import { HandoffError } from '../../core/error.ts';
+import { hasCode } from '../../core/error-code.ts';
 import { checkProof, type Proof, type ProofCheck } from '../../core/ledger/proof.ts';
 import type { ProofKeys } from '../../core/ledger/proof-checkpoint.ts';
 import { MAX_PROOF_BYTES, parseProof } from '../../core/ledger/proof-text.ts';
@@ -53,8 +54,8 @@ function readInput(path: string, limit: number): Uint8Array {
   try {
     return readStart(path, limit + 1);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
-    throw new HandoffError('usage', `${path} cannot be read: ${whyUnreadable(cause as NodeJS.ErrnoException)}`, {
+    if (!hasCode(cause)) throw cause;
+    throw new HandoffError('usage', `${path} cannot be read: ${whyUnreadable(cause)}`, {
       hint: 'Name the file that git handoff prove has written, and with --record the file of the record.',
       data: { path },
       cause,
