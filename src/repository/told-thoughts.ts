@@ -14,6 +14,7 @@ import {
   treesOfRuns,
 } from '../core/writeback/runs.ts';
 import type { Oid } from '../git/objects/store.ts';
+import { unlessMalformed } from '../git/objects/tree-object.ts';
 import type { Repository } from './repository.ts';
 
 /** The thoughts of tasks, whole: a trail has the beginning of each. `arrived`: those that are in no tree of `evidence`. */
@@ -57,7 +58,8 @@ function lost(id: string): never {
 }
 
 async function treeOf({ store }: Repository, commit: Oid): Promise<Oid | null> {
-  return (await store.has(`${commit}^{commit}`)) ? (await store.readCommit(commit)).tree : null;
+  if (!(await store.has(`${commit}^{commit}`))) return null;
+  return unlessMalformed(store.readCommit(commit)).then((found) => found?.tree ?? null);
 }
 
 /** Those of some trees that are the same as one but for records. What is not here is another, unless it has the same id. */
@@ -79,7 +81,7 @@ export async function treesWithCodeOf(
 
 /** Folders are compared by their ids. */
 async function codeIn({ store }: Repository, tree: Oid): Promise<string | null> {
-  const found = (await store.has(`${tree}^{tree}`)) ? await store.readTree(tree) : null;
+  const found = (await store.has(`${tree}^{tree}`)) ? await unlessMalformed(store.readTree(tree)) : null;
   const entries = found?.entries.filter(({ name }) => name !== ROOT);
   return entries ? entries.map(({ mode, name, oid }) => `${mode} ${oid} ${name}`).join('\0') : null;
 }

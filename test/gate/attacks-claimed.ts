@@ -270,6 +270,20 @@ async function twoToCome(place: Place): Promise<string[]> {
 
 /** The records came first, and something else than their code comes afterwards. */
 export const CODE_LATER: Scenario[] = [
+  ...['../x', '/x', './x', 'src//x', 'src/..'].map((path) => ({
+    name: `code that somebody's older thought names together with a file ${path}`,
+    threat: 48,
+    expect: UNLISTED,
+    async build(place: Place) {
+      const base = headOf(place.dir);
+      branch(place, 'feature');
+      code(place, { 'src/a.ts': 'a\n' });
+      const thought = { ...(await thoughtSince(place, base)), files_changed: ['src/a.ts', path] };
+      checkout(place, 'main');
+      told(place, [thought], { clock: 20, identity: 'erin' });
+      return { base: 'main', head: 'feature', ...inReview(place) };
+    },
+  })),
   {
     name: 'records without their code, and then half of it',
     threat: 47,

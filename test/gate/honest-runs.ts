@@ -1,12 +1,38 @@
-import { git } from '../temporary.ts';
+import { git, gitInput } from '../temporary.ts';
 import { asking, PASSED, ran, STRICT, treeOf, withRuns } from './runs.ts';
-import { branch, code, DONE, policy, type Scenario, thoughtSince } from './scenario.ts';
+import { branch, code, DONE, headOf, policy, type Scenario, thoughtSince } from './scenario.ts';
 import { remark, told, WORK } from './tasks.ts';
 
 const BOTH = asking({ runs: 'error', evidence: 'passed' });
 
 /** What ran, and passed in the end. */
 export const RUNS: Scenario[] = [
+  {
+    name: 'a run that passed, where an older thought of somebody else names a commit that git would not write',
+    async build(place) {
+      policy(place, BOTH);
+      const twice = git(place.dir, 'cat-file', 'commit', 'HEAD').replace('\n\n', `\nparent ${headOf(place.dir)}\n\n`);
+      const odd = gitInput(place.dir, `${twice}\n`, 'hash-object', '-t', 'commit', '-w', '--stdin', '--literally');
+      const thought = { ...(await remark(place)), commit_sha: odd, files_changed: ['src/new.ts'] };
+      told(place, [withRuns(thought, ran(1))], { clock: 10, identity: 'erin' });
+      branch(place, 'feature');
+      code(place, { 'src/new.ts': 'new\n' });
+      told(place, [WORK, withRuns(await thoughtSince(place, 'main'), ran(0, treeOf(place))), DONE], { clock: 20 });
+    },
+  },
+  {
+    name: 'the same, begun before that thought',
+    async build(place) {
+      policy(place, BOTH);
+      told(place, [WORK], { clock: 5 });
+      const odd = gitInput(place.dir, 'tree 1\n', 'hash-object', '-t', 'commit', '-w', '--stdin', '--literally');
+      const thought = { ...(await remark(place)), commit_sha: odd, tree: odd, files_changed: ['src/new.ts'] };
+      told(place, [withRuns(thought, ran(1, odd))], { clock: 10, identity: 'erin' });
+      branch(place, 'feature');
+      code(place, { 'src/new.ts': 'new\n' });
+      told(place, [withRuns(await thoughtSince(place, 'main'), ran(0, treeOf(place))), DONE], { clock: 20 });
+    },
+  },
   {
     name: 'a run that passed',
     async build(place) {

@@ -87,6 +87,33 @@ describe('a review', () => {
     expect(reviewOf(place).thought).toBe(delta_id);
   });
 
+  test('asks which thought is meant, where the newest is about a commit that HEAD does not have', async () => {
+    const place = await underReview();
+    const theirs = git(place.dir, 'commit-tree', '-p', 'HEAD~', '-m', 'theirs', 'HEAD^{tree}');
+    await open(place).handoff.start({ as: 'maintainer' });
+    const options = { id: 'P0.1', summary: 'theirs', as: 'maintainer', commit: theirs, branch: 'theirs' };
+    git(place.dir, 'branch', 'theirs', theirs);
+    const { delta_id } = await open(place).handoff.thought(options);
+    const approve = { id: 'P0.1', verdict: 'approve' as const, as: 'erin' };
+    const failure = await error(place.handoff.review(approve));
+    expect(failure).toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(
+        /HEAD has the commit of donna's .* the newest is maintainer's .* HEAD does not have/,
+      ),
+      hint: expect.stringContaining(`--thought ${place.thought.slice(7, 19)}`),
+      data: { thoughts: [place.thought, delta_id] },
+    });
+    expect(recordsOf(place, place.session)).toHaveLength(1);
+    const reviewed = await place.handoff.review({ ...approve, thought: place.thought.slice(7, 19) });
+    expect(reviewed.thought).toEqual({ delta_id: place.thought, identity: 'donna', commit_sha: place.sha });
+    expect(reviewOf(place)).toMatchObject({ thought: place.thought, commit_sha: place.sha });
+    for (const named of ['feedfeed', 'sha256:', place.sha])
+      expect(await error(place.handoff.review({ ...approve, thought: named }))).toMatchObject({
+        code: 'unknown_record',
+      });
+  });
+
   test('of a task without a thought, or of no task, is refused', async () => {
     const { handoff } = await underReview();
     expect(await error(handoff.review({ id: 'P0.2', verdict: 'approve' }))).toMatchObject({

@@ -62,9 +62,9 @@ export async function listChanging(
   return listPaths(repository, revs, readable, ['--topo-order', '--no-merges', ...most]);
 }
 
-/** Git reads a path a line, and bytes are no text. */
+/** Git reads a path a line, and bytes are no text. A path that leaves the tree ends git, and whoever wrote it into a thought is somebody else. */
 function isReadable(path: string): boolean {
-  return !/[\n\r\ufffd]/.test(path);
+  return !/[\n\r\ufffd]/.test(path) && !path.split('/').some((part) => part === '' || part === '.' || part === '..');
 }
 
 /** A merge that hides a side is looked behind. */

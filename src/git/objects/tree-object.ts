@@ -122,6 +122,17 @@ function assertEntryName(name: string): void {
 }
 
 /** One that readers could take for different things. */
+/**
+ * Null for an object that git would not write. For objects that a record names: their author chose them, so that one of these stops
+ * nobody else.
+ */
+export async function unlessMalformed<T>(reading: Promise<T>): Promise<T | null> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof HandoffError && error.code === 'bytes_invalid') return null;
+    throw error;
+  });
+}
+
 export function malformed(type: string, oid: Oid): HandoffError {
   return new HandoffError('bytes_invalid', `Object ${oid} is not a well-formed ${type}, as git would write it.`, {
     hint: `It was made by hand or is damaged: git cat-file -p ${oid} shows it. Leave it out, or make the commit anew with git.`,

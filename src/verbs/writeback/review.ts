@@ -1,10 +1,11 @@
 import { HandoffError } from '../../core/error.ts';
-import { type TaskThought, writebackOf } from '../../core/task/state.ts';
+import { type TaskThought, type TaskTrail, thoughtsSinceEntered } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { type KnownSessions, knownTrail, readKnown } from '../../custody/known-sessions.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
 import { accountsFor } from '../../gate/accounts.ts';
+import { notBehind } from '../../gate/coverage/history.ts';
 import { type Claim, findUntruth } from '../../gate/coverage/truth.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { readTask, type TaskDefinition } from '../../repository/task-definitions.ts';
@@ -17,10 +18,17 @@ export interface ReviewOptions extends RecordOptions {
   /** Items of the task's checklist that were verified: their words, or their numbers from 1. */
   checked?: string[];
   text?: string;
+  /** Which of the task's thoughts, by its id or the beginning of it: where it is not the newest that HEAD has. */
+  thought?: string;
+}
+
+export interface ReviewResult extends RecordResult {
+  /** What the verdict is about. */
+  thought: { delta_id: string; identity: string; commit_sha: string };
 }
 
 /** A reviewer's verdict on the thought that makes a task done, in a session of their own. SPEC §9.5 */
-export async function review(repository: Repository, options: ReviewOptions): Promise<RecordResult> {
+export async function review(repository: Repository, options: ReviewOptions): Promise<ReviewResult> {
   enterWorkTree(repository);
   const { id, verdict, text } = options;
   const writer = await openWriter(repository, options, null);
@@ -28,14 +36,69 @@ export async function review(repository: Repository, options: ReviewOptions): Pr
   const task = await readTask(repository, trust, id);
   const checked = checkedItems(task, options.checked ?? []);
   const known = await readKnown(repository, trust);
-  const thought = writebackOf(await knownTrail(known, id));
-  if (!thought) throw noThought(id);
+  const thought = await thoughtToReview(repository, await knownTrail(known, id), options);
   if (verdict === 'approve') await assertTrue(repository, trust, known, id, thought);
   warnings(task, verdict, checked, thought, session.identity).forEach(repository.warn);
   const about = { task_id: id, verdict, thought: thought.delta_id, commit_sha: thought.commit, checked };
   await tidyKnown(repository, trust, known);
   const draft = { kind: 'review' as const, fields: { ...about, ...(text?.trim() ? { text } : {}) } };
-  return writeRecord(writer, draft, `handoff: ${session.identity} reviews ${id}`, options);
+  const written = await writeRecord(writer, draft, `handoff: ${session.identity} reviews ${id}`, options);
+  return {
+    ...written,
+    thought: { delta_id: thought.delta_id, identity: thought.identity, commit_sha: thought.commit },
+  };
+}
+
+/**
+ * The newest thought of all branches that are known here may be somebody else's, about code that the reviewer has never seen. So where
+ * HEAD has the commit of another one, the reviewer says which is meant.
+ */
+async function thoughtToReview(
+  repository: Repository,
+  trail: TaskTrail,
+  { id, thought: named }: ReviewOptions,
+): Promise<TaskThought> {
+  const thoughts = thoughtsSinceEntered(trail);
+  const [newest] = thoughts;
+  if (!newest) throw noThought(id);
+  if (named !== undefined) return namedThought(id, thoughts, named);
+  const head = await repository.store.resolve('HEAD');
+  if (head === null || thoughts.every(({ commit }) => commit === newest.commit)) return newest;
+  const elsewhere = await notBehind(
+    repository,
+    head,
+    thoughts.map(({ commit }) => commit),
+  );
+  const isSeen = async ({ commit }: TaskThought): Promise<boolean> =>
+    !elsewhere.has(commit) && (await repository.store.has(`${commit}^{commit}`));
+  if (await isSeen(newest)) return newest;
+  for (const thought of thoughts) if (await isSeen(thought)) throw ambiguous(id, newest, thought);
+  return newest;
+}
+
+function namedThought(id: string, thoughts: readonly TaskThought[], named: string): TaskThought {
+  const wanted = named.replace(/^sha256:/, '');
+  const found = wanted.length < 6 ? [] : thoughts.filter(({ delta_id }) => delta_id.startsWith(`sha256:${wanted}`));
+  if (found.length === 1) return found[0]!;
+  throw new HandoffError(
+    'unknown_record',
+    `${JSON.stringify(named)} names ${found.length === 0 ? 'no' : 'more than one'} thought about ${id}.`,
+    { hint: `git handoff task show ${quoteWord(id)} lists them.`, data: { task_id: id, found: found.length } },
+  );
+}
+
+function ambiguous(id: string, newest: TaskThought, here: TaskThought): HandoffError {
+  const tell = ({ identity, delta_id, commit }: TaskThought): string =>
+    `${identity}'s ${delta_id.slice(7, 19)} about commit ${commit.slice(0, 12)}`;
+  const command = `git handoff review ${quoteWord(id)} --verdict VERDICT --thought`;
+  return new HandoffError(
+    'usage',
+    `Which thought about ${id}? HEAD has the commit of ${tell(here)}; the newest is ${tell(newest)}, which HEAD does not have.`,
+    {
+      hint: `Look at the commit, then say which: ${command} ${here.delta_id.slice(7, 19)}`,
+      data: { task_id: id, thoughts: [here.delta_id, newest.delta_id] },
+    },
+  );
 }
 
 /** While the commit is here: once it is gone, what was approved is only what the thought says of it. */

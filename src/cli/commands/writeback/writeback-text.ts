@@ -3,6 +3,7 @@ import type { Evidence } from '../../../journal/drafts/thought-file.ts';
 import type { DoneResult } from '../../../verbs/task/done.ts';
 import type { EscalateResult } from '../../../verbs/writeback/escalate.ts';
 import type { ReconcileResult } from '../../../verbs/writeback/reconcile.ts';
+import type { ReviewResult } from '../../../verbs/writeback/review.ts';
 import type { ThoughtResult } from '../../../verbs/writeback/thought.ts';
 import type { WaiverResult } from '../../../verbs/writeback/waiver.ts';
 import type { Paint } from '../../terminal.ts';
@@ -64,6 +65,15 @@ export function formatEscalation(result: EscalateResult, paint: Paint): string {
     'Then, in a session of your own (git handoff start --as NAME):',
     '',
     `  ${command}`,
+  );
+}
+
+/** Whose work it is about: several may have told of one task. */
+export function formatReview({ identity, delta_id, path, thought }: ReviewResult, paint: Paint): string {
+  const about = `${shortId(thought.delta_id)} by ${thought.identity}, about commit ${thought.commit_sha.slice(0, 12)}`;
+  return lines(
+    `${paint('green', '✓')} ${identity}: ${shortId(delta_id)}  ${paint('dim', path)}`,
+    fields([['thought', about]], paint, '  '),
   );
 }
 

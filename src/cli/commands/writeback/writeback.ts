@@ -1,8 +1,7 @@
-import type { RecordResult } from '../../../verbs/session/record-verbs.ts';
 import type { DoneResult } from '../../../verbs/task/done.ts';
 import type { EscalateOptions, EscalateResult } from '../../../verbs/writeback/escalate.ts';
 import type { ReconcileOptions, ReconcileResult } from '../../../verbs/writeback/reconcile.ts';
-import type { ReviewOptions } from '../../../verbs/writeback/review.ts';
+import type { ReviewOptions, ReviewResult } from '../../../verbs/writeback/review.ts';
 import type { ThoughtOptions, ThoughtResult } from '../../../verbs/writeback/thought.ts';
 import type { WaiverOptions, WaiverResult } from '../../../verbs/writeback/waiver.ts';
 import { type Context, defineVerb, type Flag, RECORD_FLAGS, TEXT_FLAG, textArgument } from '../../command.ts';
@@ -138,7 +137,7 @@ const VERDICT: Flag = {
   required: true,
 };
 
-export const review = defineVerb<Omit<ReviewOptions, 'text'> & TextInput, RecordResult>({
+export const review = defineVerb<Omit<ReviewOptions, 'text'> & TextInput, ReviewResult>({
   name: 'review',
   summary: 'a signed verdict on what was done for a task',
   purpose:
@@ -148,6 +147,7 @@ export const review = defineVerb<Omit<ReviewOptions, 'text'> & TextInput, Record
   flags: [
     VERDICT,
     { flags: '--checked <item>', about: 'a checklist item, or its number; again for more', repeats: true },
+    { flags: '--thought <id>', about: 'which thought, where HEAD does not have the newest' },
     TEXT_FLAG,
     ...RECORD_FLAGS,
   ],
@@ -160,7 +160,7 @@ export const review = defineVerb<Omit<ReviewOptions, 'text'> & TextInput, Record
       ...options,
       text: await readText(context, options),
     }),
-  text: async (result, paint) => (await import('../session/sessions-text.ts')).formatRecord(result, paint),
+  text: async (result, paint) => (await text()).formatReview(result, paint),
 });
 
 export const waiver = defineVerb<WaiverOptions, WaiverResult>({
