@@ -41,7 +41,11 @@ describe('--json has the keys of the contract', () => {
     expect(thought).toMatchObject({ ...RECORD, record: { summary: 'read and written', tests_run: ['a', 'b'] } });
     expect(thought.record.blockers).toEqual([{ type: 'x' }]);
     expect(Object.keys(thought)).toEqual(['identity', 'session_id', 'delta_id', 'path', 'record']);
-    expect(json('review', 'P0.1', '--verdict', 'approve', '--checked', '1', 'good', '--as', 'donna')).toEqual(RECORD);
+    const reviewed = json('review', 'P0.1', '--verdict', 'approve', '--checked', '1', 'good', '--as', 'donna');
+    expect(reviewed).toEqual({
+      ...RECORD,
+      thought: { delta_id: RECORD.delta_id, identity: 'donna', commit_sha: expect.any(String) },
+    });
     expect(json('escalate', 'P0.1')).toMatchObject({
       task_id: 'P0.1',
       branch: 'main',

@@ -266,6 +266,28 @@ describe('init', () => {
   });
 });
 
+describe('where the clone trusts a root already', () => {
+  it('a branch without the policy gets no root of its own, and says which way there is', async () => {
+    const here = place();
+    const { root } = await here.handoff.init();
+    git(here.dir, 'checkout', '--quiet', '--orphan', 'pages');
+    git(here.dir, 'rm', '-r', '--force', '--quiet', '.');
+    const pages = openRepository(here.dir, { env: here.env });
+    onTestFinished(() => pages.close());
+    await expect(pages.status()).rejects.toMatchObject({
+      code: 'not_initialised',
+      hint: expect.stringMatching(/^Where another branch has it, switch to that/),
+    });
+    await expect(pages.init()).rejects.toMatchObject({ code: 'already_initialised', data: { root } });
+    expect(git(here.dir, 'config', 'handoff.root')).toBe(root);
+    expect(existsSync(join(here.dir, '.handoff'))).toBe(false);
+    git(here.dir, 'config', '--unset', 'handoff.root'); // as its hint says
+    const again = openRepository(here.dir, { env: here.env });
+    onTestFinished(() => again.close());
+    expect((await again.init()).root).not.toBe(root);
+  });
+});
+
 describe('what else is in the work tree and the index', () => {
   function busy(): Place {
     const here = place();

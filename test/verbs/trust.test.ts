@@ -46,6 +46,17 @@ describe('trust', () => {
     expect(again.warnings).toEqual([]);
   });
 
+  it('replaces a pin that is wrong only where the root is given and what was seen is forgotten', async () => {
+    const there = clone(fresh());
+    const wrong = 'a'.repeat(64);
+    git(there.dir, 'config', 'handoff.root', wrong);
+    await expect(there.handoff.trust({ root: there.root })).rejects.toMatchObject({ code: 'root_mismatch' });
+    await expect(there.handoff.trust({ root: wrong, forget: true })).rejects.toMatchObject({ code: 'root_mismatch' });
+    expect(pin(there)).toBe(wrong);
+    expect(await there.handoff.trust({ root: there.root, forget: true })).toMatchObject({ root: there.root });
+    expect(pin(there)).toBe(there.root);
+  });
+
   it('verify pins on first use as well', async () => {
     const there = clone(fresh());
     await there.handoff.verify();

@@ -41,7 +41,7 @@ export async function hasPolicy(source: Source): Promise<boolean> {
 
 function notInitialised(): HandoffError {
   return new HandoffError('not_initialised', 'There is no .handoff/policy here: git-handoff is not initialised.', {
-    hint: 'git handoff init',
+    hint: 'Where another branch has it, switch to that or merge it. Where none has: git handoff init',
   });
 }
 

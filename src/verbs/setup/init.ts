@@ -56,6 +56,7 @@ export async function init(repository: Repository, options: InitOptions = {}): P
   if (name === 'bot') throw usage('bot is the name of the identity that acts when none is named; choose another.');
   if ((options.threshold ?? 1) !== 1) throw thresholdTooHigh(options.threshold!);
   await assertFree(repository, topLevel);
+  await assertNotPinned(repository);
 
   const maintainer = await obtainKey(repository, name);
   const bot = await obtainKey(repository, 'bot');
@@ -128,6 +129,20 @@ const NO_HOOKS = { installed: [], files: [] };
 function fromTop(topLevel: string, path: string): string {
   const inside = relative(topLevel, path);
   return inside.startsWith('..') ? path : inside;
+}
+
+/** A branch may lack what the protected one has. Another root there would be trusted by nobody, and this clone would forget its own. */
+async function assertNotPinned(repository: Repository): Promise<void> {
+  const pinned = (await repository.config()).get('handoff.root');
+  if (pinned === undefined) return;
+  throw new HandoffError(
+    'already_initialised',
+    `This branch has no .handoff/policy, and this clone trusts the root ${pinned}: another branch has its policy.`,
+    {
+      hint: 'Switch to that branch, or merge it into this one. Only to begin anew, with another root: git config --unset handoff.root',
+      data: { root: pinned },
+    },
+  );
 }
 
 /** Nobody's work is overwritten: not ours, not a folder that somebody else calls .handoff. */

@@ -28,18 +28,20 @@ export interface TrustOptions {
 export async function trust(repository: Repository, { root, forget = false }: TrustOptions = {}): Promise<TrustResult> {
   if (root !== undefined) assertRoot(root);
   if (forget && root === undefined) throw forgetsWithoutRoot();
-  const pin = await pinOrCompare(repository, root);
+  const pin = await pinOrCompare(repository, root, forget);
   if (forget) forgetSeen(repository);
   return { ...pin, forgotten: forget };
 }
 
 type Pinned = Omit<TrustResult, 'forgotten'>;
 
-async function pinOrCompare(repository: Repository, root: string | undefined): Promise<Pinned> {
+async function pinOrCompare(repository: Repository, root: string | undefined, forget: boolean): Promise<Pinned> {
   const found = await readRoot(repository);
   if (!found) return pinGiven(repository, root);
   await assertPinned(repository, found.root, root);
-  await assertPinned(repository, found.root);
+  // with --forget the root was given, and is what the policy here has: a pin that somebody set by mistake goes as well
+  if (forget) await repository.setConfig('handoff.root', found.root);
+  else await assertPinned(repository, found.root);
   const given = root !== undefined;
   const firstUse = await pinRoot(repository, found.root, given);
   return { root: found.root, pinned: true, first_use: firstUse, given, policy_version: found.version };
