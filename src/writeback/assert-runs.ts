@@ -16,12 +16,12 @@ export function refusesFailedRuns({ policy }: Trust): boolean {
 }
 
 /** Said before a gate says it. SPEC §10.5 */
-export function assertRuns(id: string, { failed, lack }: RunVerdict): void {
+export function assertRuns(id: string, { failed, lack }: RunVerdict, asked: EvidenceRule): void {
   if (failed) throw runFailed(id, failed);
   if (!lack) return;
   throw new HandoffError('evidence_missing', `${id} is not done: ${LACKS[lack]}.`, {
     hint: `Commit everything, then git handoff done ${quoteWord(id)} TEXT --run -- COMMAND`,
-    data: { task_id: id, asked: lack },
+    data: { task_id: id, asked },
   });
 }
 

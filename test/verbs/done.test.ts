@@ -167,13 +167,49 @@ describe('done', () => {
 });
 
 describe('the same command again', () => {
-  test('finishes what was cut off behind the thought, without a second thought or a second run', async () => {
+  test('finishes what was cut off behind the thought, without a second thought', async () => {
+    const place = await atWork();
+    const { delta_id } = await place.handoff.thought({ id: 'T1', summary: 's', run: command(place, 0) });
+    const result = await open(place).handoff.done({ id: 'T1', summary: 's' });
+    expect(result.thought.delta_id).toBe(delta_id);
+    expect([timesRun(place), kinds(place)]).toEqual([1, ['start', 'thought', 'task']]);
+  });
+
+  test('with --run runs, also behind a thought that says the same, and needs no words for it', async () => {
     const place = await atWork();
     const run = command(place, 0);
     const { delta_id } = await place.handoff.thought({ id: 'T1', summary: 's', run });
-    const result = await open(place).handoff.done({ id: 'T1', summary: 's', run });
-    expect(result.thought.delta_id).toBe(delta_id);
-    expect([timesRun(place), kinds(place)]).toEqual([1, ['start', 'thought', 'task']]);
+    const result = await open(place).handoff.done({ id: 'T1', run });
+    expect(result.record).toMatchObject({ summary: 's', evidence: [{ exit_code: 0 }] });
+    expect(result.thought.delta_id).not.toBe(delta_id);
+    expect([timesRun(place), kinds(place)]).toEqual([2, ['start', 'thought', 'thought', 'task']]);
+  });
+
+  test.each([
+    ['at once', async () => {}],
+    ['after the task was put back', (place: AtWork) => changeTask(place, 'T1', 'todo')],
+    ['with a mistake that is not committed', (place: AtWork) => writeFileSync(join(place.dir, 'src/a.ts'), '(')],
+  ])('with --run is refused once the command fails: %s', async (_, meanwhile) => {
+    const place = await atWork();
+    const exit = join(place.dir, '../exit');
+    const run = { command: [process.execPath, '-e', `process.exit(+require('fs').readFileSync('${exit}', 'utf8'))`] };
+    writeFileSync(exit, '0');
+    await place.handoff.done({ id: 'T1', summary: 's', run });
+    await meanwhile(place);
+    writeFileSync(exit, '1');
+    const again = open(place);
+    expect(await error(again.handoff.done({ id: 'T1', summary: 's', run }))).toMatchObject({ code: 'run_failed' });
+    const last = recordsOf(place, place.session).at(-1);
+    expect(last!.fields).toMatchObject({ kind: 'thought', evidence: [{ exit_code: 1 }] });
+  });
+
+  test('a done task whose command fails now is still listed as done, and that is said', async () => {
+    const place = await atWork();
+    await place.handoff.done({ id: 'T1', summary: 's', run: command(place, 0) });
+    const again = open(place);
+    await error(again.handoff.done({ id: 'T1', summary: 's', run: command(place, 1) }));
+    expect(await statusOf(place, 'T1')).toBe('done');
+    expect(again.warnings.at(-1)).toContain('git handoff task update T1 --status in_progress');
   });
 
   test('changes nothing where all is said', async () => {
@@ -228,6 +264,25 @@ describe('where the policy asks for evidence', () => {
     const strict = await atWork({ 'writeback.runs': 'error' });
     await strict.handoff.thought({ id: 'T1', summary: 's', run: command(strict, 1) });
     expect(await error(strict.handoff.task.update({ id: 'T1', status: 'done' }))).toMatchObject({ code: 'run_failed' });
+  });
+
+  test('task update warns of a thought about nothing, and of none that says so itself', async () => {
+    const place = fresh();
+    const { handoff } = place;
+    await handoff.start({ as: 'donna' });
+    await handoff.thought({ id: 'T1', summary: 'nothing' });
+    await handoff.thought({ id: 'T2', summary: 'a meeting', code: false });
+    place.warnings.length = 0;
+    await handoff.task.update({ id: 'T1', status: 'done' });
+    expect(place.warnings).toEqual([expect.stringMatching(/about nothing.*git handoff done T1 TEXT --no-code/)]);
+    await handoff.task.update({ id: 'T2', status: 'done' });
+    expect([place.warnings.length, await statusOf(place, 'T1')]).toEqual([1, 'done']);
+  });
+
+  test('the error says what the policy asks for, whatever is missing', async () => {
+    const place = await atWork({ 'writeback.evidence': 'passed' });
+    const refused = await error(place.handoff.done({ id: 'T1', summary: 's' }));
+    expect(refused).toMatchObject({ code: 'evidence_missing', data: { asked: 'passed' } });
   });
 
   test('and only advises, nothing is refused for want of it', async () => {

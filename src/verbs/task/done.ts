@@ -6,16 +6,15 @@ import { assertTask } from '../../core/task/name.ts';
 import { stateOf, thoughtsSinceEntered } from '../../core/task/state.ts';
 import { listSome } from '../../core/text/list-some.ts';
 import { quoteWord } from '../../core/text/quote.ts';
-import { lastRunIn, type Told, type ToldOfTask, toTold } from '../../core/writeback/runs.ts';
+import { lastRunIn, type RunVerdict, type Told, type ToldOfTask, toTold } from '../../core/writeback/runs.ts';
 import { readUncommitted, type Uncommitted } from '../../git/index/uncommitted.ts';
 import type { ThoughtFields } from '../../journal/drafts/thought-file.ts';
 import { isHeldBy } from '../../journal/locks/holds.ts';
 import { shownPath } from '../../journal/saved/saved-name.ts';
 import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
-import { judgeTold, readThoughts, toldBy, treesWithCodeOf } from '../../repository/told-thoughts.ts';
+import { judgeTold, readThoughts, toldBy } from '../../repository/told-thoughts.ts';
 import { askedEvidence, assertRuns } from '../../writeback/assert-runs.ts';
-import type { CommandToRun } from '../../writeback/run-command.ts';
 import type { PlannedThought } from '../../writeback/thought-record.ts';
 import { type Author, authorOf } from '../session/record-verbs.ts';
 import {
@@ -28,7 +27,8 @@ import {
   whyNothing,
   writeThought,
 } from '../writeback/thought.ts';
-import { isReachable, openTask, type Updating, writeStatus } from './update.ts';
+import { saysTheSame } from './says-the-same.ts';
+import { openTask, type Updating, writeStatus } from './update.ts';
 
 export interface DoneResult extends Author {
   task_id: string;
@@ -72,7 +72,7 @@ function failing(id: string): (error: unknown) => never {
 
 interface Finishing {
   planned: PlannedThought;
-  /** The same command was cut off behind its thought, or somebody has told what was done already. */
+  /** Somebody has told already what was done, as whoever was cut off behind the thought. Null where something is to run. */
   earlier: PlacedRecord<'thought'> | null;
   told: ToldOfTask;
 }
@@ -84,19 +84,25 @@ async function prepare(task: Updating, options: ThoughtOptions, given: ThoughtFi
   const whole = await readThoughts(board.known.evidence, [trail]);
   const newest = thoughtsSinceEntered(trail)[0];
   const last = newest === undefined ? null : (whole.get(newest.delta_id) ?? null);
-  const isSame = last !== null && (await saysTheSame(task, last, planned, given, options.run));
-  const earlier = isSame ? last : null;
-  if (!earlier) assertSummary(planned, options.id);
+  const same = last !== null && (await saysTheSame(task, last, planned, given)) ? last : null;
+  if (!same) assertSummary(planned, options.id);
+  const earlier = options.run ? null : same; // what is to run is run, whatever it said before
   await assertSomething(repository, options.id, earlier?.record.fields ?? planned.fields);
   if (!earlier) await warnIfBefore(task, planned.fields, options.id);
   const told = await toldBy(repository, trail, whole);
   await assertProvable(task, { planned, earlier, told }, options);
-  return { planned, earlier, told };
+  return { planned: same ? inItsWords(planned, same) : planned, earlier, told };
+}
+
+/** Whoever only runs it again need not say again what was done. */
+function inItsWords(planned: PlannedThought, { record }: PlacedRecord<'thought'>): PlannedThought {
+  const { summary } = record.fields;
+  return { ...planned, fields: { ...planned.fields, summary }, kept: { ...planned.kept, summary } };
 }
 
 /** The thought that is there, or a new one with what it ran. */
 async function tell(
-  { writer }: Updating,
+  { writer, trail }: Updating,
   { planned, earlier, told }: Finishing,
   options: ThoughtOptions,
 ): Promise<Pick<ThoughtResult, 'delta_id' | 'path' | 'record'>> {
@@ -105,10 +111,18 @@ async function tell(
   if (!options.run) return written;
   const now = toTold(written.record, written);
   const ran = lastRunIn(now);
+  const asked = askedEvidence(writer.trust);
   // whatever it ran on: who has just seen it fail is not done
-  if (ran && ran.exit_code !== 0) assertRuns(options.id, { failed: ran, lack: null });
-  assertRuns(options.id, await judgeTold(writer.repository, withNewest(told, now), askedEvidence(writer.trust)));
+  const seen: RunVerdict | null = ran && ran.exit_code !== 0 ? { failed: ran, lack: null } : null;
+  const verdict = seen ?? (await judgeTold(writer.repository, withNewest(told, now), asked));
+  if (verdict.failed && stateOf(trail)?.status === 'done') writer.repository.warn(stillDone(options.id));
+  assertRuns(options.id, verdict, asked);
   return written;
+}
+
+/** A status is what somebody said, and nobody has said another one. */
+function stillDone(id: string): string {
+  return `${id} was done before, and is listed so; the gate goes by the newest run. To open it again: git handoff task update ${quoteWord(id)} --status in_progress`;
 }
 
 function withNewest({ all, since }: ToldOfTask, newest: Told): ToldOfTask {
@@ -151,7 +165,7 @@ async function assertProvable(
   const asked = askedEvidence(trust);
   if (!run || earlier) {
     const known = earlier ? told : withNewest(told, toTold(planned.fields, { delta_id: null, path: '' }));
-    assertRuns(id, await judgeTold(repository, known, asked));
+    assertRuns(id, await judgeTold(repository, known, asked), asked);
   } else if (asked === 'passed') {
     const changes = await readUncommitted(repository.git, ROOT);
     if (changes.length > 0) throw notAllCommitted(id, changes);
@@ -166,47 +180,4 @@ function notAllCommitted(id: string, changes: readonly Uncommitted[]): HandoffEr
     hint: `Commit it, or let git ignore it (.gitignore); then git handoff done ${quoteWord(id)} TEXT --run -- COMMAND`,
     data: { task_id: id, asked: 'passed', uncommitted: uncommitted.slice(0, 100) },
   });
-}
-
-/** The newest thought is by the same identity, about the same code, and has all that is told now. */
-async function saysTheSame(
-  { writer }: Updating,
-  { record: { fields } }: PlacedRecord<'thought'>,
-  { fields: planned }: PlannedThought,
-  given: ThoughtFields,
-  run: CommandToRun | undefined,
-): Promise<boolean> {
-  const isTold =
-    fields.identity === writer.session.identity &&
-    (given.summary === undefined || given.summary === fields.summary) &&
-    (given.tests_run ?? []).every((name) => fields.tests_run.includes(name)) &&
-    (given.evidence ?? []).every((each) => (fields.evidence ?? []).some((own) => isAlike(own, each))) &&
-    (given.blockers === undefined || isAlike(given.blockers, fields.blockers)) &&
-    (given.related_thought_records === undefined ||
-      isAlike(given.related_thought_records, fields.related_thought_records)) &&
-    (fields.no_code ?? false) === (planned.no_code ?? false) &&
-    isAlike(fields.files_changed, planned.files_changed);
-  return isTold && hasRun(fields, run) && isAboutTheSame(writer.repository, fields, planned);
-}
-
-/** One that failed is run again, and so is one that ran on what was not committed. */
-function hasRun({ evidence = [] }: ThoughtRecord, run: CommandToRun | undefined): boolean {
-  const last = evidence.at(-1);
-  return !run || (last?.exit_code === 0 && last.tree !== undefined && isAlike(last.command, run.command));
-}
-
-/** The same commit, or one that only adds records to it. */
-async function isAboutTheSame(
-  repository: Repository,
-  told: ThoughtRecord,
-  planned: PlannedThought['fields'],
-): Promise<boolean> {
-  if (told.commit_sha === planned.commit_sha) return true;
-  if (told.tree === undefined || planned.tree === undefined || told.patch_id !== planned.patch_id) return false;
-  const same = await treesWithCodeOf(repository, planned.tree, [told.tree]);
-  return same.has(told.tree) && isReachable(repository, told.commit_sha);
-}
-
-function isAlike(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -2,6 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { stateOf, type TaskStatus, type TaskTrail, writebackOf } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
+import { decisiveAmong } from '../../core/writeback/runs.ts';
 import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { knownTrail } from '../../custody/known-sessions.ts';
 import { tidyKnown } from '../../custody/tidy.ts';
@@ -103,9 +104,17 @@ function progressOf(trail: TaskTrail, status: TaskStatus): number | null {
 async function assertEvidence({ writer, board, trail }: Updating, id: string): Promise<void> {
   const { repository, trust } = writer;
   const told = await toldBy(repository, trail, await readThoughts(board.known.evidence, [trail]));
-  const verdict = await judgeTold(repository, told, askedEvidence(trust));
-  if (refusesFailedRuns(trust) || verdict.lack) assertRuns(id, verdict);
+  const asked = askedEvidence(trust);
+  const verdict = await judgeTold(repository, told, asked);
+  if (refusesFailedRuns(trust) || verdict.lack) assertRuns(id, verdict, asked);
   else if (verdict.failed) repository.warn(`${verdict.failed.line} failed, and ${id} is said to be done all the same.`);
+  const decisive = decisiveAmong(told.since);
+  if (decisive && decisive.files.length === 0 && !decisive.isNoCode) repository.warn(aboutNothing(id));
+}
+
+/** A thought was recorded, and that is all that this verb has ever asked for. */
+function aboutNothing(id: string): string {
+  return `${id} is said to be done by a thought about nothing. Commit the work and write another one, or say that it asked for no code: git handoff done ${quoteWord(id)} TEXT --no-code`;
 }
 
 /** A thought since the task last entered in_progress, about a commit that is not lost. */

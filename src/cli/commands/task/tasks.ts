@@ -96,7 +96,8 @@ const update = defineVerb<TaskUpdateOptions, TaskUpdateResult>({
   summary: 'say how far it is',
   purpose:
     'Records a change of its state in your session. A task is done only with a thought record about a commit that a ' +
-    'branch has: write that first, with git handoff thought.',
+    'branch has: write that first, with git handoff thought. Where the newest run failed, or the thought is about nothing, ' +
+    'it warns, unless the policy asks for more; git handoff done refuses.',
   args: [ID],
   flags: [
     { flags: '--status <status>', about: STATUSES.join(', '), choices: STATUSES },

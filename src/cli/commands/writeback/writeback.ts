@@ -64,8 +64,8 @@ export const done = defineVerb<ThoughtInput, DoneResult>({
   summary: 'finish a task: what was done, what ran, the status',
   purpose:
     'Records the thought and says that the task is done, in one. What you gave a thought about this commit already need not ' +
-    'be said again. Where the newest run on this code failed, the one behind -- included, that is recorded and the task is ' +
-    'not done.',
+    'be said again; what stands behind -- is run each time. Where the newest run on this code failed, that one included, it ' +
+    'is recorded and the task is not done.',
   args: [TASK, textArgument('the summary: what was done, in a few sentences')],
   flags: TELLING,
   examples: [
