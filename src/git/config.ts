@@ -20,6 +20,12 @@ export function toConfig(entries: readonly (readonly [string, string])[]): GitCo
   return { get: (key) => all(key).at(-1), all, keys: () => [...values.keys()] };
 }
 
+/** The same with one more value. */
+export function withValue(config: GitConfig, key: string, value: string): GitConfig {
+  const known = config.keys().flatMap((each) => config.all(each).map((old): [string, string] => [each, old]));
+  return toConfig([...known, [key, value]]);
+}
+
 /** Writes to the repository's own configuration, which linked worktrees share. */
 export async function writeConfig(git: Git, key: string, value: string): Promise<void> {
   await readGit(git, ['config', '--local', '--end-of-options', key, value]);

@@ -7,6 +7,7 @@ const KEYS = [
   ...['branch.*.remote', 'remote.*.fetch'], // where it keeps what a remote has
   ...['user.*', 'author.*', 'committer.*'],
   ...['hook.*', 'core.hookspath', 'commit.gpgsign', 'i18n.commitencoding'], // how git commits
+  'core.excludesfile', // what it ignores
   ...['core.sharedrepository', 'core.fsync*'], // how it writes objects
   ...['core.splitindex', 'core.ignorecase', 'core.untrackedcache', 'index.*', 'feature.*'], // and the index
 ].join(',');

@@ -1,7 +1,8 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import type { Host } from '../disk/moment.ts';
-import { type GitConfig, readConfig, writeConfig } from '../git/config.ts';
+import { appendConfig } from '../git/append-config.ts';
+import { type GitConfig, readConfig, withValue, writeConfig } from '../git/config.ts';
 import { type Discards, openDiscards } from '../git/discards.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
 import { type IndexFile, openIndexFile } from '../git/index/index-file.ts';
@@ -97,6 +98,11 @@ export function openFound(
     env: options.env,
     config: readAll,
     async setConfig(key, value) {
+      const known = await readAll();
+      if (known.get(key) === undefined && appendConfig(dirs, key, value)) {
+        config = Promise.resolve(withValue(known, key, value));
+        return;
+      }
       await writeConfig(git, key, value);
       config = undefined;
       read = () => readConfig(git); // the store's process knows what was there when it started

@@ -5,6 +5,7 @@ import type { Trust } from '../core/trust/trust.ts';
 import { readChanges } from '../git/changes/changes.ts';
 import type { Commit, Oid } from '../git/objects/store.ts';
 import { missingObject, shallowAncestry } from '../git/objects/store-error.ts';
+import { readForkedRange } from '../git/refs/forked-range.ts';
 import { type Range, readRange } from '../git/refs/range.ts';
 import { readEntry } from '../journal/sessions/records.ts';
 import type { Session } from '../journal/sessions/registry.ts';
@@ -92,7 +93,7 @@ function openedAt(repository: Repository, { session_id }: Session): Oid | null {
 /** What the commit has that none of these have, and the commit where it left them. */
 async function since(repository: Repository, commit: Oid, known: readonly ProtectedTip[]): Promise<Beginning> {
   const tips = known.map(({ oid }) => oid);
-  const { commits, boundary } = await readRange(repository.git, commit, tips);
+  const { commits, boundary } = await readForkedRange(repository.git, repository.store, commit, tips);
   if (commits.length === 0) return { base: commit, commits };
   if (boundary.size === 1) return { base: [...boundary][0]!, commits };
   // whoever merged all of a branch in has left it there

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:os';
+import type { Uncommitted } from '../git/index/uncommitted.ts';
 import type { Evidence } from '../journal/drafts/thought-file.ts';
 
 /** A command that is run and not merely claimed. */
@@ -11,6 +12,8 @@ export interface CommandToRun {
   directory?: string;
   /** Told what it prints, as it prints it. */
   onOutput?(bytes: Uint8Array): void;
+  /** Asked before it runs, where something is not committed: why it must not run then. */
+  refuse?(uncommitted: readonly Uncommitted[]): Error;
   /** Milliseconds between two signs of life of the session. */
   beatEvery?: number;
 }

@@ -1,7 +1,9 @@
 import { HandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import { commandLine } from '../core/text/command-line.ts';
+import { type Footprint, isSameFootprint, takeFootprint } from '../git/index/footprint.ts';
 import { isClean } from '../git/index/status.ts';
+import { readUncommitted } from '../git/index/uncommitted.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { beat, type Writer } from '../journal/append.ts';
 import type { Evidence } from '../journal/drafts/thought-file.ts';
@@ -22,7 +24,7 @@ export async function gatherEvidence(
   run: CommandToRun,
 ): Promise<Evidence> {
   const directory = run.directory ?? requireWorkTree(repository);
-  const tree = await treeIfClean(repository);
+  const before = await lookBefore(repository, run);
   const staleAfter = trust.policy.rules.stale_after * 1000;
   tryBeat(repository, session);
   const every = run.beatEvery ?? Math.min(BEAT_EVERY, staleAfter / BEATS_UNTIL_STALE);
@@ -31,15 +33,36 @@ export async function gatherEvidence(
   const line = commandLine(ran);
   if (ran.exit_code !== 0)
     repository.warn(`FAILED: ${line} ended with exit code ${ran.exit_code}, and that is recorded.`);
-  const isSame = tree !== null && (await isClean(repository.git, ROOT, false)) && (await headTree(repository)) === tree;
+  const { tree } = before;
+  const isSame = tree !== null && (await isUntouched(repository, before)) && (await headTree(repository)) === tree;
   if (!isSame) repository.warn(`${line} ran on what is not committed: the record names no tree for it.`);
   const { command, exit_code, duration_ms, output_digest } = ran;
   return { command, exit_code, duration_ms, ...(isSame ? { tree } : {}), output_digest };
 }
 
-/** Null when the command would see something that no commit has. */
-async function treeIfClean(repository: Repository): Promise<Oid | null> {
-  return (await isClean(repository.git, ROOT, true)) ? headTree(repository) : null;
+interface Before {
+  /** Null when the command would see something that no commit has. */
+  tree: Oid | null;
+  footprint: Footprint | null;
+}
+
+/** The footprint comes first: what is written while git looks is not missed. */
+async function lookBefore(repository: Repository, { refuse }: CommandToRun): Promise<Before> {
+  const { git } = repository;
+  const footprint = footprintOf(repository);
+  const changes = refuse ? await readUncommitted(git, ROOT) : [];
+  if (changes.length > 0) throw refuse!(changes);
+  return { tree: refuse || (await isClean(git, ROOT, true)) ? await headTree(repository) : null, footprint };
+}
+
+/** Only where something was written git need be asked whether it is as it was. */
+async function isUntouched(repository: Repository, { footprint }: Before): Promise<boolean> {
+  const now = footprint && footprintOf(repository);
+  return (footprint && now && isSameFootprint(footprint, now)) || isClean(repository.git, ROOT, false);
+}
+
+function footprintOf(repository: Repository): Footprint | null {
+  return takeFootprint(repository.dirs, requireWorkTree(repository), ROOT);
 }
 
 async function headTree({ store }: Repository): Promise<Oid | null> {

@@ -6,6 +6,7 @@ import { type Git, readGit } from '../run.ts';
 import type { Leaf } from '../trees/tree-graft.ts';
 import { lookUp } from './index-lookup.ts';
 import type { Checkout } from './locked-index.ts';
+import { pathBytes } from './path-bytes.ts';
 
 /** What stands in the work tree at each path, as git would commit it: null for nothing, `other` for what it could not. */
 export type Standing = ReadonlyMap<string, Leaf | null | 'other'>;
@@ -85,9 +86,4 @@ export function kindAt(topLevel: string, path: string): Kind {
 
 function lstat(topLevel: string, path: string) {
   return lstatSync(pathBytes(topLevel, path), { throwIfNoEntry: false });
-}
-
-/** A path as the file system takes it: its name need not be UTF-8. */
-export function pathBytes(topLevel: string, path: string): Buffer {
-  return Buffer.concat([Buffer.from(`${topLevel}/`), Buffer.from(path, 'latin1')]);
 }

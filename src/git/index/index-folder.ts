@@ -30,7 +30,7 @@ export function folderInIndex(index: string, folder: string, format: ObjectForma
 }
 
 /** A split index leaves most of its entries in another file. */
-function hasOtherHalf(index: string): boolean {
+export function hasOtherHalf(index: string): boolean {
   return readdirSync(dirname(index)).some((name) => name.startsWith('sharedindex.'));
 }
 

@@ -20,7 +20,7 @@ export function readBeginning(dirs: RepositoryDirs, git: Git, rev: string): Begi
   const name = nameIn(rev);
   if (ID.test(name)) return 'id';
   if (name === '') return 'other';
-  const isThere = isReadable(dirs) ? openRefs(dirs) : askForRefs(git);
+  const isThere = areRefsFiles(dirs) ? openRefs(dirs) : askForRefs(git);
   if (name === 'HEAD' || name === '@') return isBorn(dirs, isThere) ? 'ref' : 'absent';
   if (name.startsWith('refs/')) return isThere(name) ? 'ref' : 'absent';
   const found = placesOf(name).filter(isThere);
@@ -64,7 +64,7 @@ type IsThere = (ref: string) => boolean;
 /** What HEAD names where refs are not files but tables. */
 const OTHER_FORM = 'refs/heads/.invalid';
 
-function isReadable(dirs: RepositoryDirs): boolean {
+export function areRefsFiles(dirs: RepositoryDirs): boolean {
   return readRefFile(dirs, 'HEAD') !== `ref: ${OTHER_FORM}`;
 }
 

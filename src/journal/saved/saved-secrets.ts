@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { findSecrets } from '../../core/text/secrets.ts';
-import { pathBytes } from '../../git/index/hidden-index.ts';
+import { pathBytes } from '../../git/index/path-bytes.ts';
 
 /** Names under which keys and passwords lie about; the public half of a key, and an example, is none. */
 const NAMES =

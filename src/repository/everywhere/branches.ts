@@ -25,7 +25,7 @@ export interface Branches {
 
 export async function readBranches(repository: Repository, trust: Trust): Promise<Branches> {
   const [{ tips, isCut }, head, config] = await Promise.all([
-    readBranchTips(repository.git),
+    readBranchTips(repository.git, repository.dirs),
     repository.store.resolve('HEAD'),
     repository.config(),
   ]);

@@ -21,9 +21,9 @@ export interface HookFile {
   sourced: boolean;
 }
 
-export async function findHookPlace({ git, dirs }: Repository): Promise<HookPlace> {
-  const out = (await readGit(git, ['rev-parse', '--git-path', 'hooks'])).toString('utf8').replace(/\n$/, '');
-  const found = resolve(git.dir, out);
+export async function findHookPlace(repository: Repository): Promise<HookPlace> {
+  const { dirs } = repository;
+  const found = await hooksFolder(repository);
   const { commonDir, gitDir, topLevel } = dirs;
   const isIn = (roots: (string | null)[]) => roots.some((root) => root !== null && isBelow(root, found));
   const inGit = isIn([commonDir, gitDir]);
@@ -31,6 +31,15 @@ export async function findHookPlace({ git, dirs }: Repository): Promise<HookPlac
   if (basename(found) === '_' && basename(dirname(found)) === '.husky') return huskyPlace(dirname(found), inTree);
   const at = (name: string) => ({ path: join(found, name), shared: inTree, sourced: false });
   return { dir: found, outside: !inGit && !inTree, at };
+}
+
+/** A path that begins with another character git has to spell out. */
+async function hooksFolder({ git, dirs, config }: Repository): Promise<string> {
+  const configured = (await config()).get('core.hookspath');
+  if (configured === undefined) return join(dirs.commonDir, 'hooks');
+  if (/^[\w./]/.test(configured)) return resolve(git.dir, configured);
+  const out = await readGit(git, ['rev-parse', '--git-path', 'hooks']);
+  return resolve(git.dir, out.toString('utf8').replace(/\n$/, ''));
 }
 
 /** What husky passes on. The others git runs from `_`, which is not committed. */

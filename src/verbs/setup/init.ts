@@ -8,6 +8,9 @@ import { identityPath, PROJECT_PATH, policyPath, ROOT } from '../../core/paths.t
 import { recordId } from '../../core/record/verify.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { ifThere } from '../../disk/if-there.ts';
+import { mayBeIgnored } from '../../git/ignore-files.ts';
+import { isChanged } from '../../git/index/changed-file.ts';
+import type { Tree } from '../../git/objects/store.ts';
 import { gitFailure, runGit } from '../../git/run.ts';
 import { type PublishOptions, publish } from '../../journal/commits/publish.ts';
 import { generateKey, keyPath, toSigner, writeKey } from '../../journal/keys/keys.ts';
@@ -149,7 +152,7 @@ async function assertNotPinned(repository: Repository): Promise<void> {
 async function assertFree(repository: Repository, topLevel: string): Promise<void> {
   const stats = lstatSync(join(topLevel, ROOT), { throwIfNoEntry: false });
   const names = stats?.isDirectory() ? readdirSync(join(topLevel, ROOT)) : [];
-  if (names.includes('policy') || (await repository.store.resolve(`HEAD:${ROOT}/policy`))) {
+  if (names.includes('policy') || (await hasPolicy(repository))) {
     throw new HandoffError('already_initialised', 'This repository has a .handoff/policy already.', {
       hint: 'See git handoff policy show. To join as another identity: git handoff identity keygen NAME',
     });
@@ -159,13 +162,23 @@ async function assertFree(repository: Repository, topLevel: string): Promise<voi
   }
   const rule = await ignoreRule(repository, policyPath(1));
   if (rule) throw foreign(`.handoff is ignored by git: ${rule}`, 'Remove that line: records must be committed.');
-  const changed = await runGit(repository.git, ['status', '--porcelain', '--', '.gitattributes']);
-  if (changed.stdout.length > 0)
+  if (await isChanged(repository, '.gitattributes'))
     throw usage('.gitattributes has uncommitted changes, and init adds to it. Commit or stash them first.');
 }
 
+/** Folder by folder: what is not here, as in a partial clone, must not be taken for what is not there. */
+async function hasPolicy({ store }: Repository): Promise<boolean> {
+  let tree: string | undefined = (await store.resolve('HEAD')) ?? undefined;
+  for (const name of [ROOT, 'policy']) {
+    const found: Tree | null = tree === undefined ? null : await store.readTree(tree);
+    tree = found?.entries.find((entry) => entry.name === name)?.oid;
+  }
+  return tree !== undefined;
+}
+
 /** The line that makes git ignore a path, or null. check-ignore refuses to run with literal pathspecs. */
-async function ignoreRule({ git }: Repository, path: string): Promise<string | null> {
+async function ignoreRule({ git, dirs, env, config }: Repository, path: string): Promise<string | null> {
+  if (!mayBeIgnored({ dirs, env, config: await config() }, path)) return null;
   const args = ['check-ignore', '-v', '--no-index', '--', path];
   const result = await runGit({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } }, args);
   if (result.code > 1) throw gitFailure(args, result);

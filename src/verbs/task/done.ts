@@ -1,13 +1,12 @@
 import { HandoffError } from '../../core/error.ts';
 import type { ThoughtRecord } from '../../core/generated/types.ts';
-import { ROOT } from '../../core/paths.ts';
 import type { PlacedRecord } from '../../core/record/record-summary.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { stateOf, thoughtsSinceEntered } from '../../core/task/state.ts';
 import { listSome } from '../../core/text/list-some.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import { lastRunIn, type RunVerdict, type Told, type ToldOfTask, toTold } from '../../core/writeback/runs.ts';
-import { readUncommitted, type Uncommitted } from '../../git/index/uncommitted.ts';
+import type { Uncommitted } from '../../git/index/uncommitted.ts';
 import type { ThoughtFields } from '../../journal/drafts/thought-file.ts';
 import { isHeldBy } from '../../journal/locks/holds.ts';
 import { shownPath } from '../../journal/saved/saved-name.ts';
@@ -90,7 +89,7 @@ async function prepare(task: Updating, options: ThoughtOptions, given: ThoughtFi
   await assertSomething(repository, options.id, earlier?.record.fields ?? planned.fields);
   if (!earlier) await warnIfBefore(task, planned.fields, options.id);
   const told = await toldBy(repository, trail, whole);
-  await assertProvable(task, { planned, earlier, told }, options);
+  if (!options.run) await assertProvable(task, { planned, earlier, told }, options.id);
   return { planned: same ? inItsWords(planned, same) : planned, earlier, told };
 }
 
@@ -107,16 +106,19 @@ async function tell(
   options: ThoughtOptions,
 ): Promise<Pick<ThoughtResult, 'delta_id' | 'path' | 'record'>> {
   if (earlier) return { delta_id: earlier.record.id, path: earlier.path, record: earlier.record.fields };
-  const written = await writeThought(writer, planned, options);
-  if (!options.run) return written;
+  const { id, run } = options;
+  if (!run) return writeThought(writer, planned, options);
+  const refuse = (uncommitted: readonly Uncommitted[]) => notAllCommitted(id, uncommitted);
+  const asked = askedEvidence(writer.trust);
+  const provable = asked === 'passed' ? { ...run, refuse } : run;
+  const written = await writeThought(writer, planned, { ...options, run: provable });
   const now = toTold(written.record, written);
   const ran = lastRunIn(now);
-  const asked = askedEvidence(writer.trust);
   // whatever it ran on: who has just seen it fail is not done
   const seen: RunVerdict | null = ran && ran.exit_code !== 0 ? { failed: ran, lack: null } : null;
   const verdict = seen ?? (await judgeTold(writer.repository, withNewest(told, now), asked));
-  if (verdict.failed && stateOf(trail)?.status === 'done') writer.repository.warn(stillDone(options.id));
-  assertRuns(options.id, verdict, asked);
+  if (verdict.failed && stateOf(trail)?.status === 'done') writer.repository.warn(stillDone(id));
+  assertRuns(id, verdict, asked);
   return written;
 }
 
@@ -156,20 +158,15 @@ async function assertSomething(repository: Repository, id: string, thought: Plan
   });
 }
 
-/** What no run to come can mend, or where none is to come. */
+/** Where none is to come. */
 async function assertProvable(
   { writer: { repository, trust } }: Updating,
   { planned, earlier, told }: Finishing,
-  { id, run }: ThoughtOptions,
+  id: string,
 ): Promise<void> {
+  const known = earlier ? told : withNewest(told, toTold(planned.fields, { delta_id: null, path: '' }));
   const asked = askedEvidence(trust);
-  if (!run || earlier) {
-    const known = earlier ? told : withNewest(told, toTold(planned.fields, { delta_id: null, path: '' }));
-    assertRuns(id, await judgeTold(repository, known, asked), asked);
-  } else if (asked === 'passed') {
-    const changes = await readUncommitted(repository.git, ROOT);
-    if (changes.length > 0) throw notAllCommitted(id, changes);
-  }
+  assertRuns(id, await judgeTold(repository, known, asked), asked);
 }
 
 /** Before it runs: a run on what is not committed proves nothing. */

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { type BigIntStats, lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ifThere } from '../../disk/if-there.ts';
+import type { RepositoryDirs } from '../discover.ts';
+import { objectFormat } from '../objects/loose-object.ts';
+import { hasOtherHalf } from './index-folder.ts';
+import { pathBytes } from './path-bytes.ts';
+
+/** What the index has, and every file of it outside a folder as the file system tells it apart from one that is written later. */
+export type Footprint = ReadonlyMap<string, string>;
+
+/** More files than this and git, which looks at several at once, is faster. */
+const MOST_FILES = 20_000;
+
+/**
+ * Two that are the same: in between nobody has written any of these files. Taken without a process. Null where that could not be told: an
+ * index of another form, a submodule, a file system whose clock is too coarse for what was written just now, or too many files.
+ */
+export function takeFootprint(dirs: RepositoryDirs, topLevel: string, leftOut: string): Footprint | null {
+  const index = join(dirs.gitDir, 'index');
+  const bytes = hasOtherHalf(index) ? null : ifThere(() => readFileSync(index));
+  const indexed = bytes && readEntries(bytes, objectFormat(dirs.commonDir) === 'sha256' ? 32 : 20);
+  const files = indexed?.paths.filter((path) => !path.startsWith(`${leftOut}/`));
+  if (!indexed || !files || files.length > MOST_FILES) return null;
+  const stats = new Map<string, BigIntStats>();
+  for (const path of files) {
+    const stat = ifThere(() => lstatSync(pathBytes(topLevel, path), { bigint: true }));
+    if (stat) stats.set(path, stat);
+  }
+  const now = BigInt(Date.now()) * 1_000_000n;
+  if ([...stats.values()].some((stat) => isCoarse(stat, now))) return null;
+  return new Map([['', indexed.digest], ...[...stats].map(([path, stat]): [string, string] => [path, toText(stat)])]);
+}
+
+export function isSameFootprint(before: Footprint, after: Footprint): boolean {
+  return before.size === after.size && [...before].every(([path, text]) => after.get(path) === text);
+}
+
+function toText({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev} ${ino} ${mode} ${size} ${mtimeNs} ${ctimeNs}`;
+}
+
+const SECOND = 1_000_000_000n;
+
+/** Written in these seconds, and no more is said than in which: it could be written again and look the same. */
+function isCoarse({ mtimeNs, ctimeNs }: BigIntStats, now: bigint): boolean {
+  return [mtimeNs, ctimeNs].some((time) => time % SECOND === 0n && time > now - 3n * SECOND);
+}
+
+const HEADER = 12;
+const MODE = 24;
+const OID = 40;
+const EXTENDED = 0x4000;
+const STAGE = 0x3000;
+/** A link or a plain file, that may be run or not. */
+const KNOWN = new Set([0o100644, 0o100755, 0o120000]);
+
+/**
+ * The paths, in bytes, one a character, and a digest of all but when files were last looked at, which any `git status` writes anew. Null
+ * for another form than the plain one, for a conflict, and where something else than files is in it.
+ */
+function readEntries(index: Buffer, width: number): { paths: string[]; digest: string } | null {
+  if (index.length < HEADER || index.toString('latin1', 0, 4) !== 'DIRC') return null;
+  if (![2, 3].includes(index.readUInt32BE(4))) return null;
+  const paths: string[] = [];
+  const hash = createHash('sha256');
+  let at = HEADER;
+  for (let left = index.readUInt32BE(8); left > 0; left--) {
+    const flags = index.readUInt16BE(at + OID + width);
+    if (flags & STAGE || !KNOWN.has(index.readUInt32BE(at + MODE))) return null;
+    const start = at + OID + width + (flags & EXTENDED ? 4 : 2);
+    const end = index.indexOf(0, start); // names longer than its flags can say have no length there
+    paths.push(index.toString('latin1', start, end));
+    hash.update(index.subarray(at + MODE, at + MODE + 4)).update(index.subarray(at + OID, end + 1));
+    at += (end - at + 8) & ~7;
+  }
+  return { paths, digest: hash.digest('hex') };
+}
