@@ -6,6 +6,8 @@ import type { Context } from './command.ts';
 export type OpenContext = Context & {
   /** Where a verb has opened the repository, its session is at work. What git runs as a hook is no verb. */
   showLife(as: string | undefined): Promise<void>;
+  /** The same for one that was refused, before it had opened anything or after. */
+  showLifeRefused(as: string | undefined): Promise<void>;
   leave(): Promise<void>;
 };
 
@@ -18,6 +20,10 @@ export function openContext(
   let opened: Promise<Repository> | undefined;
   let isHook = false;
   const repository = (): Promise<Repository> => (opened ??= open(directory, options));
+  const showLife = async (as: string | undefined): Promise<void> => {
+    const repository = isHook ? null : await opened?.catch(nullOutside);
+    if (repository) (await import('../custody/sign-of-life.ts')).showLife(repository, as);
+  };
   return {
     env: options.env,
     directory,
@@ -31,9 +37,10 @@ export function openContext(
       return opened;
     },
     anyRepository: () => repository().catch(nullOutside),
-    showLife: async (as) => {
-      const repository = isHook ? null : await opened?.catch(nullOutside);
-      if (repository) (await import('../custody/sign-of-life.ts')).showLife(repository, as);
+    showLife,
+    showLifeRefused: async (as) => {
+      const isOpen = isHook || (await repository().catch(() => null)) !== null;
+      if (isOpen) await showLife(as);
     },
     leave: async () => (await opened?.catch(() => null))?.leave(),
   };

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { HandoffError } from '../core/error.ts';
 import { later } from '../core/later.ts';
 import { nodeHost } from '../host.ts';
 import type { Program } from '../repository/repository.ts';
@@ -54,7 +55,7 @@ async function perform(
   if ('version' in parsed) return { output: json ? toJson(release) : `${release.version}\n`, exitCode: 0 };
   const context = contextFor(parsed, host, release, terminal);
   try {
-    const result = await parsed.verb.run(context, parsed.options);
+    const result = await runVerb(parsed, context);
     await context.showLife(asOf(parsed));
     later(context.leave()); // git ends while the result is put into words
     const output = json ? toJson(result) : await show(result, parsed, release, terminal, host.cwd());
@@ -64,6 +65,19 @@ async function perform(
     await context.leave();
   }
 }
+
+/** Whoever is refused is at work all the same. But whoever wanted to follow another must not keep that one alive by asking. */
+async function runVerb(call: Call, context: OpenContext): Promise<object> {
+  try {
+    return await call.verb.run(context, call.options);
+  } catch (error) {
+    const isFollowing = error instanceof HandoffError && FOLLOWING.has(error.code);
+    if (!isFollowing) await context.showLifeRefused(asOf(call));
+    throw error;
+  }
+}
+
+const FOLLOWING: ReadonlySet<string> = new Set(['predecessor_active', 'identity_conflict']);
 
 function asOf({ options }: Call): string | undefined {
   return typeof options.as === 'string' ? options.as : undefined;

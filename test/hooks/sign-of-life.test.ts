@@ -104,6 +104,43 @@ describe('a verb', () => {
     expect(JSON.parse(readFileSync(file, 'utf8')).uptime).toBeGreaterThan(minuteAgo.uptime + 30);
   });
 
+  test.each([
+    ['a task that is not there', ['claim', 'T9']],
+    ['nothing that was sealed', ['root']],
+    ['no text', ['note', '']],
+    ['no identity of that name', ['signal', 'send', 'nobody', 'x']],
+  ])('that is refused is one, too: %s', async (_, words) => {
+    const place = fresh();
+    const { session_id } = await open(place).handoff.start({ as: 'donna' });
+    const file = heartbeat(place, session_id);
+    const minuteAgo = JSON.parse(readFileSync(file, 'utf8'));
+    minuteAgo.uptime -= 60;
+    writeFileSync(file, JSON.stringify(minuteAgo));
+    expect(verb(place, ...words).code).not.toBe(0);
+    expect(JSON.parse(readFileSync(file, 'utf8')).uptime).toBeGreaterThan(minuteAgo.uptime + 30);
+  });
+
+  test('that is refused makes nothing where no session is, and no session that was taken over comes back', async () => {
+    const none = fresh();
+    expect(verb(none, 'claim', 'T9').code).not.toBe(0);
+    expect(existsSync(join(none.dir, '.git/handoff/sessions'))).toBe(false);
+    const place = fresh();
+    const id = await asleep(place);
+    await open(place).handoff.pickup({ as: 'erin' });
+    expect(verb(place, 'note', 'x', '--session', id).code).not.toBe(0);
+    expect(isAsleep(place, id)).toBe(true);
+  });
+
+  test('that is refused because somebody is at work does not keep them at work', async () => {
+    const place = fresh();
+    const { session_id } = await open(place).handoff.start({ as: 'donna' });
+    const before = readFileSync(heartbeat(place, session_id), 'utf8');
+    const linked = worktree(place, 'side');
+    expect(verb(place, 'pickup', '--from-session', session_id).code).toBe(3);
+    expect(verb(linked, 'start', '--as', 'donna').code).toBe(3);
+    expect(readFileSync(heartbeat(place, session_id), 'utf8')).toBe(before);
+  });
+
   test('that only reads brings nobody back who has been silent for long: they may be followed', async () => {
     const place = fresh();
     const id = await asleep(place);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { formatInit } from '../../src/cli/commands/setup/setup-text.ts';
@@ -72,6 +72,70 @@ describe('init', () => {
     const other = await place().handoff.init();
     expect(formatInit(other, plain)).toMatch(/refuses, for main .*git handoff policy set writeback\.advisory true/);
     await verifies(here);
+  });
+
+  it('says how each file that it writes is taken out again, .gitattributes too, unless its lines were there', async () => {
+    const here = place();
+    const row = /^ *lines that keep it byte for byte +\.gitattributes +delete those that begin \.handoff\//m;
+    expect(formatInit(await here.handoff.init(), plain)).toMatch(row);
+    const there = place();
+    writeFileSync(join(there.dir, '.gitattributes'), readFileSync(join(here.dir, '.gitattributes')));
+    git(there.dir, 'add', '.gitattributes');
+    git(there.dir, 'commit', '--quiet', '--message', 'attributes');
+    expect(formatInit(await there.handoff.init(), plain)).not.toMatch(row);
+  });
+
+  it.each([
+    ['its name', '.handoff\n'],
+    ['a folder in it', 'policy/\n'],
+    ['files like it', '*.yaml\n'],
+    ['anything', '# all\n*\n'],
+    ['hidden ones', '.*\n!.gitignore\n'],
+    ['letters in a class', '.hand[o]ff\n'],
+    ['a path', '/.handoff/policy/\n'],
+    ['an escaped letter', '.hando\\ff\n'],
+  ])('a line that makes git ignore the records is found: %s', async (_, lines) => {
+    const here = place();
+    writeFileSync(join(here.dir, '.gitignore'), `node_modules\n${lines}`);
+    const refused = await here.handoff.init().catch((error) => error);
+    expect(refused).toMatchObject({ code: 'foreign_directory', message: expect.stringContaining('.gitignore') });
+    expect(existsSync(join(here.dir, '.handoff'))).toBe(false);
+  });
+
+  it('so is one in .git/info/exclude, and in a file that the configuration names', async () => {
+    const excluded = place();
+    mkdirSync(join(excluded.dir, '.git/info'), { recursive: true });
+    writeFileSync(join(excluded.dir, '.git/info/exclude'), '.handoff/\n');
+    await expect(excluded.handoff.init()).rejects.toMatchObject({ code: 'foreign_directory' });
+    for (const path of ['absolute', 'relative']) {
+      const configured = place();
+      const file = join(configured.dir, 'ignored');
+      writeFileSync(file, '.handoff/\n');
+      git(configured.dir, 'config', 'core.excludesFile', path === 'absolute' ? file : 'ignored');
+      await expect(configured.handoff.init(), path).rejects.toMatchObject({ code: 'foreign_directory' });
+    }
+  });
+
+  it('adds to a configuration that ends without a line end, and leaves no lock', async () => {
+    const here = place();
+    const file = join(here.dir, '.git/config');
+    writeFileSync(file, `${readFileSync(file, 'utf8')}[user]\n\tname = A # no end`);
+    chmodSync(file, 0o600);
+    const { root } = await here.handoff.init();
+    expect([git(here.dir, 'config', 'handoff.root'), git(here.dir, 'config', 'user.name')]).toEqual([root, 'A']);
+    expect([existsSync(`${file}.lock`), statSync(file).mode & 0o777]).toEqual([false, 0o600]);
+  });
+
+  it('changes of .gitattributes that are staged, and put back in the work tree, are not passed over', async () => {
+    const here = place();
+    const file = join(here.dir, '.gitattributes');
+    writeFileSync(file, '* text=auto\n');
+    git(here.dir, 'add', '.gitattributes');
+    git(here.dir, 'commit', '--quiet', '--message', 'attributes');
+    writeFileSync(file, '* -text\n');
+    git(here.dir, 'add', '.gitattributes');
+    writeFileSync(file, '* text=auto\n');
+    await expect(here.handoff.init()).rejects.toMatchObject({ code: 'usage' });
   });
 
   it('two repositories never have the same root, even with the same key', async () => {

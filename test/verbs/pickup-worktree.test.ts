@@ -237,7 +237,7 @@ test('branches that are called alike, and one of no letters, have work trees of 
   expect(names).toEqual(['.worktrees/bot/fix-a fix/a', '.worktrees/bot/fix-a-2 fix-a', '.worktrees/bot/work 次']);
 });
 
-test('three gits are started, and a commit is made there', async () => {
+test('two gits are started, and a commit is made there', async () => {
   const { place, lola } = twoMachines();
   await workOn(place, 'work', 'donna');
   fetchAll(lola);
@@ -249,5 +249,5 @@ test('three gits are started, and a commit is made there', async () => {
   const started = [...readFileSync(trace, 'utf8').matchAll(/built-in: git (\S+)/g)].map(([, command]) => command);
   // git worktree starts some of its own
   const OURS = ['cat-file', 'for-each-ref', 'worktree'];
-  expect(started.filter((command) => OURS.includes(command!)).sort()).toEqual(OURS);
+  expect(started.filter((command) => OURS.includes(command!)).sort()).toEqual(['cat-file', 'worktree']);
 });

@@ -155,6 +155,15 @@ describe('a waiver', () => {
     expect(recordsOf(place, session_id)).toHaveLength(1);
   });
 
+  test('after a wrap nobody writes it as the one whose session has ended', async () => {
+    const place = await maintainer();
+    await open(place).handoff.wrap({ message: 'done', as: 'maintainer' });
+    await open(place).handoff.start({ as: 'donna' });
+    await open(place).handoff.wrap({ message: 'done', as: 'donna' });
+    const failure = await error(open(place).handoff.waiver({ sha: place.sha, reason: 'please' }));
+    expect(failure).toMatchObject({ code: 'session_ended', hint: expect.stringContaining('git handoff start') });
+  });
+
   test.each([
     ['a commit that is none', { sha: 'feedfeed' }, 'unknown_commit'],
     ['a tree', { sha: 'HEAD^{tree}' }, 'unknown_commit'],

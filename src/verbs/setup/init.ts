@@ -10,7 +10,6 @@ import { nodeSuite } from '../../crypto.ts';
 import { ifThere } from '../../disk/if-there.ts';
 import { mayBeIgnored } from '../../git/ignore-files.ts';
 import { isChanged } from '../../git/index/changed-file.ts';
-import type { Tree } from '../../git/objects/store.ts';
 import { gitFailure, runGit } from '../../git/run.ts';
 import { type PublishOptions, publish } from '../../journal/commits/publish.ts';
 import { generateKey, keyPath, toSigner, writeKey } from '../../journal/keys/keys.ts';
@@ -168,12 +167,10 @@ async function assertFree(repository: Repository, topLevel: string): Promise<voi
 
 /** Folder by folder: what is not here, as in a partial clone, must not be taken for what is not there. */
 async function hasPolicy({ store }: Repository): Promise<boolean> {
-  let tree: string | undefined = (await store.resolve('HEAD')) ?? undefined;
-  for (const name of [ROOT, 'policy']) {
-    const found: Tree | null = tree === undefined ? null : await store.readTree(tree);
-    tree = found?.entries.find((entry) => entry.name === name)?.oid;
-  }
-  return tree !== undefined;
+  if ((await store.resolve('HEAD')) === null) return false;
+  const root = (await store.readTree('HEAD'))?.entries.find(({ name }) => name === ROOT);
+  const folder = root?.mode === '040000' ? await store.readTree(root.oid) : null;
+  return folder?.entries.some(({ name }) => name === 'policy') ?? false;
 }
 
 /** The line that makes git ignore a path, or null. check-ignore refuses to run with literal pathspecs. */

@@ -1,5 +1,6 @@
 import { HandoffError } from '../../core/error.ts';
 import type { Trust } from '../../core/trust/trust.ts';
+import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
 import { requireCommit } from '../../repository/named-commit.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { readTask } from '../../repository/task-definitions.ts';
@@ -22,6 +23,7 @@ export async function waiver(repository: Repository, options: WaiverOptions): Pr
   if (reason.trim() === '') throw new HandoffError('usage', 'A waiver needs a reason.', { hint: '--reason TEXT' });
   const writer = await openWriter(repository, options, null);
   const { session, trust } = writer;
+  assertWritable(withLiveness(repository, trust, session)); // whose session has ended acts no more
   assertMaintainer(trust, session.identity);
   if (task !== undefined) await readTask(repository, trust, task);
   const { oid: commit_sha } = await requireCommit(repository, sha);

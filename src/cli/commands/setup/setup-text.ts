@@ -28,7 +28,7 @@ export function formatInit(result: InitResult, paint: Paint): string {
 }
 
 /** All that is there now and was not before. */
-function turnedOn({ hook_files, key_files, advisory, protected: ref }: InitResult): string[][] {
+function turnedOn({ created, hook_files, key_files, advisory, protected: ref }: InitResult): string[][] {
   const branch = ref.replace('refs/heads/', '');
   return [
     advisory
@@ -46,7 +46,16 @@ function turnedOn({ hook_files, key_files, advisory, protected: ref }: InitResul
     ['the root that this clone trusts', '.git/config', 'git config --unset handoff.root'],
     ...listed('private keys', key_files, 'delete them, once nobody needs them'),
     ['what is committed', ROOT, `git rm -r ${ROOT}, and commit`],
+    ...listed(
+      'lines that keep it byte for byte',
+      created.filter(isAttributes),
+      `delete those that begin ${ROOT}/, and commit`,
+    ),
   ];
+}
+
+function isAttributes(path: string): boolean {
+  return path === '.gitattributes';
 }
 
 function listed(what: string, paths: readonly string[], off: string): string[][] {
