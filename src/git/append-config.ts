@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../core/error-code.ts';
 import type { RepositoryDirs } from './discover.ts';
 
 /**
@@ -25,7 +26,7 @@ export function appendConfig({ commonDir }: RepositoryDirs, key: string, value: 
     isOurs = false;
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return false;
   } finally {
     if (isOurs) rmSync(lock, { force: true });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { ifThere } from '../disk/if-there.ts';
 import type { GitConfig } from './config.ts';
 import type { RepositoryDirs } from './discover.ts';
+import { orNull } from './or-null.ts';
 
 export interface IgnorePlace {
   dirs: RepositoryDirs;
@@ -34,7 +34,7 @@ function globalFile(env: NodeJS.ProcessEnv, config: GitConfig): string | null | 
 }
 
 function linesOf(file: string): string[] {
-  return (ifThere(() => readFileSync(file, 'utf8')) ?? '').split(/\r?\n/);
+  return (orNull(() => readFileSync(file, 'utf8')) ?? '').split(/\r?\n/);
 }
 
 /** By the last part of the pattern, up to its first and from its last character that could stand for others. */

@@ -1,7 +1,6 @@
 import { HandoffError } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import { commandLine } from '../core/text/command-line.ts';
-import { type Footprint, isSameFootprint, takeFootprint } from '../git/index/footprint.ts';
 import { isClean } from '../git/index/status.ts';
 import { readUncommitted } from '../git/index/uncommitted.ts';
 import type { Oid } from '../git/objects/store.ts';
@@ -43,7 +42,7 @@ export async function gatherEvidence(
 interface Before {
   /** Null when the command would see something that no commit has. */
   tree: Oid | null;
-  footprint: Footprint | null;
+  footprint: string | null;
 }
 
 /** The footprint comes first: what is written while git looks is not missed. */
@@ -57,12 +56,12 @@ async function lookBefore(repository: Repository, { refuse }: CommandToRun): Pro
 
 /** Only where something was written git need be asked whether it is as it was. */
 async function isUntouched(repository: Repository, { footprint }: Before): Promise<boolean> {
-  const now = footprint && footprintOf(repository);
-  return (footprint && now && isSameFootprint(footprint, now)) || isClean(repository.git, ROOT, false);
+  const isSame = footprint !== null && footprint === footprintOf(repository);
+  return isSame || isClean(repository.git, ROOT, false);
 }
 
-function footprintOf(repository: Repository): Footprint | null {
-  return takeFootprint(repository.dirs, requireWorkTree(repository), ROOT);
+function footprintOf(repository: Repository): string | null {
+  return repository.index.footprint(requireWorkTree(repository), ROOT);
 }
 
 async function headTree({ store }: Repository): Promise<Oid | null> {

@@ -7,6 +7,8 @@ import { tryClearLeft } from '../own-file.ts';
 import { type Git, gitFailure, readGitSync, runGit } from '../run.ts';
 import { type IndexPlace, isPlain, replaceDirectly, wantedAsIs } from './index-direct.ts';
 import { folderInIndex } from './index-folder.ts';
+import { footprintOf } from './index-footprint.ts';
+import { oidInIndex } from './index-lookup.ts';
 import { isInPlace, type Together } from './index-place.ts';
 import { replaceIndex, whileIndexLocked } from './locked-index.ts';
 import { isLockedOut, untilUnlocked } from './until-unlocked.ts';
@@ -25,6 +27,10 @@ export interface IndexFile {
    * the other. Should it fail right after, `together` is done once more. Returns what tells whether nobody has changed the index since.
    */
   put(files: readonly FileToStage[], together: Together): Promise<(() => boolean) | 'locked'>;
+  /** The same as long as nobody writes any file that the index has, but for those in a folder. Null where only git can tell. */
+  footprint(topLevel: string, leftOut: string): string | null;
+  /** What it has at a path; null for nothing. Undefined where only git can tell. */
+  oid(path: string): Oid | null | undefined;
   /** The id of a folder of plain files, as it would be committed now. Null where only git can tell. */
   folder(path: string): Oid | null;
 }
@@ -65,6 +71,8 @@ export function openIndexFile(place: IndexPlace): IndexFile {
       const placed = direct === 'git' ? await putByGit(place, named, together) : direct;
       return placed === 'locked' ? placed : () => isInPlace(join(place.dirs.gitDir, 'index'), placed);
     },
+    footprint: (topLevel, leftOut) => footprintOf(place.dirs, topLevel, leftOut),
+    oid: (path) => oidInIndex(join(place.dirs.gitDir, 'index'), path, objectFormat(place.dirs.commonDir)),
     folder: (path) => folderInIndex(join(place.dirs.gitDir, 'index'), path, objectFormat(place.dirs.commonDir)),
   };
 }

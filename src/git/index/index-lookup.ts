@@ -1,10 +1,24 @@
+import { readFileSync } from 'node:fs';
+import type { ObjectFormat } from '../objects/loose-object.ts';
+import type { Oid } from '../objects/store.ts';
+import { orNull } from '../or-null.ts';
 import type { Leaf } from '../trees/tree-graft.ts';
+import { hasOtherHalf } from './index-folder.ts';
 
 const HEADER = 12;
 const MODE = 24;
 const OID = 40;
 const EXTENDED = 0x4000;
 const STAGE = 0x3000;
+
+/** What an index has at one path; null for nothing, and undefined where only git can tell. */
+export function oidInIndex(path: string, name: string, format: ObjectFormat): Oid | null | undefined {
+  const index = orNull(() => readFileSync(path));
+  if (index === null) return null;
+  if (hasOtherHalf(path) || index.length < HEADER || index.toString('latin1', 0, 4) !== 'DIRC') return undefined;
+  if (![2, 3].includes(index.readUInt32BE(4))) return undefined;
+  return lookUp(index, [name], format === 'sha256' ? 32 : 20).get(name)?.oid ?? null;
+}
 
 /**
  * What an index of version 2 or 3, which git has just written, has at these paths; null where it has nothing. Paths are bytes, one a

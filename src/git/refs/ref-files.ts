@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ifThere } from '../../disk/if-there.ts';
+import { hasCode } from '../../core/error-code.ts';
 import type { RepositoryDirs } from '../discover.ts';
 import { isFullRef, isNullOid } from '../objects/asked-name.ts';
 import type { Ref } from '../objects/store.ts';
+import { orNull } from '../or-null.ts';
 import { areRefsFiles } from './ref-names.ts';
 
 /**
@@ -26,7 +27,7 @@ export function readRefFiles(
       ? refs.sort(byName)
       : null;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (!hasCode(error)) throw error;
     return null; // git knows better how to say what is wrong
   }
 }
@@ -36,20 +37,20 @@ type Found = [name: string, text: string];
 const OID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 function looseIn(commonDir: string, folder: string, isWanted: (name: string) => boolean): Found[] {
-  const entries = ifThere(() => readdirSync(join(commonDir, folder), { withFileTypes: true })) ?? [];
+  const entries = orNull(() => readdirSync(join(commonDir, folder), { withFileTypes: true })) ?? [];
   return entries.flatMap((entry): Found[] => {
     const name = `${folder}${entry.name}`;
     if (entry.isDirectory()) return looseIn(commonDir, `${name}/`, isWanted);
     if (entry.name.endsWith('.lock') || !isWanted(name)) return [];
     if (!entry.isFile()) return [[name, 'a link']];
-    const text = ifThere(() => readFileSync(join(commonDir, name), 'latin1'));
+    const text = orNull(() => readFileSync(join(commonDir, name), 'latin1'));
     return text === null ? [] : [[name, text.trimEnd()]];
   });
 }
 
 /** A line that begins with `^` says what the tag of the line before is about. */
 function packedIn(commonDir: string, folders: readonly string[]): Found[] {
-  const lines = (ifThere(() => readFileSync(join(commonDir, 'packed-refs'), 'utf8')) ?? '').split('\n');
+  const lines = (orNull(() => readFileSync(join(commonDir, 'packed-refs'), 'utf8')) ?? '').split('\n');
   return lines
     .filter((line) => !/^[#^]/.test(line) && line !== '')
     .map((line): Found => [line.slice(line.indexOf(' ') + 1), line.slice(0, Math.max(0, line.indexOf(' ')))])

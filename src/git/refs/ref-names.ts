@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
-import { hasCode } from '../../core/error-code.ts';
 import type { RepositoryDirs } from '../discover.ts';
+import { orNull } from '../or-null.ts';
 import { type Git, runGitSync } from '../run.ts';
 import { followRef, readRefFile } from './symbolic-ref.ts';
 
@@ -92,14 +92,4 @@ function readLoose({ gitDir, commonDir }: RepositoryDirs, ref: string): boolean 
 
 function readPacked({ commonDir }: RepositoryDirs): string {
   return orNull(() => readFileSync(join(commonDir, 'packed-refs'), 'utf8')) ?? '';
-}
-
-/** Null where there is nothing of that name, or a file where a folder would be. */
-function orNull<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
-    throw error;
-  }
 }

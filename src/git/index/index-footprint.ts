@@ -1,40 +1,34 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ifThere } from '../../disk/if-there.ts';
 import type { RepositoryDirs } from '../discover.ts';
 import { objectFormat } from '../objects/loose-object.ts';
+import { orNull } from '../or-null.ts';
 import { hasOtherHalf } from './index-folder.ts';
 import { pathBytes } from './path-bytes.ts';
-
-/** What the index has, and every file of it outside a folder as the file system tells it apart from one that is written later. */
-export type Footprint = ReadonlyMap<string, string>;
 
 /** More files than this and git, which looks at several at once, is faster. */
 const MOST_FILES = 20_000;
 
 /**
- * Two that are the same: in between nobody has written any of these files. Taken without a process. Null where that could not be told: an
- * index of another form, a submodule, a file system whose clock is too coarse for what was written just now, or too many files.
+ * What the index has, and how the file system tells every file of it outside a folder from one that is written later. Two that are the
+ * same: in between nobody has written any of these. Null where that could not be told: an index of another form, a submodule, a file system
+ * whose clock is too coarse for what was written just now, or too many files.
  */
-export function takeFootprint(dirs: RepositoryDirs, topLevel: string, leftOut: string): Footprint | null {
+export function footprintOf(dirs: RepositoryDirs, topLevel: string, leftOut: string): string | null {
   const index = join(dirs.gitDir, 'index');
-  const bytes = hasOtherHalf(index) ? null : ifThere(() => readFileSync(index));
+  const bytes = hasOtherHalf(index) ? null : orNull(() => readFileSync(index));
   const indexed = bytes && readEntries(bytes, objectFormat(dirs.commonDir) === 'sha256' ? 32 : 20);
   const files = indexed?.paths.filter((path) => !path.startsWith(`${leftOut}/`));
   if (!indexed || !files || files.length > MOST_FILES) return null;
-  const stats = new Map<string, BigIntStats>();
-  for (const path of files) {
-    const stat = ifThere(() => lstatSync(pathBytes(topLevel, path), { bigint: true }));
-    if (stat) stats.set(path, stat);
-  }
+  const hash = createHash('sha256').update(indexed.digest);
   const now = BigInt(Date.now()) * 1_000_000n;
-  if ([...stats.values()].some((stat) => isCoarse(stat, now))) return null;
-  return new Map([['', indexed.digest], ...[...stats].map(([path, stat]): [string, string] => [path, toText(stat)])]);
-}
-
-export function isSameFootprint(before: Footprint, after: Footprint): boolean {
-  return before.size === after.size && [...before].every(([path, text]) => after.get(path) === text);
+  for (const path of files) {
+    const stat = orNull(() => lstatSync(pathBytes(topLevel, path), { bigint: true }));
+    if (stat && isCoarse(stat, now)) return null;
+    hash.update(`${path}\0${stat ? toText(stat) : 'nothing'}\0`, 'latin1');
+  }
+  return hash.digest('hex');
 }
 
 function toText({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string {
