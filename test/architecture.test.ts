@@ -195,6 +195,11 @@ describe('effects have one place', () => {
     expect(users.sort()).toEqual(['journal/append.ts', 'journal/sessions/liveness.ts', 'journal/sessions/registry.ts']);
   });
 
+  test('what needs a part of the open repository asks for that part', () => {
+    const takesApart = /\}: Repository\b/;
+    expect(modules.filter(({ code }) => takesApart.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+
   test('no shell is ever asked', () => {
     expect(modules.filter(({ code }) => /\bshell:\s*true/.test(code)).map(({ path }) => path)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { endElsewhere, recordEnd } from '../journal/locks/superseded.ts';
 import { isActive } from '../journal/sessions/liveness.ts';
 import { readSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, type LiveSession, withLiveness } from '../journal/sessions/session-state.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { Directories, StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import type { KnownSessions } from './known-sessions.ts';
 
 /** A lock, the session that holds it, and whether that is at work. */
@@ -23,7 +23,7 @@ export interface HolderState {
  * baton is known, or somebody has taken its place.
  */
 export async function readHolderState(
-  repository: Repository,
+  repository: StateDirectory & TimeAndHost,
   trust: Trust,
   { history }: KnownSessions,
   holds: Holds,
@@ -39,7 +39,7 @@ export async function readHolderState(
 }
 
 /** As far as this machine can tell by itself, without asking the remote: a session of another machine is not at work here. */
-export function isAtWorkHere(repository: Repository, trust: Trust, holder: SessionKey): boolean {
+export function isAtWorkHere(repository: StateDirectory & TimeAndHost, trust: Trust, holder: SessionKey): boolean {
   const session = sessionHere(repository, holder);
   return session !== null && isActive(withLiveness(repository, trust, session).liveness);
 }
@@ -58,14 +58,14 @@ export async function isAtWorkElsewhere(
 }
 
 /** By its identity too: a lock can be written with somebody else's session in it. */
-function sessionHere(repository: Repository, holder: SessionKey): Session | null {
+function sessionHere(repository: StateDirectory, holder: SessionKey): Session | null {
   const session = readSession(dirsOf(repository), holder.session_id);
   return session && isSameSession(session, holder) ? session : null;
 }
 
 /** Its heartbeat is here. Only the remote may show that somebody took its place. */
 async function stateHere(
-  repository: Repository,
+  repository: StateDirectory & TimeAndHost,
   trust: Trust,
   holds: Holds,
   session: Session,
@@ -78,6 +78,6 @@ async function stateHere(
 }
 
 /** What was read about a session of this machine is written into its journal: it is over. */
-export function tidyHolder(repository: Repository, { live }: HolderState): void {
+export function tidyHolder(repository: Directories & StateDirectory, { live }: HolderState): void {
   if (live?.liveness.end) recordEnd(repository, live.session, live.liveness.end);
 }

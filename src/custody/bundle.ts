@@ -7,9 +7,9 @@ import { listSome } from '../core/text/list-some.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { isActive } from '../journal/sessions/liveness.ts';
 import type { Session } from '../journal/sessions/registry.ts';
+import type { Messages, StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import type { Position } from '../repository/position.ts';
 import { readProject } from '../repository/project.ts';
-import type { Repository } from '../repository/repository.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { type LeftOut, leftOutOf, partOf, sharedPartOf } from './left-out.ts';
 import { readTodos, type Todos } from './todos.ts';
@@ -54,7 +54,7 @@ export interface Bundle {
 }
 
 export async function readBundle(
-  repository: Repository,
+  repository: StateDirectory & TimeAndHost & Messages,
   source: Source,
   trust: Trust,
   known: KnownSessions,

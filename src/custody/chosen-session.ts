@@ -10,6 +10,7 @@ import { lastSession, pointedSessions } from '../journal/sessions/pointers.ts';
 import { readTip } from '../journal/sessions/records.ts';
 import { listSessions, readSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, type LiveSession, withLiveness } from '../journal/sessions/session-state.ts';
+import type { Directories, Settings, StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { unknownSession } from '../repository/unknown-session.ts';
 
@@ -41,23 +42,23 @@ export async function chosenSession(
   return named === undefined ? workTreeSession(repository, trust, as) : byId(repository, named);
 }
 
-export function isSessionNamed(repository: Repository, { session }: SessionChoice): boolean {
+export function isSessionNamed(repository: Settings, { session }: SessionChoice): boolean {
   return sessionNamed(repository, session) !== undefined;
 }
 
-function sessionNamed({ env }: Repository, session: string | undefined): string | undefined {
+function sessionNamed({ env }: Settings, session: string | undefined): string | undefined {
   return session ?? (env.HANDOFF_SESSION || undefined);
 }
 
 /** By id or unique beginning, among the sessions of this machine. */
-function byId(repository: Repository, prefix: string): Session {
+function byId(repository: StateDirectory, prefix: string): Session {
   const found = sessionsCalled(repository, prefix);
   if (found.length === 1) return found[0]!;
   throw unknownSession(prefix, found);
 }
 
 /** Those of this machine that are named so. */
-export function sessionsCalled(repository: Repository, prefix: string): Session[] {
+export function sessionsCalled(repository: StateDirectory, prefix: string): Session[] {
   const dirs = dirsOf(repository);
   const name = parseSessionName(prefix);
   if (name.prefix === '') return [];
@@ -132,7 +133,7 @@ function newestOf(last: Session | null, sessions: readonly Session[]): Session |
   return sessions.find(({ session_id }) => session_id === last?.session_id) ?? sessions[0] ?? null;
 }
 
-function isOpenHere(repository: Repository, trust: Trust, session: Session): boolean {
+function isOpenHere(repository: StateDirectory & TimeAndHost, trust: Trust, session: Session): boolean {
   return isOpen(withLiveness(repository, trust, session).liveness);
 }
 
@@ -150,7 +151,7 @@ function ambiguous(open: readonly Session[]): HandoffError {
 }
 
 /** Null when its opening was cut off before it had a record. */
-function lastOpened(repository: Repository): Session | null {
+function lastOpened(repository: Directories & StateDirectory): Session | null {
   const dirs = dirsOf(repository);
   const last = lastSession(dirs, repository.worktree);
   return last && readTip(dirs, last.session_id) ? last : null;
@@ -161,7 +162,7 @@ function lastOpened(repository: Repository): Session | null {
  * point: whose identity is held by them would otherwise be locked out by a session that nobody can find. One that has no
  * record has yet to begin.
  */
-function sessionsHere(repository: Repository): Session[] {
+function sessionsHere(repository: Directories & StateDirectory): Session[] {
   const dirs = dirsOf(repository);
   const pointed = pointedSessions(dirs, repository.worktree);
   const known = new Set(pointed.map(({ session_id }) => session_id));

@@ -1,14 +1,14 @@
 import { findStuck, formatCycle, withoutDependencies } from '../core/task/cycle.ts';
 import type { OrderedTask } from '../core/task/order.ts';
 import type { TaskStatus } from '../core/task/state.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { Messages } from '../repository/parts.ts';
 
 /**
  * Warns of tasks that wait for each other, and returns whether there are any. Two changes that each were right can make such a cycle
  * together. Its members can never begin; all other tasks can.
  */
 export function warnOfCycle(
-  { warn }: Repository,
+  { warn }: Messages,
   tasks: readonly OrderedTask[],
   statusOf: (id: string) => TaskStatus,
 ): boolean {

@@ -4,7 +4,7 @@ import { type Held, type Holds, holderOf, isElsewhere } from '../journal/locks/h
 import { hasBegun, isOpen } from '../journal/sessions/liveness.ts';
 import { readSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, withLiveness } from '../journal/sessions/session-state.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { Directories, StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import type { HolderState } from './at-work.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { openSession, takeOver } from './open-session.ts';
@@ -34,7 +34,7 @@ export interface Entering {
  * has won both.
  */
 export async function enterCustody(
-  repository: Repository,
+  repository: Directories & StateDirectory & TimeAndHost,
   { trust, known, holds, identity, prior }: Entering,
   predecessor: Predecessor | null,
   moveIn: (session: Session) => Promise<void>,
@@ -82,7 +82,7 @@ function victimsOf(prior: HolderState, predecessor: Predecessor | null): Victim[
 
 /** Whether somebody continues it of whom nothing was known when it was chosen: a second heir would fork custody. */
 function isTaken(
-  repository: Repository,
+  repository: StateDirectory & TimeAndHost,
   trust: Trust,
   { history, live }: KnownSessions,
   victim: string,

@@ -13,6 +13,7 @@ import type { VerifiedRecord } from '../core/record/verify.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { openEverywhere } from '../repository/everywhere/everywhere.ts';
+import type { Messages, Settings, StateDirectory } from '../repository/parts.ts';
 import { assertPinned, cacheFolder, type Repository } from '../repository/repository.ts';
 import { requireTrust } from '../repository/trusted-now.ts';
 import { type KnownRecords, openKnownRecords } from './known-records.ts';
@@ -91,7 +92,7 @@ function nullIfGone(error: unknown): null {
 
 /** The folders of sessions that have what is wanted; null where only reading everything tells. */
 async function findFolders(
-  repository: Repository,
+  repository: StateDirectory & Messages,
   { source, committed, changed }: KnownRecords,
   question: Question,
   kept = 'records',
@@ -139,7 +140,7 @@ function newestFolders(found: readonly FoundRecord[], most: number): SessionFold
 }
 
 async function judgeSome<T>(
-  repository: Repository,
+  repository: Messages,
   { source }: KnownRecords,
   trust: Trust,
   folders: readonly SessionFolder[],
@@ -152,7 +153,7 @@ async function judgeSome<T>(
 }
 
 async function judgeAll<T>(
-  repository: Repository,
+  repository: Settings & Messages,
   { source }: KnownRecords,
   choose: Choice<T>,
 ): Promise<JudgedRecord<T>[]> {

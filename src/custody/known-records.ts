@@ -15,6 +15,7 @@ import { journalledFiles } from '../journal/commits/restore.ts';
 import { isCommitted } from '../journal/sessions/committed.ts';
 import { listSessions } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
+import type { Directories, StateDirectory } from '../repository/parts.ts';
 import { cacheFolder, type Repository } from '../repository/repository.ts';
 
 /** The records that are committed, staged, or waiting for a commit. */
@@ -37,7 +38,7 @@ export async function openKnownRecords(repository: Repository): Promise<KnownRec
 }
 
 /** Of the sessions of this work tree, but for those that are over and known to be committed. */
-function uncommitted(repository: Repository): FileBeyond[] {
+function uncommitted(repository: Directories & StateDirectory): FileBeyond[] {
   const dirs = dirsOf(repository);
   const format = objectFormat(repository.dirs.commonDir);
   return listSessions(dirs)
@@ -98,6 +99,6 @@ function areChanges(changes: unknown): changes is RawChange[] {
 }
 
 /** Each work tree has an index of its own. */
-function nameOf({ worktree }: Repository): string {
+function nameOf({ worktree }: Directories): string {
   return createHash('sha256').update(worktree).digest('hex');
 }

@@ -20,6 +20,7 @@ import { type JournalEntry, lastRecord, readEntry, recordNumbers } from '../jour
 import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf, type LiveSession, liveSessions } from '../journal/sessions/session-state.ts';
 import { type Everywhere, openEverywhere } from '../repository/everywhere/everywhere.ts';
+import type { Messages, StateDirectory } from '../repository/parts.ts';
 import { cacheFolder, type Repository } from '../repository/repository.ts';
 import { evidenceIn } from '../repository/tree-evidence.ts';
 
@@ -73,7 +74,7 @@ export async function knownTrail({ evidence }: KnownSessions, id: string): Promi
 }
 
 async function committedHistory(
-  repository: Repository,
+  repository: StateDirectory & Messages,
   source: Source | null,
   head: Source | null,
   trust: Trust,
@@ -91,7 +92,7 @@ async function committedHistory(
  * is left has to be known from then on without reading all of it.
  */
 async function readUnion(
-  repository: Repository,
+  repository: StateDirectory & Messages,
   source: Source,
   head: Source | null,
   trust: Trust,
@@ -118,7 +119,7 @@ function followLess(history: History, own: number): void {
 }
 
 /** Whether a branch has all that the journal has. What was found to be committed need not be compared byte for byte again. */
-function isCommittedSomewhere(repository: Repository, { sessions }: History, session: Session): boolean {
+function isCommittedSomewhere(repository: StateDirectory, { sessions }: History, session: Session): boolean {
   const known = findOwn(sessions, session);
   if (!known) return false;
   const last = lastRecord(dirsOf(repository), session.session_id);
@@ -127,7 +128,7 @@ function isCommittedSomewhere(repository: Repository, { sessions }: History, ses
 }
 
 async function addJournal(
-  repository: Repository,
+  repository: StateDirectory & Messages,
   trust: Trust,
   history: History,
   session: Session,
@@ -144,7 +145,7 @@ async function addJournal(
 }
 
 /** The records of a session's journal, each verified. What a key signed that was revoked since says nothing any more. */
-export async function journalled(repository: Repository, trust: Trust, session: Session): Promise<PlacedRecord[]> {
+export async function journalled(repository: StateDirectory, trust: Trust, session: Session): Promise<PlacedRecord[]> {
   const dirs = dirsOf(repository);
   const identity = trust.identities.get(session.identity);
   if (!identity) throw notHere(session.identity);

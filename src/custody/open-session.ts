@@ -11,7 +11,7 @@ import { toEnd } from '../journal/sessions/liveness.ts';
 import { endSession, isWrapped } from '../journal/sessions/records.ts';
 import { createSession, readSession, removeSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, momentOf } from '../journal/sessions/session-state.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { Directories, StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import { type HolderState, readHolderState } from './at-work.ts';
 import type { KnownSessions } from './known-sessions.ts';
 
@@ -20,7 +20,7 @@ import type { KnownSessions } from './known-sessions.ts';
  * anything fails, `takePlaces` included, it is as if nothing had been tried.
  */
 export async function openSession(
-  repository: Repository,
+  repository: Directories & StateDirectory & TimeAndHost,
   holds: Holds,
   opening: { identity: string; inherited_from: string | null; prior: Held | null },
   takePlaces: (session: Session) => Promise<void>,
@@ -48,7 +48,11 @@ async function giveBack(holds: Holds, session: Session, prior: Held | null): Pro
 }
 
 /** Registered, so that whoever meets its locks finds it alive. */
-function register(repository: Repository, identity: string, inherited_from: string | null): Session {
+function register(
+  repository: Directories & StateDirectory & TimeAndHost,
+  identity: string,
+  inherited_from: string | null,
+): Session {
   const moment = momentOf(repository);
   const session_id = randomUUID();
   const session: Session = {
@@ -71,7 +75,7 @@ async function readIdentityLock(holds: Holds, identity: string): Promise<Held | 
 
 /** Who stands in the way of a new session of this identity. SPEC §8.2: one active session, except for the bot. */
 export async function identityHolder(
-  repository: Repository,
+  repository: StateDirectory & TimeAndHost,
   trust: Trust,
   known: KnownSessions,
   holds: Holds,
@@ -101,7 +105,7 @@ export function identityConflict(identity: string, holder: Holder | null): Hando
  * A wrapped session has nothing left to write. False when somebody else has taken it since `held` was read.
  */
 export async function takeOver(
-  repository: Repository,
+  repository: Directories & StateDirectory,
   holds: Holds,
   victim: string,
   held: Held | null,

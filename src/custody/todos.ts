@@ -4,7 +4,7 @@ import { statusIn } from '../core/session/history-queries.ts';
 import { isOpen } from '../core/task/order.ts';
 import type { TaskStatus } from '../core/task/state.ts';
 import type { Trust } from '../core/trust/trust.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { Messages, StateDirectory } from '../repository/parts.ts';
 import { readTasks } from '../repository/task-definitions.ts';
 import { warnOfCycle } from './cycle-warning.ts';
 
@@ -21,7 +21,7 @@ export interface Todos {
 }
 
 export async function readTodos(
-  repository: Repository,
+  repository: StateDirectory & Messages,
   source: Source,
   trust: Trust,
   history: History,

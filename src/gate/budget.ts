@@ -12,10 +12,10 @@ import { later } from '../core/later.ts';
 import type { GitConfig } from '../git/config.ts';
 import type { Git } from '../git/run.ts';
 import { openStop, type Stop } from '../git/stop.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { Messages, Settings, TimeAndHost } from '../repository/parts.ts';
 
 /** What one push may cost here, from now on. */
-export async function budgetOf(repository: Repository): Promise<Budget> {
+export async function budgetOf(repository: Settings & TimeAndHost): Promise<Budget> {
   return openBudget(readLimits(await repository.config()), () => repository.now().getTime());
 }
 
@@ -49,7 +49,7 @@ export function stoppable(git: Git): { git: Git; stop: Stop } {
 }
 
 /** Whoever tells of progress is asked for the time: between two records, that is. */
-export function hurried(repository: Repository, budget: Budget): Repository {
+export function hurried<T extends Messages>(repository: T, budget: Budget): T {
   const progress = (checked: number): void => {
     budget.assertTime();
     repository.progress(checked);

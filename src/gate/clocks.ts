@@ -6,7 +6,8 @@ import { CLOCK_SLACK } from '../core/record/clocks.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import { cacheFolder, type Repository } from '../repository/repository.ts';
+import type { Messages, StateDirectory } from '../repository/parts.ts';
+import { cacheFolder } from '../repository/repository.ts';
 
 interface Ground {
   before: Source;
@@ -15,7 +16,7 @@ interface Ground {
 
 /** SPEC §10.3.5: who writes counts on from what was there. Whoever goes far beyond would be the newest for ever. */
 export async function judgeClocks(
-  repository: Repository,
+  repository: StateDirectory & Messages,
   ground: Ground,
   added: readonly PlacedRecord[],
 ): Promise<Finding[]> {
@@ -28,7 +29,7 @@ export async function judgeClocks(
   return beyond(highest).map((placed) => tooFar(placed, highest + room));
 }
 
-async function highestClock(repository: Repository, { before, trust }: Ground): Promise<number> {
+async function highestClock(repository: StateDirectory & Messages, { before, trust }: Ground): Promise<number> {
   const folder = repository.build === null ? null : cacheFolder(repository, 'history');
   const options = { suite: nodeSuite, cacheFolder: folder, onProgress: repository.progress };
   return (await readHistory(before, trust, options)).history.highest;

@@ -9,6 +9,7 @@ import type { Trust } from '../core/trust/trust.ts';
 import { type Account, toAccount } from '../core/writeback/account.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/objects/store.ts';
+import type { GitAccess } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { evidenceIn } from '../repository/tree-evidence.ts';
 import { accountsFor, waivedAmong } from './accounts.ts';
@@ -101,7 +102,7 @@ interface Arrived {
 const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async () => false };
 
 async function judgeCode(
-  repository: Repository,
+  repository: GitAccess,
   input: JudgedCase,
   { outcome, added, accounts, evidence, delta, exempt }: Arrived,
 ): Promise<Writeback> {
@@ -140,7 +141,7 @@ async function judgeCode(
 }
 
 async function judgeRecords(
-  repository: Repository,
+  repository: GitAccess,
   input: JudgedCase,
   arrived: Arrived,
   writeback: Writeback,
@@ -191,7 +192,7 @@ async function isSameAt(path: string, before: Source, now: Source): Promise<bool
 }
 
 /** A thought about no code has nothing to be anchored to. One that was there before may have come without its code. */
-function anchoring(repository: Repository, input: JudgedCase, arrived: Arrived, { isAnchored }: Writeback) {
+function anchoring(repository: GitAccess, input: JudgedCase, arrived: Arrived, { isAnchored }: Writeback) {
   const { store } = repository;
   const codeOf = codeBy(arrived.exempt.patterns, arrived.exempt.folders);
   const commits = new Set(input.range.commits.map(({ oid }) => oid));

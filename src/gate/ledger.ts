@@ -10,7 +10,7 @@ import { LEDGER } from '../core/paths.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { GitStore, Oid } from '../git/objects/store.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess, Settings } from '../repository/parts.ts';
 import { protectedRefs, trackedTips } from '../repository/tracking.ts';
 import type { Case } from './outcome.ts';
 import { type HistoryStep, judgeRetired } from './retired.ts';
@@ -20,7 +20,7 @@ type TrustingCase = Case & { trust: Trust };
 
 /** SPEC §11.4: the ledger only grows, and only on the protected branch, commit by commit along first parents. */
 export async function judgeLedger(
-  repository: Repository,
+  repository: GitAccess & Settings,
   input: TrustingCase,
   delta: AuditedDelta,
 ): Promise<Finding[]> {
@@ -38,7 +38,7 @@ export async function judgeLedger(
 
 /** Those after the newest merge by which the branch took the ledger as base had it: what it did before is on a second parent's way. */
 async function sinceMerge(
-  { store }: Repository,
+  { store }: GitAccess,
   way: readonly HistoryStep[],
   steps: readonly HistoryStep[],
 ): Promise<HistoryStep[]> {
@@ -65,7 +65,7 @@ function firstParents({ head, range }: Case): HistoryStep[] {
 }
 
 /** Those that change the ledger. */
-async function ledgerSteps({ store }: Repository, way: readonly HistoryStep[]): Promise<HistoryStep[]> {
+async function ledgerSteps({ store }: GitAccess, way: readonly HistoryStep[]): Promise<HistoryStep[]> {
   const commits = [...way.map(({ to }) => to), ...way.slice(-1).map(({ from }) => from)];
   const ledgers = await Promise.all(commits.map((commit) => ledgerOf(store, commit)));
   return way.filter((_, at) => ledgers[at] !== ledgers[at + 1]);
@@ -78,7 +78,7 @@ async function ledgerOf(store: GitStore, commit: Oid): Promise<string> {
 }
 
 /** Whether a commit is in the past of a protected branch, here or as its remote has it. */
-async function isOnProtected(repository: Repository, trust: Trust, head: Oid): Promise<boolean> {
+async function isOnProtected(repository: GitAccess & Settings, trust: Trust, head: Oid): Promise<boolean> {
   const { store } = repository;
   for (const ref of [...protectedRefs(trust), ...(await trackedTips(repository, trust)).map((tip) => tip.ref)])
     if ((await store.has(ref)) && (await store.isAncestor(head, (await store.readCommit(ref)).oid))) return true;
@@ -87,7 +87,7 @@ async function isOnProtected(repository: Repository, trust: Trust, head: Oid): P
 
 /** The change as a whole was judged with all that it brings; each step by itself is judged too. */
 async function judgeSteps(
-  repository: Repository,
+  repository: GitAccess,
   steps: readonly HistoryStep[],
   { head, range, trust, budget }: TrustingCase,
   delta: AuditedDelta,
@@ -106,7 +106,7 @@ async function judgeSteps(
 
 /** Nothing where it holds for anybody's trust. */
 async function judgeStep(
-  { store }: Repository,
+  { store }: GitAccess,
   { from, to }: HistoryStep,
   trusts: readonly Trust[],
 ): Promise<Finding[]> {

@@ -8,7 +8,7 @@ import { ROOT } from '../core/paths.ts';
 import type { Comparison } from '../git/changes/changes.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { type Range, readRange } from '../git/refs/range.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess } from '../repository/parts.ts';
 
 /** What is judged: head, where base is now. */
 export interface Case {
@@ -40,7 +40,7 @@ const NOTHING: Range = { commits: [], boundary: new Set() };
  * SPEC §10.2: a branch that has not seen the newest of the protected one is judged as merging it leaves it; what takes a branch's
  * place as it is, as it is.
  */
-export async function openOutcome({ git, store }: Repository, input: Case, report: Report): Promise<Outcome> {
+export async function openOutcome({ git, store }: GitAccess, input: Case, report: Report): Promise<Outcome> {
   const { base, head, before, range, replaces, budget } = input;
   const theirs = metered(await openTree(store, head), budget);
   const isAhead = base === head || range.boundary.has(base);

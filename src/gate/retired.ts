@@ -7,7 +7,7 @@ import { isRetired } from '../core/trust/key-standing.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/objects/store.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess } from '../repository/parts.ts';
 
 /** A commit of the protected branch, and what it comes from. */
 export interface HistoryStep {
@@ -23,7 +23,7 @@ export interface HistoryStep {
  * signed stands, and may come from base by a merge.
  */
 export async function judgeRetired(
-  repository: Repository,
+  repository: GitAccess,
   trust: Trust,
   steps: readonly HistoryStep[],
 ): Promise<Finding[]> {
@@ -39,7 +39,7 @@ export async function judgeRetired(
 }
 
 /** Null where there is none that can be read, which is told of where the ledger is judged. */
-async function readNote({ store }: Repository, commit: Oid): Promise<Note | null> {
+async function readNote({ store }: GitAccess, commit: Oid): Promise<Note | null> {
   try {
     return (await readLedger(await openTree(store, commit)))?.note ?? null;
   } catch (error) {

@@ -8,7 +8,7 @@ import type { TaskTrail } from '../core/task/state.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import { writebackRules } from '../core/trust/policy-defaults.ts';
 import { LACKS, type Lack, type Run } from '../core/writeback/runs.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess } from '../repository/parts.ts';
 import { judgeTold, readThoughts, toldBy } from '../repository/told-thoughts.ts';
 import type { DoneTask, Trails } from './tasks.ts';
 
@@ -23,7 +23,7 @@ export interface RunCase {
 }
 
 /** SPEC §10.5, M95 and M96: what was run for a task that is said to be done has passed, as far as the policy asks for it. */
-export async function judgeRunsOf(repository: Repository, input: RunCase): Promise<Finding[]> {
+export async function judgeRunsOf(repository: GitAccess, input: RunCase): Promise<Finding[]> {
   const { done, trails, evidence, rules, budget } = input;
   const { runs: severity, evidence: asked } = writebackRules(rules);
   const finished: { task: DoneTask; trail: TaskTrail }[] = [];

@@ -7,7 +7,7 @@ import type { Comparison } from '../git/changes/changes.ts';
 import type { Change } from '../git/changes/patch-reader.ts';
 import type { Oid } from '../git/objects/store.ts';
 import type { Range } from '../git/refs/range.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess } from '../repository/parts.ts';
 import { type Covers, coverByAncestry, union } from './coverage/ancestry.ts';
 import { isAlong, openAnchoring, patchIdsOf } from './coverage/anchors.ts';
 import { type BaseRecords, coverByBase, isStillToCome } from './coverage/base-accounts.ts';
@@ -54,7 +54,7 @@ export interface Writeback {
 }
 
 /** SPEC §10.4.8: every commit that changes code is accounted for, and so is every path. */
-export async function judgeWriteback(repository: Repository, input: WritebackCase): Promise<Writeback> {
+export async function judgeWriteback(repository: GitAccess, input: WritebackCase): Promise<Writeback> {
   const codeOf = codeBy(input.exempt.patterns, input.exempt.folders);
   const byAncestry = coverByAncestry(input.range, input.accounts);
   const own = await readChanges(input, codeOf, union(byAncestry.values())); // step 1, as far as it is asked
@@ -71,7 +71,7 @@ interface Covered {
 
 /** M70, M71, M72. */
 async function faultsOf(
-  repository: Repository,
+  repository: GitAccess,
   input: WritebackCase,
   { own, codeOf, coverage }: Covered,
 ): Promise<Finding[]> {
@@ -108,7 +108,7 @@ interface Coverage extends Omit<Writeback, 'findings'> {
 }
 
 /** Steps 2 to 5. */
-async function cover(repository: Repository, input: CoverCase): Promise<Coverage> {
+async function cover(repository: GitAccess, input: CoverCase): Promise<Coverage> {
   const { range, base, head, accounts, own, codeOf, byAncestry, comparer, budget } = input;
   const repeats = openRepeats(comparer, codeOf);
   const behind = union(byAncestry.values());
@@ -180,7 +180,7 @@ function joined(...all: readonly Covers<Account>[]): Covers<Account> {
 }
 
 /** The thoughts whose commit is neither in the change nor behind it: where it is, it covers what it names, and nothing that is alike. */
-async function movedAccounts(repository: Repository, input: CoverCase): Promise<Account[]> {
+async function movedAccounts(repository: GitAccess, input: CoverCase): Promise<Account[]> {
   const { base, accounts, byAncestry } = input;
   const others = accounts.filter((account) => !byAncestry.has(account) && account.files.length > 0);
   const here = await notBehind(
@@ -192,7 +192,7 @@ async function movedAccounts(repository: Repository, input: CoverCase): Promise<
   return others.filter(({ commit }, at) => here.has(commit) || !isHere[at]);
 }
 
-async function missingFor({ store }: Repository, oid: Oid, paths: readonly string[]): Promise<Finding> {
+async function missingFor({ store }: GitAccess, oid: Oid, paths: readonly string[]): Promise<Finding> {
   const { message } = await store.readCommit(oid);
   const sorted = [...paths].sort(); // those of a merge are in no order, and every verifier names the same
   return {

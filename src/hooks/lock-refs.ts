@@ -11,7 +11,7 @@ import type { Holder } from '../journal/locks/holder.ts';
 import { readLock } from '../journal/locks/lock-objects.ts';
 import { LOCKS, lockRef, parseAnyLockRef, REACH } from '../journal/locks/lock-ref.ts';
 import { isLock } from '../journal/locks/lock-signature.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess } from '../repository/parts.ts';
 import { type Judgement, passed, refused } from './judgement.ts';
 import type { Refs } from './server-refs.ts';
 
@@ -33,7 +33,7 @@ export interface LockJudge {
 }
 
 /** Of the trunk's commit; nothing is read before the first is judged. */
-export function openLockJudge({ store, git }: Repository, trunk: Oid, refs: Refs): LockJudge {
+export function openLockJudge({ store, git }: GitAccess, trunk: Oid, refs: Refs): LockJudge {
   const locks = new CatFile(git);
   let loading: Promise<Trust | null> | undefined;
   let taken: Map<string, Taken[]> | undefined;

@@ -11,7 +11,7 @@ import type { Policy } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { NativeGitStore } from '../git/objects/native-store.ts';
 import type { Oid } from '../git/objects/store.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess } from '../repository/parts.ts';
 
 /** What the policies of a commit say, as far as they hold. */
 export interface PolicyAt {
@@ -40,7 +40,7 @@ const MOST_TREE = 4 * 1024 * 1024;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** A push names thousands of refs, whose commits have the same policies, or all but one: each file is judged once. */
-export function openPolicies({ store }: Repository, budget: Budget): Policies {
+export function openPolicies({ store }: GitAccess, budget: Budget): Policies {
   const byTree = new Map<string, Promise<PolicyAt | null>>();
   const known: KnownPolicies = new Map();
   const oneByOne = limiter(1); // so that each knows what the one before has read

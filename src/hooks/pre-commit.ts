@@ -1,6 +1,7 @@
 import { HandoffError, hasErrors } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
 import { takePending } from '../journal/commits/take-pending.ts';
+import type { Directories, GitAccess, Messages, Settings } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { stagedTree } from '../repository/staged-tree.ts';
 import type { Judgement } from './judgement.ts';
@@ -15,7 +16,7 @@ export async function preCommit(repository: Repository): Promise<Judgement[]> {
 }
 
 /** Where nothing of ours is staged, what HEAD has is not judged again: nobody's code waits for that. */
-async function isChanged(repository: Repository): Promise<boolean> {
+async function isChanged(repository: GitAccess & Directories & Settings): Promise<boolean> {
   const { store } = repository;
   const staged = await stagedTree(repository);
   const [before, now] = await Promise.all(['HEAD', staged].map((rev) => store.resolve(`${rev}:${ROOT}`)));
@@ -23,7 +24,7 @@ async function isChanged(repository: Repository): Promise<boolean> {
 }
 
 /** The records stay where they are, and go with a later commit. */
-function notRefused(repository: Repository): (error: unknown) => void {
+function notRefused(repository: Messages): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof HandoffError)) throw error;
     repository.warn(`The records that are waiting do not go with this commit: ${error.message}`);

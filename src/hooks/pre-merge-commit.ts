@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ifThere } from '../disk/if-there.ts';
 import { isOid } from '../git/objects/asked-name.ts';
 import type { Oid } from '../git/objects/store.ts';
+import type { Directories } from '../repository/parts.ts';
 import { readPosition } from '../repository/position.ts';
 import type { Repository } from '../repository/repository.ts';
 import { stagedTree } from '../repository/staged-tree.ts';
@@ -30,7 +31,7 @@ export async function preMergeCommit(repository: Repository, { env }: HookCall):
 const NOBODY = 'git-handoff <git-handoff@git-handoff.invalid> 0 +0000';
 
 /** Git writes MERGE_HEAD only after this hook, and names what it merges in the environment; `git commit` reads the file. */
-function mergeHeads({ dirs }: Repository, env: NodeJS.ProcessEnv): Oid[] {
+function mergeHeads({ dirs }: Directories, env: NodeJS.ProcessEnv): Oid[] {
   const file = ifThere(() => readFileSync(join(dirs.gitDir, 'MERGE_HEAD'), 'latin1'));
   if (file !== null) return linesOf(file).filter(isOid);
   return Object.keys(env)

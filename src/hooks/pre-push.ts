@@ -1,4 +1,5 @@
 import { isNullOid } from '../git/objects/asked-name.ts';
+import type { GitAccess } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { trackingCommits } from '../repository/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
@@ -44,7 +45,7 @@ function isRemote(name: string): boolean {
 }
 
 /** A protected branch that is new is judged against another one of the same remote. */
-async function otherBase(repository: Repository, name: string, ref: string): Promise<string | null> {
+async function otherBase(repository: GitAccess, name: string, ref: string): Promise<string | null> {
   for (const branch of ['HEAD', 'main', 'master', 'trunk']) {
     const [commit] = isRemote(name) ? await trackingCommits(repository, branch, name) : [];
     if (commit && (await protects(repository, commit, ref))) return commit;

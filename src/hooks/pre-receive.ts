@@ -4,6 +4,7 @@ import { budgetOf } from '../gate/budget.ts';
 import { isNullOid } from '../git/objects/asked-name.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { followRef } from '../git/refs/symbolic-ref.ts';
+import type { Directories } from '../repository/parts.ts';
 import { tryPinRoot } from '../repository/pins.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
@@ -75,7 +76,7 @@ async function openServer(repository: Repository, budget: Budget, updates: reado
   return { repository, budget, refs, policies, trunk, locks, root, wanted: wantedBy(repository, updates) };
 }
 
-function wantedBy({ dirs }: Repository, updates: readonly Update[]): Map<string, Set<string>> {
+function wantedBy({ dirs }: Directories, updates: readonly Update[]): Map<string, Set<string>> {
   const wanted = new Map<string, Set<string>>();
   for (const { ref, now } of updates) {
     const target = tryFollow(dirs, ref);

@@ -1,5 +1,6 @@
 import type { Oid } from '../git/objects/store.ts';
 import { readGit } from '../git/run.ts';
+import type { GitAccess } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { trackingCommits } from '../repository/tracking.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed } from './judgement.ts';
@@ -36,7 +37,7 @@ async function judgeMove(repository: Repository, move: Move): Promise<Judgement>
 const OWN = 'its own commits were put on top of what the remote has, and the push judges them';
 
 /** No more commits than the branch alone had: `git pull --rebase` brings nothing from elsewhere that nobody has judged. */
-async function areOwn({ git }: Repository, { base, head }: Move, tip: Oid): Promise<boolean> {
+async function areOwn({ git }: GitAccess, { base, head }: Move, tip: Oid): Promise<boolean> {
   const count = async (commit: Oid): Promise<number> =>
     Number(await readGit(git, ['rev-list', '--count', commit, '--not', tip, '--']));
   return (await count(head)) <= (await count(base));
@@ -49,7 +50,7 @@ interface Comparison {
 }
 
 /** What a rebase puts on top of the remote's branch is judged as its push will be: it takes the place of what this clone alone had. */
-async function comparison(repository: Repository, base: Oid, head: Oid, ref: string): Promise<Comparison> {
+async function comparison(repository: GitAccess, base: Oid, head: Oid, ref: string): Promise<Comparison> {
   const { store } = repository;
   const known = await trackingCommits(repository, ref);
   if (await store.isAncestor(base, head)) return { base, head, known };

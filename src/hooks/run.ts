@@ -1,5 +1,6 @@
 import { type Finding, HandoffError } from '../core/error.ts';
 import type { HookName } from '../repository/git-hooks/section.ts';
+import type { Messages } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { HookCall, Judgement } from './judgement.ts';
 
@@ -36,7 +37,7 @@ function asAdvice(judgement: Judgement): Judgement {
 }
 
 /** Where nothing can be judged, advice is not given, and work goes on; a server does not take what it cannot judge. */
-function withoutVerdict(repository: Repository, hook: HookName, error: unknown): Judgement[] {
+function withoutVerdict(repository: Messages, hook: HookName, error: unknown): Judgement[] {
   if (!(error instanceof HandoffError) || error.exitCode !== 4 || hook === 'pre-receive') throw error;
   repository.warn(`${hook} checked nothing: ${error.message} ${error.hint ?? ''}`.trimEnd());
   return [];

@@ -3,7 +3,7 @@ import { hinting } from '../core/error.ts';
 import { isOid } from '../git/objects/asked-name.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { followRef, readRefFile } from '../git/refs/symbolic-ref.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { Directories } from '../repository/parts.ts';
 import { lists, type Policies, type PolicyAt } from './policies.ts';
 import type { Refs } from './server-refs.ts';
 
@@ -30,7 +30,7 @@ type Governing = Candidate & { policy: PolicyAt };
  * keep everybody else from pushing.
  */
 export async function findTrunk(
-  { dirs }: Pick<Repository, 'dirs'>,
+  { dirs }: Directories,
   refs: Refs,
   policies: Policies,
   pinned: string | undefined,

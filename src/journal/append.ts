@@ -10,6 +10,7 @@ import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { guarded } from '../disk/durable.ts';
 import { heartbeatAge } from '../disk/moment.ts';
+import type { StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { asInput } from './drafts/bad-input.ts';
 import { withDraft } from './drafts/kept-draft.ts';
@@ -87,7 +88,7 @@ function readOwn(bytes: Uint8Array, trust: Trust): ParsedRecord<RecordKind> {
 
 const SOME_ID = '00000000-0000-4000-8000-000000000000';
 
-export function beat(repository: Repository, { session_id }: Session): void {
+export function beat(repository: StateDirectory & TimeAndHost, { session_id }: Session): void {
   const path = heartbeatFile(dirsOf(repository), session_id);
   guarded(path, () => writeHeartbeat(path, momentOf(repository)));
 }
@@ -96,7 +97,7 @@ export function beat(repository: Repository, { session_id }: Session): void {
 const SILENT = 600;
 
 /** The same for a session that was heard of lately. */
-export function beatAgain(repository: Repository, session: Session): void {
+export function beatAgain(repository: StateDirectory & TimeAndHost, session: Session): void {
   const last = readHeartbeat(heartbeatFile(dirsOf(repository), session.session_id));
   if (last && heartbeatAge(last, momentOf(repository)) <= SILENT) beat(repository, session);
 }

@@ -1,12 +1,12 @@
 import type { Oid } from '../git/objects/store.ts';
 import { type Git, readGit } from '../git/run.ts';
-import type { Repository } from './repository.ts';
+import type { GitAccess } from './parts.ts';
 
 /** Whether a branch, or another ref, has a file at this path. */
 export type IsInRef = (path: string) => Promise<boolean>;
 
 /** The refs are read once, and not before the first question: most verbs have none. */
-export function askRefs({ git, store }: Repository): IsInRef {
+export function askRefs({ git, store }: GitAccess): IsInRef {
   let tips: Promise<Oid[]> | undefined;
   return async (path) => {
     tips ??= readTips(git);

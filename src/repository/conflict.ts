@@ -7,8 +7,8 @@ import { LEDGER, ROOT } from '../core/paths.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import { nodeSuite } from '../crypto.ts';
 import { readGit } from '../git/run.ts';
+import type { Directories, GitAccess, Settings } from './parts.ts';
 import { isRebasing } from './position.ts';
-import type { Repository } from './repository.ts';
 import { protectedRefs, trackingRef } from './tracking.ts';
 
 /** What a document in conflict needs: said in place of what is wrong with its bytes. */
@@ -23,7 +23,7 @@ export interface Conflict {
  * versions can be joined by hand, as each is signed. SPEC §5.3: only the one that leads on from the protected branch's can be merged, so
  * that is kept, and one's own change made again on top. Asked only where something is wrong: it takes a process of git.
  */
-export async function findConflict(repository: Repository): Promise<Conflict | null> {
+export async function findConflict(repository: GitAccess & Directories & Settings): Promise<Conflict | null> {
   const unmerged = await unmergedPaths(repository);
   const paths = unmerged.filter((path) => path.startsWith(`${ROOT}/`) && !path.startsWith(`${LEDGER}/`));
   const [first] = paths;
@@ -43,14 +43,18 @@ export async function findConflict(repository: Repository): Promise<Conflict | n
 const POLICIES = `${ROOT}/policy/`;
 
 /** In place of an error about bytes that are in conflict. */
-export async function conflictOr(repository: Repository, error: HandoffError, path: string): Promise<HandoffError> {
+export async function conflictOr(
+  repository: GitAccess & Directories & Settings,
+  error: HandoffError,
+  path: string,
+): Promise<HandoffError> {
   const conflict = repository.dirs.topLevel === null ? null : await findConflict(repository);
   if (!conflict?.paths.includes(path)) return error;
   const { message, hint, paths } = conflict;
   return new HandoffError(error.code, message, { hint, data: { paths }, cause: error });
 }
 
-async function unmergedPaths({ git }: Repository): Promise<string[]> {
+async function unmergedPaths({ git }: GitAccess): Promise<string[]> {
   const magic = { ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } };
   const out = await readGit(magic, ['ls-files', '--unmerged', '--full-name', '-z', '--', ':/']);
   const lines = out.toString('utf8').split('\0').slice(0, -1);
@@ -58,7 +62,7 @@ async function unmergedPaths({ git }: Repository): Promise<string[]> {
 }
 
 /** The protected branch, as its remote has it if it is known, else as it is here; HEAD, where that has none of them. */
-async function sourceFor(repository: Repository, paths: readonly string[]): Promise<string> {
+async function sourceFor(repository: GitAccess & Settings, paths: readonly string[]): Promise<string> {
   const config = await repository.config();
   const trust = await loadTrust(await openTree(repository.store, 'HEAD'), nodeSuite, () => {}).catch(() => null);
   const refs = trust ? protectedRefs(trust).flatMap((ref) => [trackingRef(config, ref) ?? ref, ref]) : [];
@@ -69,7 +73,7 @@ async function sourceFor(repository: Repository, paths: readonly string[]): Prom
   return 'HEAD';
 }
 
-function goOn(repository: Repository): string {
+function goOn(repository: Directories): string {
   if (isRebasing(repository)) return 'git rebase --continue';
   const isPicking = existsSync(join(repository.dirs.gitDir, 'CHERRY_PICK_HEAD'));
   return isPicking ? 'git cherry-pick --continue' : 'git commit --no-edit';

@@ -2,12 +2,12 @@ import { HandoffError } from '../core/error.ts';
 import { assertRevision } from '../git/objects/asked-name.ts';
 import type { Commit, Oid } from '../git/objects/store.ts';
 import { readGit } from '../git/run.ts';
+import type { Directories, GitAccess, Settings } from './parts.ts';
 import { readBranch } from './position.ts';
-import type { Repository } from './repository.ts';
 import { remoteNames } from './tracking.ts';
 
 /** The commit that a person names, by as much of its id as is needed. */
-export async function requireCommit({ store }: Repository, rev: string): Promise<Commit> {
+export async function requireCommit({ store }: GitAccess, rev: string): Promise<Commit> {
   assertRevision(rev);
   if (await store.has(`${rev}^{commit}`)) return store.readCommit(rev);
   const message =
@@ -19,7 +19,11 @@ export async function requireCommit({ store }: Repository, rev: string): Promise
 }
 
 /** The branch that the work is on: as it is given, else the current one, else the only one that has the commit. */
-export async function requireBranch(repository: Repository, given: string | undefined, commit: Oid): Promise<string> {
+export async function requireBranch(
+  repository: GitAccess & Directories & Settings,
+  given: string | undefined,
+  commit: Oid,
+): Promise<string> {
   if (given !== undefined) return givenBranch(repository, given.replace(/^refs\/heads\//, ''), commit);
   const current = readBranch(repository);
   if (current !== null && (await contains(repository, `refs/heads/${current}`, commit))) return current;
@@ -33,7 +37,7 @@ export async function requireBranch(repository: Repository, given: string | unde
   });
 }
 
-async function givenBranch(repository: Repository, name: string, commit: Oid): Promise<string> {
+async function givenBranch(repository: GitAccess & Settings, name: string, commit: Oid): Promise<string> {
   const remotes = remoteNames(await repository.config()).map((remote) => `refs/remotes/${remote}/${name}`);
   const there: string[] = [];
   // what is no name of a branch could still be an expression that names a commit
@@ -55,13 +59,13 @@ async function givenBranch(repository: Repository, name: string, commit: Oid): P
 
 const NO_NAME = /[\s~^:?*[\\]|\.\.|@\{/;
 
-async function contains({ store }: Repository, ref: string, commit: Oid): Promise<boolean> {
+async function contains({ store }: GitAccess, ref: string, commit: Oid): Promise<boolean> {
   const tip = (await store.has(ref)) ? (await store.readCommit(ref)).oid : null;
   return tip !== null && (tip === commit || (await store.isAncestor(commit, tip)));
 }
 
 /** Local ones, and those of remotes by the name they have there. */
-async function branchesWith(repository: Repository, commit: Oid): Promise<string[]> {
+async function branchesWith(repository: GitAccess & Settings, commit: Oid): Promise<string[]> {
   const args = ['for-each-ref', '--format=%(refname)', `--contains=${commit}`, 'refs/heads/', 'refs/remotes/'];
   const refs = (await readGit(repository.git, args)).toString('utf8').split('\n').slice(0, -1);
   const folders = remoteNames(await repository.config()).map((remote) => `refs/remotes/${remote}/`);

@@ -12,7 +12,7 @@ import type { Trust } from '../core/trust/trust.ts';
 import { replaceFile } from '../disk/durable.ts';
 import { readStateText } from '../disk/state-file.ts';
 import type { Oid } from '../git/objects/store.ts';
-import type { Repository } from './repository.ts';
+import type { Directories, GitAccess, Messages, Settings, StateDirectory } from './parts.ts';
 import { type FindShown, findShownIn } from './shown.ts';
 import { protectedRefs } from './tracking.ts';
 
@@ -64,7 +64,7 @@ interface Pins {
  * Pins the root on first use, and says so: a person compares it with what a maintainer told them. One who has given that root
  * has compared it. SPEC §5.8
  */
-export async function pinRoot(repository: Repository, root: string, isGiven: boolean): Promise<boolean> {
+export async function pinRoot(repository: Settings & Messages, root: string, isGiven: boolean): Promise<boolean> {
   if ((await repository.config()).get('handoff.root')) return false;
   await repository.setConfig('handoff.root', root);
   if (!isGiven) repository.warn(`Pinned root ${root} (first use). Compare it with a maintainer's: git handoff trust`);
@@ -72,7 +72,7 @@ export async function pinRoot(repository: Repository, root: string, isGiven: boo
 }
 
 /** For verbs that answer something else: where the configuration cannot be written, that is said, and they go on. */
-export async function tryPinRoot(repository: Repository, root: string, isGiven: boolean): Promise<boolean> {
+export async function tryPinRoot(repository: Settings & Messages, root: string, isGiven: boolean): Promise<boolean> {
   try {
     return await pinRoot(repository, root, isGiven);
   } catch (error) {
@@ -94,7 +94,7 @@ export interface Rollbacks {
  * staged is compared and not remembered: no commit has shown it yet.
  */
 export async function findRollbacks(
-  repository: Repository,
+  repository: GitAccess & Directories & Settings & StateDirectory & Messages,
   seen: SeenTrust,
   rev: string,
   staged: boolean,
@@ -121,7 +121,7 @@ export async function findRollbacks(
 }
 
 /** For whoever knows better: what was seen first from now on is what later trees are compared with. */
-export function forgetSeen(repository: Repository): void {
+export function forgetSeen(repository: StateDirectory & Messages): void {
   rmSync(pinsPath(repository), { force: true });
   repository.warn(
     'Forgotten what this clone had seen: a policy, an identity or a revocation that was taken back before the next verify is not ' +
@@ -129,7 +129,7 @@ export function forgetSeen(repository: Repository): void {
   );
 }
 
-function pinsPath({ stateDir }: Repository): string {
+function pinsPath({ stateDir }: StateDirectory): string {
   return join(stateDir, 'pins.json');
 }
 
@@ -190,7 +190,7 @@ async function newestShown({ policyIds }: SeenTrust, pin: Pin | undefined, findS
  * version are always wrong; two identities of one version may be two branches that each changed it.
  */
 async function wentBack(
-  { store }: Repository,
+  { store }: GitAccess,
   place: string,
   seen: Version,
   pin: Pin,
@@ -261,7 +261,7 @@ function parsePins(path: string, text: string): Pins {
 }
 
 /** Where the repository may not be written to, it is verified all the same; the next run compares with what there was. */
-export function tryRemember(repository: Repository, path: string, seen: object): void {
+export function tryRemember(repository: Messages, path: string, seen: object): void {
   try {
     replaceFile(path, `${JSON.stringify(seen)}\n`);
   } catch (error) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifThere } from '../disk/if-there.ts';
 import { isOid } from '../git/objects/asked-name.ts';
-import type { Repository } from './repository.ts';
+import type { Directories, GitAccess } from './parts.ts';
 
 /** Where the work tree stands. */
 export interface Position {
@@ -12,24 +12,24 @@ export interface Position {
   head: string | null;
 }
 
-export async function readPosition(repository: Repository): Promise<Position> {
+export async function readPosition(repository: GitAccess & Directories): Promise<Position> {
   return { branch: readBranch(repository), head: await repository.store.resolve('HEAD') };
 }
 
-export function readBranch(repository: Repository): string | null {
+export function readBranch(repository: Directories): string | null {
   return branchOf(readHead(repository));
 }
 
 /** Whether HEAD names a commit: that no branch could be read does not say so. */
-export function isDetached(repository: Repository): boolean {
+export function isDetached(repository: Directories): boolean {
   return isOid(readHead(repository).toString('latin1').trimEnd());
 }
 
-export function isRebasing({ dirs }: Repository): boolean {
+export function isRebasing({ dirs }: Directories): boolean {
   return ['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(dirs.gitDir, name)));
 }
 
-function readHead({ dirs }: Repository): Buffer {
+function readHead({ dirs }: Directories): Buffer {
   return ifThere(() => readFileSync(join(dirs.gitDir, 'HEAD'))) ?? Buffer.alloc(0);
 }
 

@@ -4,7 +4,7 @@ import { HandoffError } from '../core/error.ts';
 import { PROJECT_PATH } from '../core/paths.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { Repository } from './repository.ts';
+import type { Messages } from './parts.ts';
 
 /** What project.yaml says, for whoever begins. */
 export interface Project {
@@ -14,7 +14,7 @@ export interface Project {
 }
 
 /** A project.yaml that no maintainer signed says nothing; the verb goes on without it. */
-export async function readProject(repository: Repository, source: Source, trust: Trust): Promise<Project> {
+export async function readProject(repository: Messages, source: Source, trust: Trust): Promise<Project> {
   const entry = await find(source, PROJECT_PATH);
   if (!entry) return { project: null, phase: null, reading: [] };
   try {

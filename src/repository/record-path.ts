@@ -8,7 +8,7 @@ import { parseRecordName, ROOT } from '../core/paths.ts';
 import { cutSignature } from '../core/record/record.ts';
 import { recordId } from '../core/record/verify.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { Repository } from './repository.ts';
+import type { Directories, Messages } from './parts.ts';
 
 /** What names a record: a path, or an id or at least six digits of one. */
 type RecordArgument = { path: string } | { prefix: string };
@@ -21,7 +21,7 @@ export function parseRecordArgument(name: string): RecordArgument {
 }
 
 /** A path may be seen from a directory below; verbs take it from the top. Anything else is left as it is. */
-export function recordSeenFrom({ dirs: { topLevel } }: Repository, directory: string, name: string): string {
+export function recordSeenFrom({ dirs: { topLevel } }: Directories, directory: string, name: string): string {
   if (topLevel === null || !/[/.]/.test(name)) return name;
   const path = relative(topLevel, resolve(realpathSync(directory), name))
     .split(sep)
@@ -30,7 +30,7 @@ export function recordSeenFrom({ dirs: { topLevel } }: Repository, directory: st
 }
 
 /** The path of a session's record. By path nothing else is read; by id all sessions are. */
-export async function findRecordPath(repository: Repository, source: Source, name: string): Promise<string> {
+export async function findRecordPath(repository: Messages, source: Source, name: string): Promise<string> {
   const parsed = parseRecordArgument(name);
   if ('path' in parsed) return parsed.path.startsWith(`${ROOT}/`) ? parsed.path : `${ROOT}/${parsed.path}`;
   const found: Entry[] = [];

@@ -3,38 +3,25 @@ import { HandoffError } from '../core/error.ts';
 import type { Host } from '../disk/moment.ts';
 import { appendConfig } from '../git/append-config.ts';
 import { type GitConfig, readConfig, withValue, writeConfig } from '../git/config.ts';
-import { type Discards, openDiscards } from '../git/discards.ts';
+import { openDiscards } from '../git/discards.ts';
 import { discoverRepository, type RepositoryDirs } from '../git/discover.ts';
-import { type IndexFile, openIndexFile } from '../git/index/index-file.ts';
-import { type NativeGitStore, openNativeStore } from '../git/objects/native-store.ts';
+import { openIndexFile } from '../git/index/index-file.ts';
+import { openNativeStore } from '../git/objects/native-store.ts';
 import { tryClearLeft } from '../git/own-file.ts';
 import type { Git } from '../git/run.ts';
+import type { Directories, GitAccess, IndexAccess, Messages, Settings, StateDirectory, TimeAndHost } from './parts.ts';
 
 /** What a verb works with. Time, environment and the store are here, so that nothing below reaches for them. */
-export interface Repository {
-  dirs: RepositoryDirs;
-  /** Which work tree of the repository this is, wherever the repository is moved: `.`, or `worktrees/<name>`. */
-  worktree: string;
-  git: Git;
-  store: NativeGitStore;
-  index: IndexFile;
-  /** Files that were replaced, being removed. */
-  discards: Discards;
-  env: NodeJS.ProcessEnv;
-  config(): Promise<GitConfig>;
-  /** Writes to the repository's configuration; what was read of it before is forgotten. */
-  setConfig(key: string, value: string): Promise<void>;
-  now(): Date;
-  host: Host;
-  /** Where locks, pins and caches are: shared by all work trees, outside the tree. */
-  stateDir: string;
-  /** Which build wrote a cache: another one does not read it. Null: no caching. */
-  build: string | null;
+export interface Repository
+  extends GitAccess,
+    Directories,
+    Settings,
+    StateDirectory,
+    TimeAndHost,
+    IndexAccess,
+    Messages {
   /** What hooks start; null where it is not beside the code that runs. */
   program: Program | null;
-  /** Told what a person should know although nothing failed. */
-  warn(message: string): void;
-  progress(checked: number): void;
   close(): Promise<void>;
   /** As `close`, for a process that is about to end: git ends by itself. */
   leave(): Promise<void>;
@@ -134,12 +121,12 @@ function stateDirectory({ commonDir }: RepositoryDirs, { HANDOFF_STATE }: NodeJS
 }
 
 /** A file that may be deleted at any time; only the build that wrote it reads it. */
-export function cachePath(repository: Repository, name: string): string {
+export function cachePath(repository: StateDirectory, name: string): string {
   return `${cacheFolder(repository, name)}.json`;
 }
 
 /** A folder of such files. */
-export function cacheFolder({ stateDir, build }: Repository, name: string): string {
+export function cacheFolder({ stateDir, build }: StateDirectory, name: string): string {
   return join(stateDir, 'cache', `${name}-${build}`);
 }
 
@@ -147,14 +134,14 @@ export function cacheFolder({ stateDir, build }: Repository, name: string): stri
  * Where a verb begins that stages or commits: one that was killed may have left git's locks, and this one may find nothing to
  * write that would meet them.
  */
-export function enterWorkTree(repository: Repository): string {
+export function enterWorkTree(repository: Directories & TimeAndHost): string {
   const topLevel = requireWorkTree(repository);
   tryClearLeft(repository.dirs, repository.host);
   return topLevel;
 }
 
 /** The top of the work tree, for verbs that write. */
-export function requireWorkTree({ dirs }: Repository): string {
+export function requireWorkTree({ dirs }: Directories): string {
   if (dirs.topLevel) return dirs.topLevel;
   throw new HandoffError('usage', 'This is a bare repository: there is no work tree to write to.', {
     hint: 'Run it in a clone: git clone <repository>, or name one with -C <directory>.',
@@ -162,7 +149,7 @@ export function requireWorkTree({ dirs }: Repository): string {
 }
 
 /** SPEC §5.8: the root a person pinned decides, never the one a tree brings along. */
-export async function assertPinned(repository: Repository, found: string, given?: string): Promise<void> {
+export async function assertPinned(repository: Settings, found: string, given?: string): Promise<void> {
   const expected = given ?? (await repository.config()).get('handoff.root');
   if (expected === undefined || expected === found) return;
   throw new HandoffError(

@@ -1,7 +1,7 @@
 import { find } from '../audit/source/source.ts';
 import { openTree } from '../audit/source/tree-source.ts';
 import type { Oid } from '../git/objects/store.ts';
-import type { Repository } from './repository.ts';
+import type { Directories, GitAccess, Settings } from './parts.ts';
 import { tipsThatHold } from './tracking.ts';
 
 /** The commit in which a protected branch had a file as a tree has it; null where none has. */
@@ -25,7 +25,7 @@ export async function findShownIn({ repository, refs, commit }: Asked): Promise<
 }
 
 interface Asked {
-  repository: Repository;
+  repository: GitAccess & Directories & Settings;
   /** The protected branches. */
   refs: readonly string[];
   commit: Oid;

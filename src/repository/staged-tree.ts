@@ -6,25 +6,25 @@ import { quoteWord } from '../core/text/quote.ts';
 import { decodeNames } from '../git/objects/name-text.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { type Git, readGit } from '../git/run.ts';
-import type { Repository } from './repository.ts';
+import type { Directories, GitAccess, Settings } from './parts.ts';
 
 /**
  * git as it sees the index that is about to be committed. In a hook that may be another file than the repository's own,
  * and only one that lies in its git directory is believed.
  */
-export function stagedGit({ git, env, dirs }: Repository): Git {
+export function stagedGit({ git, env, dirs }: GitAccess & Directories & Settings): Git {
   if (!env.GIT_INDEX_FILE || !dirs.topLevel) return git;
   const index = resolve(dirs.topLevel, env.GIT_INDEX_FILE);
   return index.startsWith(`${dirs.gitDir}${sep}`) ? { ...git, set: { ...git.set, GIT_INDEX_FILE: index } } : git;
 }
 
 /** The tree that the next commit would have. */
-export async function stagedTree(repository: Repository): Promise<Oid> {
+export async function stagedTree(repository: GitAccess & Directories & Settings): Promise<Oid> {
   return (await readGit(stagedGit(repository), ['write-tree'])).toString('latin1').trim();
 }
 
 /** SPEC §7.2: records and policies are only added. What the index changes or deletes of HEAD's is found here. */
-export async function stagedChanges(repository: Repository): Promise<Finding[]> {
+export async function stagedChanges(repository: GitAccess & Directories & Settings): Promise<Finding[]> {
   if (!(await repository.store.resolve('HEAD'))) return [];
   const args = ['diff-index', '--cached', '--raw', '--no-renames', '-z', '--no-abbrev', 'HEAD', '--', ROOT];
   const fields = decodeNames(await readGit(stagedGit(repository), args));

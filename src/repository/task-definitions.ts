@@ -15,6 +15,7 @@ import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { ifThere } from '../disk/if-there.ts';
 import { type Everywhere, openEverywhere } from './everywhere/everywhere.ts';
+import type { Messages, StateDirectory } from './parts.ts';
 import { cacheFolder, type Repository } from './repository.ts';
 import { currentSource } from './trusted-now.ts';
 
@@ -55,7 +56,11 @@ export async function readKnownTasks(
 }
 
 /** Definitions change seldom: what the folder of this id held is kept, with the keys that were trusted to sign it. */
-export async function readTasks(repository: Repository, source: Source, trust: Trust): Promise<TaskDefinition[]> {
+export async function readTasks(
+  repository: StateDirectory & Messages,
+  source: Source,
+  trust: Trust,
+): Promise<TaskDefinition[]> {
   const folder = await find(source, FOLDER_PATH);
   if (folder?.mode !== FOLDER) return [];
   const cache = repository.build && folder.oid ? cacheFolder(repository, 'tasks') : null;
@@ -71,7 +76,7 @@ export async function readTasks(repository: Repository, source: Source, trust: T
 const AT_ONCE = 256;
 
 async function readDefinitions(
-  repository: Repository,
+  repository: Messages,
   source: Source,
   entries: readonly Entry[],
   trust: Trust,
@@ -99,7 +104,7 @@ function readAhead(source: Source, entries: readonly Entry[], found: readonly (U
 }
 
 async function readDefinition(
-  repository: Repository,
+  repository: Messages,
   source: Source,
   entry: Entry,
   trust: Trust,

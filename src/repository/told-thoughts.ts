@@ -15,7 +15,7 @@ import {
 } from '../core/writeback/runs.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { unlessMalformed } from '../git/objects/tree-object.ts';
-import type { Repository } from './repository.ts';
+import type { GitAccess } from './parts.ts';
 
 /** The thoughts of tasks, whole: a trail has the beginning of each. `arrived`: those that are in no tree of `evidence`. */
 export async function readThoughts(
@@ -32,7 +32,7 @@ export async function readThoughts(
 
 /** What those of one task tell about runs. A commit that is here says itself which tree it has. */
 export async function toldBy(
-  repository: Repository,
+  repository: GitAccess,
   trail: TaskTrail,
   whole: ReadonlyMap<string, PlacedRecord<'thought'>>,
 ): Promise<ToldOfTask> {
@@ -47,7 +47,7 @@ export async function toldBy(
 }
 
 /** SPEC §10.5, where code is compared as far as its trees are here. */
-export async function judgeTold(repository: Repository, told: ToldOfTask, asked: EvidenceRule): Promise<RunVerdict> {
+export async function judgeTold(repository: GitAccess, told: ToldOfTask, asked: EvidenceRule): Promise<RunVerdict> {
   const tree = decisiveAmong(told.since)?.tree ?? null;
   return judgeRuns(told, await treesWithCodeOf(repository, tree, treesOfRuns(told.all)), asked);
 }
@@ -57,14 +57,14 @@ function lost(id: string): never {
   throw new HandoffError('io', `The thought record ${id} is listed, and cannot be read.`);
 }
 
-async function treeOf({ store }: Repository, commit: Oid): Promise<Oid | null> {
+async function treeOf({ store }: GitAccess, commit: Oid): Promise<Oid | null> {
   if (!(await store.has(`${commit}^{commit}`))) return null;
   return unlessMalformed(store.readCommit(commit)).then((found) => found?.tree ?? null);
 }
 
 /** Those of some trees that are the same as one but for records. What is not here is another, unless it has the same id. */
 export async function treesWithCodeOf(
-  repository: Repository,
+  repository: GitAccess,
   tree: Oid | null,
   others: Iterable<Oid>,
 ): Promise<Set<Oid>> {
@@ -80,7 +80,7 @@ export async function treesWithCodeOf(
 }
 
 /** Folders are compared by their ids. */
-async function codeIn({ store }: Repository, tree: Oid): Promise<string | null> {
+async function codeIn({ store }: GitAccess, tree: Oid): Promise<string | null> {
   const found = (await store.has(`${tree}^{tree}`)) ? await unlessMalformed(store.readTree(tree)) : null;
   const entries = found?.entries.filter(({ name }) => name !== ROOT);
   return entries ? entries.map(({ mode, name, oid }) => `${mode} ${oid} ${name}`).join('\0') : null;

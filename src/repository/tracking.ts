@@ -2,7 +2,7 @@ import type { Trust } from '../core/trust/trust.ts';
 import type { GitConfig } from '../git/config.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { readGit } from '../git/run.ts';
-import type { Repository } from './repository.ts';
+import type { Directories, GitAccess, Settings } from './parts.ts';
 
 /** A protected branch as this clone knows it. */
 export interface ProtectedTip {
@@ -20,7 +20,7 @@ export function ledgerRef(refs: readonly string[]): string {
 }
 
 /** The remote-tracking refs of the protected branches, as far as there are any. */
-export async function trackedTips(repository: Repository, trust: Trust): Promise<ProtectedTip[]> {
+export async function trackedTips(repository: GitAccess & Settings, trust: Trust): Promise<ProtectedTip[]> {
   const config = await repository.config();
   return presentRefs(
     repository,
@@ -32,7 +32,10 @@ export async function trackedTips(repository: Repository, trust: Trust): Promise
  * Protected branches as their remote has them: what is only here may be thrown away again. Where no remote has one, as in a
  * bare repository that others push to, as they are here.
  */
-export async function tipsThatHold(repository: Repository, refs: readonly string[]): Promise<ProtectedTip[]> {
+export async function tipsThatHold(
+  repository: GitAccess & Directories & Settings,
+  refs: readonly string[],
+): Promise<ProtectedTip[]> {
   const config = await repository.config();
   const isClone = repository.dirs.topLevel !== null; // into a bare one anybody may push a ref that looks like a remote's
   const tracked = isClone ? refs.map((ref) => trackingRef(config, ref)) : [];
@@ -41,13 +44,13 @@ export async function tipsThatHold(repository: Repository, refs: readonly string
 }
 
 /** The first protected branch that this clone has: as its remote has it, else as it is here. */
-export async function protectedTip(repository: Repository, trust: Trust): Promise<ProtectedTip | null> {
+export async function protectedTip(repository: GitAccess & Settings, trust: Trust): Promise<ProtectedTip | null> {
   const config = await repository.config();
   const refs = protectedRefs(trust).flatMap((ref) => [trackingRef(config, ref), ref]);
   return (await presentRefs(repository, [...refs, 'HEAD']))[0] ?? null;
 }
 
-async function presentRefs({ store }: Repository, refs: readonly (string | null)[]): Promise<ProtectedTip[]> {
+async function presentRefs({ store }: GitAccess, refs: readonly (string | null)[]): Promise<ProtectedTip[]> {
   const tips: ProtectedTip[] = [];
   for (const ref of refs) {
     // `has` first: to be sure that a name names nothing, `resolve` asks another process
@@ -71,7 +74,7 @@ export function remoteOf(config: GitConfig, branch: string): string {
 }
 
 /** Where the remotes, or one of them, had a branch when they were last heard of. Names with more parts are other branches. */
-export async function trackingCommits({ git }: Repository, ref: string, remote = '*'): Promise<Oid[]> {
+export async function trackingCommits({ git }: GitAccess, ref: string, remote = '*'): Promise<Oid[]> {
   const branch = ref.replace(/^refs\/heads\//, '');
   const args = ['for-each-ref', '--format=%(objectname)', `refs/remotes/${remote}/${branch}`];
   return (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);

@@ -10,6 +10,7 @@ import { ROOT } from '../core/paths.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { conflictOr, findConflict } from './conflict.ts';
+import type { Directories, GitAccess } from './parts.ts';
 import { tryPinRoot } from './pins.ts';
 import type { Position } from './position.ts';
 import { assertPinned, type Repository } from './repository.ts';
@@ -18,14 +19,14 @@ import { assertPinned, type Repository } from './repository.ts';
  * Files as they are now, for writing the next version. Where the work tree has none of them, as in a bare repository and in
  * a sparse checkout without .handoff, as HEAD has them.
  */
-export async function currentSource({ dirs: { topLevel }, store }: Repository): Promise<Source> {
+export async function currentSource({ dirs: { topLevel }, store }: GitAccess & Directories): Promise<Source> {
   const policy = `${ROOT}/policy`;
   const isHere = topLevel && (existsSync(join(topLevel, policy)) || (await store.resolve(`HEAD:${policy}`)) === null);
   return isHere ? openWorkTree(topLevel) : openTree(store, 'HEAD');
 }
 
 /** Files as the last commit has them, for reading what holds; on an unborn branch as they are now. */
-export async function committedSource(repository: Repository, { head }: Position): Promise<Source> {
+export async function committedSource(repository: GitAccess & Directories, { head }: Position): Promise<Source> {
   return head ? openTree(repository.store, 'HEAD') : currentSource(repository);
 }
 

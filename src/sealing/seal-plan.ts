@@ -12,7 +12,7 @@ import { isSeal, readEntry, readTip, recordNumbers, type SealEntry } from '../jo
 import type { Session } from '../journal/sessions/registry.ts';
 import { sealInProgress } from '../journal/sessions/sealing.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { StateDirectory } from '../repository/parts.ts';
 
 /** A seal that is in the chain. */
 export interface Sealed {
@@ -23,7 +23,7 @@ export interface Sealed {
 }
 
 /** The seal at the end of a session's journal; null when something came after it, or there is none. */
-export async function newestSeal(repository: Repository, trust: Trust, session: Session): Promise<Sealed | null> {
+export async function newestSeal(repository: StateDirectory, trust: Trust, session: Session): Promise<Sealed | null> {
   const dirs = dirsOf(repository);
   const tip = readTip(dirs, session.session_id);
   if (!tip) throw noRecords(session.session_id);
@@ -67,7 +67,7 @@ function gap(session_id: string, found: number, expected: number): HandoffError 
  * The keys of the seal that gets this number: over all records before it, and bound to the seal before it. Reads the journal
  * anew for each number it is asked for: somebody may have written meanwhile, or sealed.
  */
-export function planSeal(repository: Repository, { session_id }: Session, seq: number): OwnFields<'seal'> {
+export function planSeal(repository: StateDirectory, { session_id }: Session, seq: number): OwnFields<'seal'> {
   const dirs = dirsOf(repository);
   const entries = recordNumbers(dirs, session_id)
     .filter((number) => number < seq)

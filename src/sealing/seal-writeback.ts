@@ -21,6 +21,7 @@ import type { Writer } from '../journal/append.ts';
 import { isHere } from '../journal/commits/recover-records.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { openHere } from '../repository/everywhere/everywhere.ts';
+import type { Directories, GitAccess, Settings } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { protectedRefs, trackedTips } from '../repository/tracking.ts';
 
@@ -64,7 +65,7 @@ async function firstUncounted(
  * branch others work as well, and the gate judges what gets there.
  */
 async function endsOf(
-  repository: Repository,
+  repository: GitAccess & Directories,
   trust: Trust,
   session: Session,
   records: readonly PlacedRecord[],
@@ -78,7 +79,7 @@ async function endsOf(
   return ends;
 }
 
-function headOf(repository: Repository, session: Session): string {
+function headOf(repository: Directories, session: Session): string {
   if (isHere(repository, session)) return 'HEAD';
   return session.worktree === '.' ? 'main-worktree/HEAD' : `${session.worktree}/HEAD`;
 }
@@ -94,7 +95,7 @@ function branchOf({ branch }: SharedFields): string | undefined {
 }
 
 /** What the protected branch has was judged when it got there. */
-async function workOf(repository: Repository, trust: Trust, head: Oid, began: Oid | null): Promise<Range> {
+async function workOf(repository: GitAccess & Settings, trust: Trust, head: Oid, began: Oid | null): Promise<Range> {
   const { git, store } = repository;
   const tracked = (await trackedTips(repository, trust)).map(({ oid }) => oid);
   const start = began !== null && (await store.has(`${began}^{commit}`)) ? [began] : [];
@@ -103,7 +104,7 @@ async function workOf(repository: Repository, trust: Trust, head: Oid, began: Oi
 }
 
 /** A merge, or a commit after which something but .handoff is another, as the topmost trees tell: most of a session's hold records alone. */
-async function mayBeCode({ store }: Repository, { oid, parents }: RangeCommit): Promise<boolean> {
+async function mayBeCode({ store }: GitAccess, { oid, parents }: RangeCommit): Promise<boolean> {
   const [parent, second] = parents;
   if (second !== undefined) return true;
   const code = async (rev: Oid | undefined) => {
@@ -116,7 +117,7 @@ async function mayBeCode({ store }: Repository, { oid, parents }: RangeCommit): 
 
 /** The newest first. */
 async function uncovered(
-  repository: Repository,
+  repository: GitAccess & Directories,
   trust: Trust,
   range: Range,
   accounts: readonly Account[],

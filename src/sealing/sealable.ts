@@ -13,7 +13,8 @@ import { isHere } from '../journal/commits/recover-records.ts';
 import { journalledFiles } from '../journal/commits/restore.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { assertNotReleased, dirsOf, withLiveness } from '../journal/sessions/session-state.ts';
-import { type Repository, requireWorkTree } from '../repository/repository.ts';
+import type { GitAccess } from '../repository/parts.ts';
+import { requireWorkTree } from '../repository/repository.ts';
 import { assertWrittenBack } from './seal-writeback.ts';
 
 /** SPEC §11.1: what is sealed holds, and the last word about the code was said before. */
@@ -61,11 +62,7 @@ function assertInWorkTree(topLevel: string, written: readonly FileToWrite[]): vo
 }
 
 /** The commit of a seal only adds: what HEAD has otherwise would stay so, under a root that is not its own. */
-async function assertInHead(
-  { store }: Repository,
-  { folder }: Session,
-  written: readonly FileToWrite[],
-): Promise<void> {
+async function assertInHead({ store }: GitAccess, { folder }: Session, written: readonly FileToWrite[]): Promise<void> {
   const signed = new Map(written.map(({ path, bytes }) => [path, bytes]));
   const there = `HEAD:${folder}`;
   const tree = (await store.has(there)) ? await store.readTree((await store.resolve(there))!) : null;

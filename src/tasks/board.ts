@@ -12,6 +12,7 @@ import type { Holder } from '../journal/locks/holder.ts';
 import { readHold } from '../journal/locks/local-locks.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
 import type { Everywhere } from '../repository/everywhere/everywhere.ts';
+import type { StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { readKnownTasks, type TaskDefinition } from '../repository/task-definitions.ts';
 
@@ -62,7 +63,7 @@ export async function withTrails(board: Board, ids: readonly string[]): Promise<
 }
 
 /** Locks of tasks that were done long ago stay: one listing tells which tasks ever had one. */
-export function localHolders(repository: Repository, trust: Trust): (id: string) => Holder | null {
+export function localHolders(repository: StateDirectory & TimeAndHost, trust: Trust): (id: string) => Holder | null {
   const { locks } = dirsOf(repository);
   let names: Set<string> | undefined;
   return (id) => {

@@ -7,6 +7,7 @@ import type { KnownSessions } from '../custody/known-sessions.ts';
 import { gitFailure, runGit } from '../git/run.ts';
 import { replaceSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
+import type { Directories, GitAccess, Settings } from '../repository/parts.ts';
 import { enterWorkTree, openTreeAt, type Repository } from '../repository/repository.ts';
 import { isInLostWorkTree, workTreeOf } from '../repository/work-trees.ts';
 import { assertFolders, hideTrees, isBeingMade, slugOfText, treePath } from './worktree.ts';
@@ -21,7 +22,7 @@ export interface BranchPlace {
 
 /** Says no before anything is changed. The branch is made from the remote-tracking one where it is only there. */
 export async function planBranchPlace(
-  repository: Repository,
+  repository: Directories & Settings,
   known: KnownSessions,
   { branch, worktree, is_here }: Work,
   identity: string,
@@ -37,7 +38,7 @@ export async function planBranchPlace(
 }
 
 /** Two branches may be called alike, and somebody may have put something there. */
-function freePath(repository: Repository, identity: string, branch: string): string {
+function freePath(repository: Directories, identity: string, branch: string): string {
   const slug = slugOfText(branch) ?? 'work';
   const paths = Array.from({ length: MOST_ALIKE }, (_, at) =>
     treePath(repository, identity, at === 0 ? slug : `${slug}-${at + 1}`),
@@ -79,7 +80,7 @@ export async function moveIn(
 }
 
 /** Whoever was faster has made the same one: then that is entered. */
-async function makeTree(repository: Repository, { branch, path, toMake }: BranchPlace): Promise<string> {
+async function makeTree(repository: GitAccess & Directories, { branch, path, toMake }: BranchPlace): Promise<string> {
   hideTrees(repository);
   const result = await runGit(repository.git, toMake!);
   if (result.code === 0) return path;
@@ -91,7 +92,7 @@ async function makeTree(repository: Repository, { branch, path, toMake }: Branch
 const LOOKS = 25;
 
 /** git locks a work tree until all its files are there. Somebody else may be making it, or was cut off. */
-async function untilMade(repository: Repository, { branch, path }: BranchPlace): Promise<void> {
+async function untilMade(repository: Settings, { branch, path }: BranchPlace): Promise<void> {
   for (let look = 1; isBeingMade(repository, path); look++) {
     if (look === LOOKS) throw unfinished(branch, path);
     await new Promise((resolve) => setTimeout(resolve, 200));

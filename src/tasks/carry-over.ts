@@ -20,6 +20,7 @@ import { readClaims, writeClaim } from '../journal/locks/claims.ts';
 import type { Holds } from '../journal/locks/holds.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
+import type { StateDirectory } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type Board, boardOf, withTrails } from './board.ts';
 import { otherHolder } from './rivals.ts';
@@ -73,7 +74,7 @@ export async function planCarryOver(
 }
 
 /** Tasks that one of these sessions said something about, or whose lock it has, in the order of their ids. */
-function touchedBy(repository: Repository, { history }: KnownSessions, chain: readonly SessionKey[]): string[] {
+function touchedBy(repository: StateDirectory, { history }: KnownSessions, chain: readonly SessionKey[]): string[] {
   const isOfChain = (session: SessionKey): boolean => chain.some((each) => isSameSession(each, session));
   const recorded = Object.entries(history.tasks)
     .filter(([, { by, tokens }]) => (by && isOfChain(by)) || tokens.some(isOfChain))

@@ -13,6 +13,7 @@ import type { Signer } from '../journal/keys/keys.ts';
 import { releaseClaim } from '../journal/locks/task-lock.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { assertWritable, withLiveness } from '../journal/sessions/session-state.ts';
+import type { StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { takeLock } from './take-lock.ts';
 import type { Wanted } from './wanted-task.ts';
@@ -39,7 +40,7 @@ export async function findClaimant(repository: Repository, trust: Trust, options
   return { identity, session: null, signer: await requireSigner(repository, trust, identity) };
 }
 
-function isOver(repository: Repository, trust: Trust, session: Session): boolean {
+function isOver(repository: StateDirectory & TimeAndHost, trust: Trust, session: Session): boolean {
   return withLiveness(repository, trust, session).liveness.state === 'wrapped';
 }
 

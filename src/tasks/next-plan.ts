@@ -13,7 +13,8 @@ import { readEntry, recordNumbers } from '../journal/sessions/records.ts';
 import { listSessions, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
 import type { Everywhere } from '../repository/everywhere/everywhere.ts';
-import { cacheFolder, type Repository } from '../repository/repository.ts';
+import type { Directories, StateDirectory, TimeAndHost } from '../repository/parts.ts';
+import { cacheFolder } from '../repository/repository.ts';
 
 /** What `next` answers, as far as it follows from what is committed and who is trusted. Who holds a task is not in it. */
 export interface Plan<T> {
@@ -42,7 +43,7 @@ interface KeptPlan<T> extends Plan<T> {
 
 /** Null where nothing is kept. */
 export async function openPlans<T>(
-  repository: Repository,
+  repository: Directories & StateDirectory & TimeAndHost,
   { source, trust }: Pick<Everywhere, 'source' | 'trust'>,
 ): Promise<Plans<T> | null> {
   if (repository.build === null || source === null) return null;
@@ -79,7 +80,10 @@ function isKept<T>(kept: Partial<KeptPlan<T>> | null): kept is KeptPlan<T> {
   return areTasks && typeof committed === 'object' && committed !== null && isAll !== undefined;
 }
 
-function isSame<T>(repository: Repository, { committed, folder }: KeptPlan<T>): boolean {
+function isSame<T>(
+  repository: Directories & StateDirectory & TimeAndHost,
+  { committed, folder }: KeptPlan<T>,
+): boolean {
   const sessions = listSessions(dirsOf(repository));
   return (
     folderState(repository) === folder && sessions.every((session) => saysNothingNew(repository, session, committed))
@@ -87,7 +91,11 @@ function isSame<T>(repository: Repository, { committed, folder }: KeptPlan<T>): 
 }
 
 /** Whether all of its records are committed, or none of them can change the state of a task. */
-function saysNothingNew(repository: Repository, { session_id }: Session, committed: Record<string, number>): boolean {
+function saysNothingNew(
+  repository: StateDirectory,
+  { session_id }: Session,
+  committed: Record<string, number>,
+): boolean {
   const dirs = dirsOf(repository);
   const numbers = recordNumbers(dirs, session_id);
   if (Object.hasOwn(committed, session_id) && committed[session_id] === numbers.at(-1)) return true;
@@ -100,7 +108,7 @@ function saysNothingNew(repository: Repository, { session_id }: Session, committ
   }
 }
 
-function lastNumber(repository: Repository, id: string): number {
+function lastNumber(repository: StateDirectory, id: string): number {
   return recordNumbers(dirsOf(repository), id).at(-1) ?? 0;
 }
 
@@ -108,7 +116,7 @@ function lastNumber(repository: Repository, id: string): number {
 const SETTLED = 2_000;
 
 /** Another one as soon as a file is added to the folder of tasks in the work tree; null where that cannot be told yet. */
-function folderState({ dirs: { topLevel }, now }: Repository): string | null {
+function folderState({ dirs: { topLevel }, now }: Directories & TimeAndHost): string | null {
   const stat = topLevel === null ? undefined : statSync(join(topLevel, FOLDER_PATH), STAT);
   if (!stat) return 'none';
   return now().getTime() - Number(stat.mtimeMs) < SETTLED ? null : `${stat.ino} ${stat.mtimeNs}`;
@@ -117,7 +125,7 @@ function folderState({ dirs: { topLevel }, now }: Repository): string | null {
 const FOLDER_PATH = `${ROOT}/tasks`;
 const STAT = { bigint: true, throwIfNoEntry: false } as const;
 
-async function hasOnlyCommitted({ dirs }: Repository, source: Source, tasks: Entry | null): Promise<boolean> {
+async function hasOnlyCommitted({ dirs }: Directories, source: Source, tasks: Entry | null): Promise<boolean> {
   const { topLevel } = dirs;
   const names = topLevel === null ? [] : (ifThere(() => readdirSync(join(topLevel, FOLDER_PATH))) ?? []);
   const committed = new Set((tasks?.mode === FOLDER ? await source.list(tasks) : []).map(({ name }) => name));

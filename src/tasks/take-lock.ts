@@ -4,7 +4,7 @@ import { type Held, holderOf, isHeldBy } from '../journal/locks/holds.ts';
 import { REACH } from '../journal/locks/lock-ref.ts';
 import { taskClaimed, tokenOf } from '../journal/locks/task-lock.ts';
 import type { Session } from '../journal/sessions/registry.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { TimeAndHost } from '../repository/parts.ts';
 import type { Board } from './board.ts';
 import { alternatives } from './rivals.ts';
 import type { Wanted } from './wanted-task.ts';
@@ -14,7 +14,7 @@ import type { Wanted } from './wanted-task.ts';
  * only from the number after the last one, where all who want the lock meet, and in steps that a server takes.
  */
 export async function takeLock(
-  repository: Repository,
+  repository: TimeAndHost,
   session: Session,
   { board, task, held, holds, reason }: Wanted & { reason?: string | undefined },
 ): Promise<number> {

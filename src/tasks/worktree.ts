@@ -21,6 +21,7 @@ import { clearPending } from '../journal/sessions/pending-marks.ts';
 import { dropPointers, pointTo } from '../journal/sessions/pointers.ts';
 import { replaceSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
+import type { Directories, GitAccess, Settings } from '../repository/parts.ts';
 import { openTreeAt, type Repository, requireWorkTree } from '../repository/repository.ts';
 import type { TaskDefinition } from '../repository/task-definitions.ts';
 
@@ -36,7 +37,7 @@ const FOLDER = '.worktrees';
 
 /** Says no before anything is changed. */
 export async function planWorktree(
-  repository: Repository,
+  repository: GitAccess & Directories,
   task: TaskDefinition,
   { session, identity }: { session: Session | null; identity: string },
   earlier: Claim | null,
@@ -59,7 +60,7 @@ export async function planWorktree(
 }
 
 /** Where the work trees of an identity are. */
-export function treePath(repository: Repository, identity: string, slug: string): string {
+export function treePath(repository: Directories, identity: string, slug: string): string {
   return join(mainTree(repository), FOLDER, identity, slug);
 }
 
@@ -92,17 +93,17 @@ export function slugOfText(text: string): string | null {
 }
 
 /** Where the first work tree is: those of tasks are all beside each other, whichever they were made from. */
-function mainTree(repository: Repository): string {
+function mainTree(repository: Directories): string {
   const { commonDir, gitDir } = repository.dirs;
   return gitDir !== commonDir && basename(commonDir) === '.git' ? dirname(commonDir) : requireWorkTree(repository);
 }
 
 /** So that the work trees of tasks and batons are nobody's untracked files. */
-export function hideTrees({ dirs }: Repository): void {
+export function hideTrees({ dirs }: Directories): void {
   guarded(FOLDER, () => exclude(dirs.commonDir, `${FOLDER}/`));
 }
 
-export async function addWorktree(repository: Repository, place: NewWorktree): Promise<void> {
+export async function addWorktree(repository: GitAccess & Directories & Settings, place: NewWorktree): Promise<void> {
   hideTrees(repository);
   if (place.isResumed && (await isWhole(repository, place))) return;
   const isThere = place.isResumed && (await repository.store.has(`refs/heads/${place.branch}`));
@@ -116,27 +117,27 @@ export async function addWorktree(repository: Repository, place: NewWorktree): P
 }
 
 /** git locks a work tree until all its files are there. One that was not finished is made anew. */
-async function isWhole(repository: Repository, { path }: NewWorktree): Promise<boolean> {
+async function isWhole(repository: GitAccess & Settings, { path }: NewWorktree): Promise<boolean> {
   if (!existsSync(join(path, '.git'))) return false;
   if (!isBeingMade(repository, path)) return true;
   await runGit(repository.git, ['worktree', 'remove', '--force', '--force', path]);
   return false;
 }
 
-export function isBeingMade({ env }: Repository, path: string): boolean {
+export function isBeingMade({ env }: Settings, path: string): boolean {
   const { gitDir } = discoverRepository(path, env);
   return ifThere(() => readFileSync(join(gitDir, 'locked'), 'utf8').trim()) === 'initializing';
 }
 
 /** As if it had not been tried. What an earlier attempt left stays. */
-export async function removeWorktree(repository: Repository, place: NewWorktree): Promise<void> {
+export async function removeWorktree(repository: GitAccess, place: NewWorktree): Promise<void> {
   if (place.isResumed || !existsSync(join(place.path, '.git'))) return;
   await runGit(repository.git, ['worktree', 'remove', '--force', place.path]);
   await removeBranch(repository, place);
 }
 
 /** git makes the branch first, and leaves it. With `-d` it keeps one that has commits of its own: then it is not ours. */
-async function removeBranch({ git }: Repository, { branch }: NewWorktree): Promise<void> {
+async function removeBranch({ git }: GitAccess, { branch }: NewWorktree): Promise<void> {
   await runGit(git, ['branch', '--quiet', '-d', branch]);
 }
 

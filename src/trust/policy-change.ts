@@ -8,7 +8,7 @@ import { nodeSuite } from '../crypto.ts';
 import type { FileToWrite } from '../disk/tree-files.ts';
 import { addSignature, type NamedSigner, type SignedDocument, signDocument } from '../journal/keys/sign.ts';
 import { keyLine, rootSigner } from '../journal/keys/signers.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { Directories, Settings, TimeAndHost } from '../repository/parts.ts';
 import { type ShownDocument, show } from './waiting.ts';
 
 /** A policy version on its way: complete, or waiting for more signatures. */
@@ -118,7 +118,7 @@ export interface RootKeyChange extends PolicyChange {
 
 /** The next policy with one principal's key replaced, signed with the old key and the new one. */
 export async function planRootKey(
-  repository: Repository,
+  repository: Directories & Settings & TimeAndHost,
   trust: Trust,
   name: string,
   key: PublicKey,

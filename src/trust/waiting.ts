@@ -7,7 +7,7 @@ import type { ParsedRecord } from '../core/record/record.ts';
 import { recordId } from '../core/record/verify.ts';
 import { assertFollows, isNextVersion, readIdentity, readPolicy, type Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { Directories, GitAccess, Messages } from '../repository/parts.ts';
 import { currentSource } from '../repository/trusted-now.ts';
 import { describeChanges } from './document-changes.ts';
 
@@ -46,14 +46,14 @@ export function isOfPolicy(waiting: Waiting): waiting is WaitingPolicy {
 }
 
 /** Whoever proposes another version has to know what nobody is asked to sign any more. */
-export function tellReplaced(repository: Repository, { shown }: Waiting): void {
+export function tellReplaced(repository: Messages, { shown }: Waiting): void {
   const { document, signed_by, changes } = shown;
   const what = changes.length === 0 ? '' : `: ${changes.join('; ')}`;
   repository.warn(`It takes the place of ${document}, which waited, signed by ${signed_by.join(', ')}${what}`);
 }
 
 /** What waits for signatures and follows what is in force. Anybody can put a file there: one that is no such document is told of. */
-export async function readWaiting(repository: Repository, trust: Trust): Promise<Waiting[]> {
+export async function readWaiting(repository: GitAccess & Directories & Messages, trust: Trust): Promise<Waiting[]> {
   const source = await currentSource(repository);
   const found = [await tryRead(repository, () => readWaitingPolicy(source, trust))];
   const folder = await find(source, `${ROOT}/identities`);
@@ -62,7 +62,7 @@ export async function readWaiting(repository: Repository, trust: Trust): Promise
   return found.filter((each) => each !== null);
 }
 
-async function tryRead(repository: Repository, read: () => Promise<Waiting | null>): Promise<Waiting | null> {
+async function tryRead(repository: Messages, read: () => Promise<Waiting | null>): Promise<Waiting | null> {
   try {
     return await read();
   } catch (error) {

@@ -10,7 +10,7 @@ import { type Range, readRange } from '../git/refs/range.ts';
 import { readEntry } from '../journal/sessions/records.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess, Settings, StateDirectory } from '../repository/parts.ts';
 import { type ProtectedTip, trackedTips } from '../repository/tracking.ts';
 
 /** What a piece of work changed outside .handoff, from where it began up to a commit. SPEC §9.2 */
@@ -30,7 +30,7 @@ const MOST_COMMITS = 1000;
 
 /** `base`: where the work began, if somebody says so. */
 export async function accountOf(
-  repository: Repository,
+  repository: GitAccess & Settings & StateDirectory,
   trust: Trust,
   session: Session,
   commit: Commit,
@@ -65,7 +65,7 @@ interface Beginning {
 }
 
 async function findBase(
-  repository: Repository,
+  repository: GitAccess & Settings & StateDirectory,
   trust: Trust,
   session: Session,
   commit: Oid,
@@ -83,7 +83,7 @@ async function findBase(
 }
 
 /** The commit at which the session began; null on an unborn branch. */
-function openedAt(repository: Repository, { session_id }: Session): Oid | null {
+function openedAt(repository: StateDirectory, { session_id }: Session): Oid | null {
   const entry = readEntry(dirsOf(repository), session_id, 1);
   if (!('bytes' in entry)) return null;
   const opening: SharedFields = parseSessionRecord(entry.bytes).fields;
@@ -91,7 +91,7 @@ function openedAt(repository: Repository, { session_id }: Session): Oid | null {
 }
 
 /** What the commit has that none of these have, and the commit where it left them. */
-async function since(repository: Repository, commit: Oid, known: readonly ProtectedTip[]): Promise<Beginning> {
+async function since(repository: GitAccess, commit: Oid, known: readonly ProtectedTip[]): Promise<Beginning> {
   const tips = known.map(({ oid }) => oid);
   const { commits, boundary } = await readForkedRange(repository.git, repository.store, commit, tips);
   if (commits.length === 0) return { base: commit, commits };
@@ -107,7 +107,7 @@ async function since(repository: Repository, commit: Oid, known: readonly Protec
 }
 
 /** Edges on several sides, as after a merge: of several branches, the one that was left last is where the work began. */
-async function nearestBase(repository: Repository, commit: Oid, tips: readonly Oid[]): Promise<Oid | null> {
+async function nearestBase(repository: GitAccess, commit: Oid, tips: readonly Oid[]): Promise<Oid | null> {
   let nearest: { base: Oid; commits: number } | null = null;
   for (const tip of tips) {
     const [base] = await repository.store.mergeBases(commit, tip);

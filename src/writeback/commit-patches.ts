@@ -3,7 +3,8 @@ import { ROOT } from '../core/paths.ts';
 import { type Comparison, readChanges } from '../git/changes/changes.ts';
 import type { Oid } from '../git/objects/store.ts';
 import type { RangeCommit } from '../git/refs/range.ts';
-import { cachePath, type Repository } from '../repository/repository.ts';
+import type { GitAccess, Messages, StateDirectory } from '../repository/parts.ts';
+import { cachePath } from '../repository/repository.ts';
 
 /** Patch ids of a commit, compared with its first parent. Null where there is nothing to compare. */
 interface CommitPatches {
@@ -18,7 +19,7 @@ const KEPT = 200_000;
 
 /** What a commit changes never changes itself: each is compared once, as long as the cache lives. */
 export async function readPatches(
-  repository: Repository,
+  repository: GitAccess & StateDirectory & Messages,
   commits: readonly RangeCommit[],
 ): Promise<Map<Oid, CommitPatches>> {
   const cache = repository.build === null ? null : openCache<CommitPatches>(cachePath(repository, 'patch-ids'), KEPT);
@@ -41,10 +42,7 @@ export async function readPatches(
   return found;
 }
 
-async function comparePatches(
-  repository: Repository,
-  commits: readonly RangeCommit[],
-): Promise<[Oid, CommitPatches][]> {
+async function comparePatches(repository: GitAccess, commits: readonly RangeCommit[]): Promise<[Oid, CommitPatches][]> {
   const trees = await readTrees(
     repository,
     commits.flatMap(({ oid, parents }) => [oid, ...parents.slice(0, 1)]),
@@ -72,7 +70,7 @@ function comparisonsOf({ oid, parents }: RangeCommit, trees: ReadonlyMap<Oid, Oi
       ];
 }
 
-async function readTrees({ store }: Repository, oids: readonly Oid[]): Promise<Map<Oid, Oid>> {
+async function readTrees({ store }: GitAccess, oids: readonly Oid[]): Promise<Map<Oid, Oid>> {
   const commits = await Promise.all([...new Set(oids)].map((oid) => store.readCommit(oid)));
   return new Map(commits.map(({ oid, tree }) => [oid, tree]));
 }

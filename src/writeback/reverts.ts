@@ -2,7 +2,7 @@ import type { Oid } from '../git/objects/store.ts';
 import { shallowAncestry } from '../git/objects/store-error.ts';
 import { ancestorsIn, type RangeCommit, readRange } from '../git/refs/range.ts';
 import { gitFailure, runGit } from '../git/run.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess, Messages, StateDirectory } from '../repository/parts.ts';
 import { readPatches } from './commit-patches.ts';
 
 /** The change that made a task done, as its thought tells it. */
@@ -20,7 +20,7 @@ export interface DoneChange {
 
 /** The commits of a branch that took a change back, the newest first. Changes that stand are left out. SPEC §9.6 */
 export async function findReverts(
-  repository: Repository,
+  repository: GitAccess & StateDirectory & Messages,
   tip: Oid,
   changes: readonly DoneChange[],
 ): Promise<Map<DoneChange, Oid[]>> {
@@ -61,7 +61,7 @@ type Commits = ReadonlyMap<Oid, RangeCommit>;
 const MOST_NAMED = 10_000;
 
 /** Whence to look: what all of these commits, and the branch, have in common. Null: from the beginning. */
-async function commonStart({ git }: Repository, tip: Oid, changes: readonly DoneChange[]): Promise<Oid | null> {
+async function commonStart({ git }: GitAccess, tip: Oid, changes: readonly DoneChange[]): Promise<Oid | null> {
   if (changes.some(({ since }) => since.length === 0)) return null;
   const starts = [...new Set(changes.flatMap(({ since }) => since))];
   let common: Oid = tip;
@@ -87,7 +87,7 @@ interface Counts {
  * one commit by commit, and a revert of a revert all come out right.
  */
 async function countPatches(
-  repository: Repository,
+  repository: GitAccess & StateDirectory & Messages,
   range: Commits,
   changes: readonly DoneChange[],
   start: Oid | null,
@@ -208,7 +208,7 @@ function inOrder(range: Commits, oids: ReadonlySet<Oid>): Oid[] {
  * that what takes the change back is another patch.
  */
 async function byMessages(
-  repository: Repository,
+  repository: GitAccess,
   range: Commits,
   changes: readonly DoneChange[],
 ): Promise<[DoneChange, Oid[]][]> {

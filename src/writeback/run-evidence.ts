@@ -7,6 +7,14 @@ import type { Oid } from '../git/objects/store.ts';
 import { beat, type Writer } from '../journal/append.ts';
 import type { Evidence } from '../journal/drafts/thought-file.ts';
 import type { Session } from '../journal/sessions/registry.ts';
+import type {
+  Directories,
+  GitAccess,
+  IndexAccess,
+  Messages,
+  StateDirectory,
+  TimeAndHost,
+} from '../repository/parts.ts';
 import { type Repository, requireWorkTree } from '../repository/repository.ts';
 import { type CommandToRun, runCommand } from './run-command.ts';
 
@@ -46,7 +54,10 @@ interface Before {
 }
 
 /** The footprint comes first: what is written while git looks is not missed. */
-async function lookBefore(repository: Repository, { refuse }: CommandToRun): Promise<Before> {
+async function lookBefore(
+  repository: GitAccess & Directories & IndexAccess,
+  { refuse }: CommandToRun,
+): Promise<Before> {
   const { git } = repository;
   const footprint = footprintOf(repository);
   const changes = refuse ? await readUncommitted(git, ROOT) : [];
@@ -55,21 +66,21 @@ async function lookBefore(repository: Repository, { refuse }: CommandToRun): Pro
 }
 
 /** Only where something was written git need be asked whether it is as it was. */
-async function isUntouched(repository: Repository, { footprint }: Before): Promise<boolean> {
+async function isUntouched(repository: GitAccess & Directories & IndexAccess, { footprint }: Before): Promise<boolean> {
   const isSame = footprint !== null && footprint === footprintOf(repository);
   return isSame || isClean(repository.git, ROOT, false);
 }
 
-function footprintOf(repository: Repository): string | null {
+function footprintOf(repository: Directories & IndexAccess): string | null {
   return repository.index.footprint(requireWorkTree(repository), ROOT);
 }
 
-async function headTree({ store }: Repository): Promise<Oid | null> {
+async function headTree({ store }: GitAccess): Promise<Oid | null> {
   return (await store.has('HEAD')) ? (await store.readCommit('HEAD')).tree : null;
 }
 
 /** A sign of life that fails now may succeed in a minute, and the command goes on meanwhile. */
-function tryBeat(repository: Repository, session: Session): void {
+function tryBeat(repository: StateDirectory & TimeAndHost & Messages, session: Session): void {
   try {
     beat(repository, session);
   } catch (error) {

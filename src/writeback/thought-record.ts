@@ -15,6 +15,7 @@ import { readThoughtFile, type ThoughtFields } from '../journal/drafts/thought-f
 import type { Session } from '../journal/sessions/registry.ts';
 import { openHere } from '../repository/everywhere/everywhere.ts';
 import { requireBranch, requireCommit } from '../repository/named-commit.ts';
+import type { GitAccess } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { readTask, type TaskDefinition } from '../repository/task-definitions.ts';
 import { accountOf, type ChangeAccount } from './change-account.ts';
@@ -54,7 +55,7 @@ export async function planThought(
   return { fields, kept, clock: history.clock };
 }
 
-async function givenBase(repository: Repository, { base }: ThoughtFields): Promise<Oid | undefined> {
+async function givenBase(repository: GitAccess, { base }: ThoughtFields): Promise<Oid | undefined> {
   return base === undefined ? undefined : (await requireCommit(repository, base)).oid;
 }
 

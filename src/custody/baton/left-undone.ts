@@ -7,14 +7,14 @@ import { type Saved, savedRef } from '../../journal/saved/saved-name.ts';
 import { readEntry, recordNumbers } from '../../journal/sessions/records.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { GitAccess, Settings, StateDirectory } from '../../repository/parts.ts';
 import { treesWithCodeOf } from '../../repository/told-thoughts.ts';
 import { sharedRemote, trackedTips } from '../../repository/tracking.ts';
 import type { Warning } from '../bundle.ts';
 
 /** A branch that is pushed does not take along what was saved: it is a ref of its own. */
 export async function savedHereWarnings(
-  repository: Repository,
+  repository: Settings,
   { session_id }: Session,
   saved: Saved | null,
 ): Promise<Warning[]> {
@@ -26,7 +26,7 @@ export async function savedHereWarnings(
 
 /** Commits that a gate will ask a thought for, and that none of the session is about. */
 export async function noThoughtWarnings(
-  repository: Repository,
+  repository: GitAccess & Settings & StateDirectory,
   trust: Trust,
   session: Session,
   head: Oid | null,
@@ -47,7 +47,12 @@ const MOST_COMMITS = 64;
  * Those after the newest thought of the session, or since it began; the newest first. Where neither is found behind HEAD, as after a
  * rebase, or where a protected branch has them, nothing is certain and none is told.
  */
-async function withoutThought(repository: Repository, trust: Trust, session: Session, head: Oid): Promise<Oid[]> {
+async function withoutThought(
+  repository: GitAccess & Settings & StateDirectory,
+  trust: Trust,
+  session: Session,
+  head: Oid,
+): Promise<Oid[]> {
   const { store } = repository;
   const { began, thoughts } = readWork(repository, session);
   const accepted = new Set((await trackedTips(repository, trust)).map(({ oid }) => oid));
@@ -75,7 +80,7 @@ interface Work {
   thoughts: Set<Oid>;
 }
 
-function readWork(repository: Repository, { session_id }: Session): Work {
+function readWork(repository: StateDirectory, { session_id }: Session): Work {
   const dirs = dirsOf(repository);
   const work: Work = { began: null, thoughts: new Set() };
   for (const number of recordNumbers(dirs, session_id)) {

@@ -10,7 +10,7 @@ import type { Saved } from '../../journal/saved/saved-name.ts';
 import { readEntry } from '../../journal/sessions/records.ts';
 import { readSession } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { StateDirectory } from '../../repository/parts.ts';
 
 export interface ReceivedBaton {
   delta_id: string;
@@ -32,7 +32,7 @@ export interface ReceivedBaton {
 }
 
 /** From the journal where this machine has it, else from the tree; in both cases the very bytes that were verified. */
-export async function receiveBaton(repository: Repository, source: Source, baton: Baton): Promise<ReceivedBaton> {
+export async function receiveBaton(repository: StateDirectory, source: Source, baton: Baton): Promise<ReceivedBaton> {
   const bytes = journalledBaton(repository, baton) ?? (await committedBaton(source, baton));
   const record = parseAs(bytes, 'baton');
   if (recordId(record.signedBytes, nodeSuite) !== baton.delta_id) throw new Error(`${baton.path} is not the baton.`);
@@ -52,7 +52,7 @@ export async function receiveBaton(repository: Repository, source: Source, baton
   };
 }
 
-function journalledBaton(repository: Repository, baton: Baton): Uint8Array | null {
+function journalledBaton(repository: StateDirectory, baton: Baton): Uint8Array | null {
   const dirs = dirsOf(repository);
   const { seq } = parseRecordName(basename(baton.path))!;
   if (!readSession(dirs, baton.session_id)) return null;

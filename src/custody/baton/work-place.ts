@@ -1,7 +1,7 @@
 import type { Oid, Ref } from '../../git/objects/store.ts';
 import { runGit } from '../../git/run.ts';
 import { shortRef } from '../../repository/everywhere/left-out-lines.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { Directories, GitAccess, Settings } from '../../repository/parts.ts';
 import { trackingRef } from '../../repository/tracking.ts';
 import { workTreeOf } from '../../repository/work-trees.ts';
 import type { KnownSessions } from '../known-sessions.ts';
@@ -21,7 +21,11 @@ export interface Work {
   is_here: boolean;
 }
 
-export async function findWork(repository: Repository, known: KnownSessions, branch: string | null): Promise<Work> {
+export async function findWork(
+  repository: GitAccess & Directories & Settings,
+  known: KnownSessions,
+  branch: string | null,
+): Promise<Work> {
   if (branch === null) return { branch, worktree: null, remote: null, ahead: null, behind: null, is_here: false };
   const { own, remote } = await workRefs(repository, known, branch);
   const [ahead = null, behind = null] = own && remote ? await countBetween(repository, own.oid, remote.oid) : [];
@@ -37,7 +41,7 @@ export async function findWork(repository: Repository, known: KnownSessions, bra
 
 /** The branch here, and as a remote has it; null where it is not. */
 export async function workRefs(
-  repository: Repository,
+  repository: Settings,
   { tips }: KnownSessions,
   branch: string,
 ): Promise<{ own: Ref | null; remote: Ref | null }> {
@@ -46,7 +50,7 @@ export async function workRefs(
 }
 
 /** The one that it follows, else the first that has a branch of that name. */
-async function remoteOf(repository: Repository, tips: readonly Ref[], branch: string): Promise<Ref | null> {
+async function remoteOf(repository: Settings, tips: readonly Ref[], branch: string): Promise<Ref | null> {
   const followed = trackingRef(await repository.config(), `refs/heads/${branch}`);
   const named = tips.filter(({ name }) => name.startsWith('refs/remotes/') && name.endsWith(`/${branch}`));
   const isOfRemote = ({ name }: Ref): boolean => !name.slice('refs/remotes/'.length, -branch.length - 1).includes('/');
@@ -54,7 +58,7 @@ async function remoteOf(repository: Repository, tips: readonly Ref[], branch: st
 }
 
 /** Nothing where commits are missing, as in a shallow clone: that is no reason not to pick up. */
-async function countBetween({ git }: Repository, own: Oid, remote: Oid): Promise<number[]> {
+async function countBetween({ git }: GitAccess, own: Oid, remote: Oid): Promise<number[]> {
   if (own === remote) return [0, 0];
   const { code, stdout } = await runGit(git, ['rev-list', '--left-right', '--count', `${own}...${remote}`, '--']);
   return code === 0 ? stdout.toString('latin1').trim().split('\t').map(Number) : [];

@@ -1,7 +1,7 @@
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Range } from '../../git/refs/range.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 import { type CommitSet, type Covers, coverByAncestry, union } from './ancestry.ts';
 import { isUntouched, notBehind } from './history.ts';
 import type { OwnChanges } from './own-changes.ts';
@@ -28,7 +28,7 @@ export interface BaseRecords {
  * and was taken back does not come back on the old account.
  */
 export async function coverByBase(
-  repository: Repository,
+  repository: GitAccess,
   input: BaseCase,
   { accounts, waived }: BaseRecords,
 ): Promise<{ covers: Covers<Account>; waived: Oid[] }> {
@@ -63,7 +63,7 @@ export async function coverByBase(
  * Whether a thought that the protected branch has may be looked for among what arrives, as one that arrives is: its records came
  * first, and what it is about never was there. That can be told only while its commit is to be had.
  */
-export async function isStillToCome(repository: Repository, input: BaseCase, account: Account): Promise<boolean> {
+export async function isStillToCome(repository: GitAccess, input: BaseCase, account: Account): Promise<boolean> {
   const { base, own, open, range } = input;
   const { commit, files } = account;
   const named = open.filter((oid) => isOf(account, own.get(oid)?.patchId ?? null));

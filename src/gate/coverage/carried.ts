@@ -1,6 +1,6 @@
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 import type { Carried, StepCase } from './candidates.ts';
 import { notBehind } from './history.ts';
 
@@ -9,7 +9,7 @@ import { notBehind } from './history.ts';
  * comes along, unless that is listed too: by it, or by a thought about what is behind it.
  */
 export async function readCarried(
-  repository: Repository,
+  repository: GitAccess,
   { comparer, codeOf }: StepCase,
   { commit, files }: Account,
   parent: Oid,
@@ -38,7 +38,7 @@ function isSubset(some: readonly string[], all: ReadonlySet<string>): boolean {
 
 /** The other thoughts about what a thought's commit has behind it. */
 export async function accountsBehind(
-  repository: Repository,
+  repository: GitAccess,
   { commit }: Account,
   others: readonly Account[],
 ): Promise<Account[]> {

@@ -9,7 +9,7 @@ import { openTreeReader } from '../../git/objects/tree-reader.ts';
 import { type Git, readGit, withoutIndex } from '../../git/run.ts';
 import type { Trees } from '../../git/trees/tree-edit.ts';
 import { type Sieve, siftTrees } from '../../git/trees/tree-sift.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { Directories, GitAccess } from '../../repository/parts.ts';
 
 /** What commits are compared and made again with. Nothing but objects decides what comes out of it. */
 export interface Comparer extends Pick<Workshop, 'writeCommit'> {
@@ -32,7 +32,7 @@ export interface Comparer extends Pick<Workshop, 'writeCommit'> {
 
 /** It gets ready while something else is read. Without a budget nothing is too much: for what is one's own. */
 export function openComparer(
-  { git, store, dirs }: Pick<Repository, 'git' | 'store' | 'dirs'>,
+  { git, store, dirs }: GitAccess & Directories,
   budget?: Pick<Budget, 'spend' | 'assertFits'>,
 ): Comparer {
   const workshop = openWorkshop(git, dirs.commonDir);

@@ -1,9 +1,9 @@
 import type { Oid } from '../../git/objects/store.ts';
 import { readGit } from '../../git/run.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 
 /** Those of some commits that are here, and that another one does not have behind it. */
-export async function notBehind({ git, store }: Repository, base: Oid, commits: readonly Oid[]): Promise<Set<Oid>> {
+export async function notBehind({ git, store }: GitAccess, base: Oid, commits: readonly Oid[]): Promise<Set<Oid>> {
   const here: Oid[] = [];
   for (const oid of new Set(commits)) if (await store.has(`${oid}^{commit}`)) here.push(oid);
   if (here.length === 0) return new Set();
@@ -15,7 +15,7 @@ export async function notBehind({ git, store }: Repository, base: Oid, commits: 
 
 /** Whether these have done nothing to some paths since they and a commit parted. */
 export async function isUntouched(
-  repository: Repository,
+  repository: GitAccess,
   tips: readonly Oid[],
   commit: Oid,
   paths: readonly string[],
@@ -36,7 +36,7 @@ const MOST_MERGES = 256;
  * parent that is looked at, such as an old branch that never had the paths as they are.
  */
 async function differFromAll(
-  { git, store }: Repository,
+  { git, store }: GitAccess,
   merges: readonly Oid[],
   paths: readonly string[],
 ): Promise<boolean> {
@@ -51,7 +51,7 @@ async function differFromAll(
 
 /** The commits of one parent that change one of these paths, the newest first; all of them, or so many. */
 export async function listChanging(
-  repository: Repository,
+  repository: GitAccess,
   revs: readonly string[],
   paths: readonly string[],
   count?: number,
@@ -69,7 +69,7 @@ function isReadable(path: string): boolean {
 
 /** A merge that hides a side is looked behind. */
 async function listPaths(
-  { git }: Repository,
+  { git }: GitAccess,
   revs: readonly string[],
   paths: readonly string[],
   flags: readonly string[],

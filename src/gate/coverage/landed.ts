@@ -3,7 +3,7 @@ import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { RangeCommit } from '../../git/refs/range.ts';
 import { readGit } from '../../git/run.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 import { openAnchoring } from './anchors.ts';
 import type { CodeOf } from './code.ts';
 import type { Comparer } from './comparer.ts';
@@ -24,7 +24,7 @@ export interface LandedCase {
  * SPEC §10.5: whether what a thought is about has come, where the thought was there before. Its records may have come without it.
  * This reads history, and is asked only where such a thought makes a task done.
  */
-export async function hasLanded(repository: Repository, input: LandedCase, account: Account): Promise<boolean> {
+export async function hasLanded(repository: GitAccess, input: LandedCase, account: Account): Promise<boolean> {
   const { head, comparer, codeOf } = input;
   const { store } = repository;
   const isHere = await store.has(`${account.commit}^{commit}`);
@@ -54,7 +54,7 @@ interface Since {
  * The commits of one parent that change a file of the thought, since its record came; and before that as many as it lists, as after a
  * rebase the record comes last.
  */
-async function readSince(repository: Repository, { head, budget }: LandedCase, account: Account): Promise<Since> {
+async function readSince(repository: GitAccess, { head, budget }: LandedCase, account: Account): Promise<Since> {
   const { store } = repository;
   const came = await firstWith(repository, head, account.path);
   const [parent] = came === null ? [] : (await store.readCommit(came)).parents;
@@ -70,7 +70,7 @@ async function readSince(repository: Repository, { head, budget }: LandedCase, a
 }
 
 /** The commit with which a record came to a branch. Records stay as they are: no other one changes it. */
-async function firstWith({ git }: Repository, head: Oid, path: string): Promise<Oid | null> {
+async function firstWith({ git }: GitAccess, head: Oid, path: string): Promise<Oid | null> {
   const out = await readGit(git, ['rev-list', '--first-parent', head, '--', path]);
   return out.toString('latin1').split('\n').slice(0, -1).at(-1) ?? null;
 }

@@ -2,7 +2,7 @@ import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { RangeCommit } from '../../git/refs/range.ts';
 import { readGit } from '../../git/run.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 import type { Step, StepCase } from './candidates.ts';
 import { accountsBehind, readCarried } from './carried.ts';
 import { isUntouched, notBehind } from './history.ts';
@@ -23,7 +23,7 @@ const NOT_HERE: Step = {
 };
 
 /** Reads what thoughts are about from the commits they name, each once, as far as those are here. */
-export function openSteps(repository: Repository, input: StepCase): (account: Account) => Promise<Step> {
+export function openSteps(repository: GitAccess, input: StepCase): (account: Account) => Promise<Step> {
   const steps = new Map<Account, Promise<Step>>(); // two thoughts may name one commit, and begin at different ones
   return (account) => {
     const step = steps.get(account) ?? readStep(repository, input, account);
@@ -32,7 +32,7 @@ export function openSteps(repository: Repository, input: StepCase): (account: Ac
   };
 }
 
-async function readStep(repository: Repository, input: StepCase, account: Account): Promise<Step> {
+async function readStep(repository: GitAccess, input: StepCase, account: Account): Promise<Step> {
   const { comparer, codeOf, known } = input;
   const { commit } = account;
   if (!(await repository.store.has(`${commit}^{commit}`))) return NOT_HERE;
@@ -53,7 +53,7 @@ async function readStep(repository: Repository, input: StepCase, account: Accoun
 
 /** The commits of one parent that have the ids which the thought lists, and the merges among them. */
 export async function readWork(
-  { git }: Repository,
+  { git }: GitAccess,
   { comparer, known }: Pick<StepCase, 'comparer' | 'known'>,
   account: Account,
 ): Promise<Work> {
@@ -76,7 +76,7 @@ export async function readWork(
  * Whether a commit was put on something that has all that the thought's commit shares with the protected branch. Where it has not,
  * merging brings what that had then along, which it may have taken back since; and picking leaves out what was there then.
  */
-function aheadOf(repository: Repository, shared: readonly Oid[]): Step['isAhead'] {
+function aheadOf(repository: GitAccess, shared: readonly Oid[]): Step['isAhead'] {
   const hasAll = oncePerOid(async (parent) => (await notBehind(repository, parent, shared)).size === 0);
   return async ({ parents: [parent] }) => parent !== undefined && shared.length > 0 && hasAll(parent);
 }

@@ -1,6 +1,6 @@
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { Directories, GitAccess } from '../../repository/parts.ts';
 import { hasItsIds } from './candidates.ts';
 import { openComparer } from './comparer.ts';
 import { readWork } from './step.ts';
@@ -17,7 +17,7 @@ const ALL_LISTED = 1000;
  * branches, as far as they are known.
  */
 export async function findUntruth(
-  repository: Repository,
+  repository: GitAccess & Directories,
   account: Account,
   tips: readonly Oid[],
 ): Promise<Claim | null> {

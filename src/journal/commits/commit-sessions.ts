@@ -2,6 +2,7 @@ import type { FileToWrite } from '../../disk/tree-files.ts';
 import { objectFormat, objectId } from '../../git/objects/loose-object.ts';
 import type { Oid, TreeEntry } from '../../git/objects/store.ts';
 import type { NewFile } from '../../git/trees/tree-edit.ts';
+import type { Directories, GitAccess, StateDirectory } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { Session } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';
@@ -32,7 +33,11 @@ export async function commitSessions(
   return { ...made, sessions };
 }
 
-async function withRecords(repository: Repository, sessions: readonly Session[], before: Oid): Promise<Oid> {
+async function withRecords(
+  repository: GitAccess & Directories & StateDirectory,
+  sessions: readonly Session[],
+  before: Oid,
+): Promise<Oid> {
   let tree = before;
   for (const session of sessions) {
     const choose = (present: readonly TreeEntry[]) => lackingIn(repository, session, present);
@@ -42,7 +47,11 @@ async function withRecords(repository: Repository, sessions: readonly Session[],
 }
 
 /** The records that a folder does not have, and those that it has with other bytes. */
-function lackingIn(repository: Repository, session: Session, present: readonly TreeEntry[]): NewFile[] {
+function lackingIn(
+  repository: Directories & StateDirectory,
+  session: Session,
+  present: readonly TreeEntry[],
+): NewFile[] {
   const changed = changedIn(repository, session, present).map(({ path, bytes }) => ({
     name: path.slice(path.lastIndexOf('/') + 1),
     bytes,
@@ -51,7 +60,11 @@ function lackingIn(repository: Repository, session: Session, present: readonly T
   return [...recordsBeyond(dirsOf(repository), session, names), ...changed];
 }
 
-function changedIn(repository: Repository, session: Session, present: readonly TreeEntry[]): FileToWrite[] {
+function changedIn(
+  repository: Directories & StateDirectory,
+  session: Session,
+  present: readonly TreeEntry[],
+): FileToWrite[] {
   const format = objectFormat(repository.dirs.commonDir);
   const ids = new Map(present.map(({ name, oid }) => [name, oid]));
   return changedRecords(dirsOf(repository), session, (name, bytes) => {
@@ -61,7 +74,10 @@ function changedIn(repository: Repository, session: Session, present: readonly T
 }
 
 /** The paths of a session's newest records that HEAD has with other bytes than were signed. */
-export async function changedAtHead(repository: Repository, session: Session): Promise<string[]> {
+export async function changedAtHead(
+  repository: GitAccess & Directories & StateDirectory,
+  session: Session,
+): Promise<string[]> {
   const { store } = repository;
   const rev = `HEAD:${session.folder}`;
   // `has` first: to be sure that a name names nothing, `resolve` asks another process

@@ -5,6 +5,7 @@ import type { GitConfig } from '../../git/config.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { BranchPlace } from '../../git/refs/branch-file.ts';
 import { isForeignHook, withoutOwnHooks } from '../../repository/git-hooks/own-hooks.ts';
+import type { Directories, GitAccess, IndexAccess, Messages, Settings, TimeAndHost } from '../../repository/parts.ts';
 import { type Position, readBranch, readPosition } from '../../repository/position.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { commitByGit } from './commit.ts';
@@ -68,7 +69,7 @@ interface Made {
 }
 
 /** What somebody put in the place of the index before the branch moved, as `git reset` does, would take the change back with the next commit. */
-export function warnNotStaged(repository: Repository): (error: unknown) => void {
+export function warnNotStaged(repository: Messages): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof HandoffError)) throw error;
     repository.warn(`Committed, but somebody has changed the index meanwhile, and it is not staged: ${error.message}`);
@@ -80,7 +81,7 @@ export interface Base extends Position {
   tree: Oid | null;
 }
 
-async function readBase(repository: Repository): Promise<Base> {
+async function readBase(repository: GitAccess & Directories): Promise<Base> {
   const position = await readPosition(repository);
   return { ...position, tree: position.head && (await repository.store.readCommit(position.head)).tree };
 }
@@ -90,7 +91,7 @@ async function readBase(repository: Repository): Promise<Base> {
  * a `git commit` of somebody else took along what was staged, or an earlier attempt was cut off right after its commit.
  */
 async function makeCommit(
-  { store, dirs, env, now }: Repository,
+  { store, dirs, env, now }: GitAccess & Directories & Settings & TimeAndHost,
   config: GitConfig,
   { branch, head, tree: before }: Base,
   { identity, message, edit }: TreeChange,
@@ -109,7 +110,12 @@ async function makeCommit(
 const REF_HOOK = 'reference-transaction';
 
 /** Null where git has to move a branch: somebody else's hook is to hear of it, or it was configured how files are written. */
-async function branchPlace({ dirs, store, host, discards }: Repository): Promise<BranchPlace | null> {
+async function branchPlace({
+  dirs,
+  store,
+  host,
+  discards,
+}: GitAccess & Directories & TimeAndHost & IndexAccess): Promise<BranchPlace | null> {
   if (isForeignHook(dirs, REF_HOOK) || (await store.objectWriter()) === null) return null;
   return { dirs, processes: host, discards };
 }

@@ -9,6 +9,7 @@ import { isLockedOut, untilUnlocked } from '../../git/index/until-unlocked.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { type Git, type GitResult, gitFailure, readGit, runGit } from '../../git/run.ts';
 import { withoutOwnHooks } from '../../repository/git-hooks/own-hooks.ts';
+import type { Directories, GitAccess, StateDirectory } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { stateDirs } from '../sessions/registry.ts';
 import { assertHeld } from './held-bytes.ts';
@@ -33,7 +34,11 @@ export async function commitByGit(repository: Repository, change: GitCommit): Pr
   return oid;
 }
 
-async function runCommit(repository: Repository, config: GitConfig, change: GitCommit): Promise<Oid> {
+async function runCommit(
+  repository: GitAccess & Directories & StateDirectory,
+  config: GitConfig,
+  change: GitCommit,
+): Promise<Oid> {
   const { git, dirs, stateDir } = repository;
   const paths = [...change.written, ...(change.removed ?? [])];
   // The user's hooks run in this environment, and may well use globs.

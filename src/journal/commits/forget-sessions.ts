@@ -1,6 +1,6 @@
 import { askRefs } from '../../repository/ask-refs.ts';
+import type { Directories, GitAccess, StateDirectory } from '../../repository/parts.ts';
 import { readBranch } from '../../repository/position.ts';
-import type { Repository } from '../../repository/repository.ts';
 import { isCommitted, markCommitted } from '../sessions/committed.ts';
 import { isOpen } from '../sessions/liveness.ts';
 import { removeSession } from '../sessions/registry.ts';
@@ -14,7 +14,7 @@ const KEPT = 16;
  * does not have them yet, can pick them up; what no commit holds always stays, and so does what only a detached HEAD holds.
  */
 export async function forgetOldSessions(
-  repository: Repository,
+  repository: GitAccess & Directories & StateDirectory,
   live: readonly LiveSession[],
   committed: ReadonlySet<string>,
 ): Promise<void> {

@@ -3,10 +3,14 @@ import { listSome } from '../../core/text/list-some.ts';
 import type { FileToWrite } from '../../disk/tree-files.ts';
 import { objectFormat, objectId } from '../../git/objects/loose-object.ts';
 import type { Oid } from '../../git/objects/store.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { Directories, GitAccess } from '../../repository/parts.ts';
 
 /** That a commit which git made holds what was signed, byte for byte: filters, and hooks of others, had a say in it. */
-export async function assertHeld(repository: Repository, commit: Oid, files: readonly FileToWrite[]): Promise<void> {
+export async function assertHeld(
+  repository: GitAccess & Directories,
+  commit: Oid,
+  files: readonly FileToWrite[],
+): Promise<void> {
   const format = objectFormat(repository.dirs.commonDir);
   const found = await Promise.all(files.map(({ path }) => repository.store.resolve(`${commit}:${path}`)));
   const changed = files.filter(({ bytes }, at) => found[at] !== null && found[at] !== objectId(format, 'blob', bytes));

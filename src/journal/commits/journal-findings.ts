@@ -5,6 +5,7 @@ import { asHandoffError, type Finding, type HandoffError } from '../../core/erro
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import type { FileToWrite } from '../../disk/tree-files.ts';
 import { type Git, readGit } from '../../git/run.ts';
+import type { Directories, GitAccess, Messages, StateDirectory } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { readCommitted } from '../sessions/committed.ts';
 import type { Session } from '../sessions/registry.ts';
@@ -40,7 +41,11 @@ interface Gone {
   isElsewhere: boolean;
 }
 
-async function whereElse(repository: Repository, { session_id }: Session, path: string): Promise<Gone> {
+async function whereElse(
+  repository: GitAccess & Directories & StateDirectory,
+  { session_id }: Session,
+  path: string,
+): Promise<Gone> {
   const committed = readCommitted(dirsOf(repository), session_id);
   return {
     path,
@@ -50,7 +55,7 @@ async function whereElse(repository: Repository, { session_id }: Session, path: 
 }
 
 async function compare(
-  repository: Repository,
+  repository: StateDirectory & Messages,
   source: Source,
   session: Session,
 ): Promise<{ changed: string[]; missing: string[] }> {
@@ -74,7 +79,7 @@ function pathOf({ path }: { path: string }): string {
 }
 
 /** A journal that is spoilt can show nothing; what is in the tree is judged all the same. */
-function writtenFiles(repository: Repository, session: Session): FileToWrite[] {
+function writtenFiles(repository: StateDirectory & Messages, session: Session): FileToWrite[] {
   try {
     return journalledFiles(dirsOf(repository), session);
   } catch (error) {
@@ -84,7 +89,7 @@ function writtenFiles(repository: Repository, session: Session): FileToWrite[] {
 }
 
 /** What another branch has, and this one has not, is not lost. What HEAD has should be in the work tree. */
-async function withoutOtherBranches({ git }: Repository, gone: readonly Gone[]): Promise<Gone[]> {
+async function withoutOtherBranches({ git }: GitAccess, gone: readonly Gone[]): Promise<Gone[]> {
   const open = gone.filter(({ isInHead, isElsewhere }) => !isInHead && !isElsewhere).map(({ path }) => path);
   const known = open.length === 0 ? new Set() : await everCommitted(git, open);
   return gone.filter(({ path, isInHead, isElsewhere }) => isInHead || !(isElsewhere || known.has(path)));

@@ -5,13 +5,14 @@ import type { Finding } from '../../core/error.ts';
 import { parseRecordName, ROOT } from '../../core/paths.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import { type Git, readGit, runGit } from '../../git/run.ts';
-import { type Repository, requireWorkTree } from '../../repository/repository.ts';
+import type { Directories, GitAccess } from '../../repository/parts.ts';
+import { requireWorkTree } from '../../repository/repository.ts';
 
 /**
  * Records that HEAD has, and the work tree has not: the end of a chain is not missed by the rest of it. Each is looked for, since
  * git can be told to look at none. What a sparse checkout leaves out is not lost.
  */
-export async function readLost(repository: Repository): Promise<string[]> {
+export async function readLost(repository: GitAccess & Directories): Promise<string[]> {
   const { git, store } = repository;
   const topLevel = requireWorkTree(repository);
   if (!(await store.has(`HEAD:${SESSIONS}`))) return [];

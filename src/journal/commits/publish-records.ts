@@ -1,6 +1,7 @@
 import { HandoffError } from '../../core/error.ts';
 import { assertUnlocked } from '../../git/index/locked-index.ts';
 import { askRefs } from '../../repository/ask-refs.ts';
+import type { Directories, IndexAccess, Messages, StateDirectory } from '../../repository/parts.ts';
 import { isDetached, isRebasing } from '../../repository/position.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { markCommitted, unmarkCommitted } from '../sessions/committed.ts';
@@ -65,7 +66,7 @@ async function commitRecords(
   return commit;
 }
 
-function noteCommitted(repository: Repository, session: Session, branch: string | null): void {
+function noteCommitted(repository: Directories & StateDirectory, session: Session, branch: string | null): void {
   const dirs = dirsOf(repository);
   const { gitDir, commonDir } = repository.dirs;
   if (isOver(dirs, session.session_id)) markCommitted(dirs, session.session_id, { branch });
@@ -86,7 +87,7 @@ async function noteChanged(
 
 /** Most were written by verbs that do not stage. */
 async function stage(
-  repository: Repository,
+  repository: Directories & StateDirectory & IndexAccess,
   topLevel: string,
   sessions: readonly Session[],
   paths: Iterable<string>,
@@ -96,7 +97,7 @@ async function stage(
 }
 
 /** The record is in the journal and in the work tree: whoever is told that it failed would write it twice. */
-function warnNotStaged(repository: Repository): (error: unknown) => void {
+function warnNotStaged(repository: Messages): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof HandoffError)) throw error;
     repository.warn(`Written, but not staged: ${error.message} The next commit takes it along all the same.`);
@@ -128,7 +129,7 @@ function writtenAllTheSame(error: unknown, written: readonly string[], where: st
 }
 
 /** Only the log of HEAD keeps such a commit. A rebase that is under way puts it on its branch. */
-export function warnIfOnNoBranch(repository: Repository, commit: string | null): void {
+export function warnIfOnNoBranch(repository: Directories & Messages, commit: string | null): void {
   if (commit === null || !isDetached(repository) || isRebasing(repository)) return;
   repository.warn('HEAD is detached, and the commit on no branch: git switch -c NAME keeps it on one.');
 }

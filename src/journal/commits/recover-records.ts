@@ -5,6 +5,7 @@ import { listSome } from '../../core/text/list-some.ts';
 import { type FileToWrite, writeFiles } from '../../disk/tree-files.ts';
 import { objectFormat, objectId } from '../../git/objects/loose-object.ts';
 import { askRefs, type IsInRef } from '../../repository/ask-refs.ts';
+import type { Directories, GitAccess, StateDirectory } from '../../repository/parts.ts';
 import { readBranch } from '../../repository/position.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { type Committed, markCommitted, readCommitted, unmarkCommitted } from '../sessions/committed.ts';
@@ -84,7 +85,7 @@ async function writeMissing(
 }
 
 /** Whether git has the bytes of one that HEAD lacks: only then some commit can bring it. */
-async function mayComeBack({ store, dirs }: Repository, files: readonly FileToWrite[]): Promise<boolean> {
+async function mayComeBack({ store, dirs }: GitAccess & Directories, files: readonly FileToWrite[]): Promise<boolean> {
   for (const { path, bytes } of files) {
     const oid = objectId(objectFormat(dirs.commonDir), 'blob', bytes);
     if ((await store.has(oid)) && !(await store.has(`HEAD:${path}`))) return true;
@@ -100,7 +101,7 @@ function inStash(paths: readonly string[]): string {
  * Of the newest stash: that is the one that `git stash pop` brings back. Its third parent has what git did not know; what its
  * first parent has as well is no change of it.
  */
-async function stashedAmong({ store }: Repository, files: readonly FileToWrite[]): Promise<Set<string>> {
+async function stashedAmong({ store }: GitAccess, files: readonly FileToWrite[]): Promise<Set<string>> {
   const stashed = new Set<string>();
   if (files.length === 0 || !(await store.has('refs/stash'))) return stashed;
   for (const { path } of files) {
@@ -113,12 +114,12 @@ async function stashedAmong({ store }: Repository, files: readonly FileToWrite[]
 }
 
 /** Sessions of a work tree that was removed are everybody's: their records must not be left behind with it. */
-export function isHere({ worktree, dirs }: Repository, session: Session): boolean {
+export function isHere({ worktree, dirs }: Directories, session: Session): boolean {
   return session.worktree === worktree || !existsSync(join(dirs.commonDir, session.worktree));
 }
 
 /** Nobody looks whether that branch still has it, as long as another one is checked out. */
-export function isOnOtherBranch(repository: Repository, committed: Committed | null): boolean {
+export function isOnOtherBranch(repository: Directories, committed: Committed | null): boolean {
   const branch = committed?.branch ?? null;
   return branch !== null && branch !== readBranch(repository);
 }
@@ -142,7 +143,10 @@ export function lastPath(dirs: StateDirs, { session_id, folder }: Session): stri
  * Sessions of this work tree that are over and that HEAD should hold and does not: they were restored, or never committed, or
  * somebody's commit took them out again, as one does that was begun before ours. Nobody else will commit them.
  */
-export async function leftBehind(repository: Repository, { own, isInRef }: Writing): Promise<Session[]> {
+export async function leftBehind(
+  repository: GitAccess & Directories & StateDirectory,
+  { own, isInRef }: Writing,
+): Promise<Session[]> {
   const dirs = dirsOf(repository);
   const over = listSessions(dirs).filter(
     (session) =>
@@ -154,7 +158,7 @@ export async function leftBehind(repository: Repository, { own, isInRef }: Writi
 
 /** Whether HEAD holds all of it, or another branch that it was committed on; where that is not known, any ref. */
 export async function isStillCommitted(
-  repository: Repository,
+  repository: GitAccess & Directories & StateDirectory,
   session: Session,
   isInRef: IsInRef = askRefs(repository),
 ): Promise<boolean> {

@@ -5,6 +5,7 @@ import { openTree } from '../../audit/source/tree-source.ts';
 import { type FileToWrite, writeFiles } from '../../disk/tree-files.ts';
 import { type Git, readGit, runGit } from '../../git/run.ts';
 import { askRefs } from '../../repository/ask-refs.ts';
+import type { Directories, GitAccess, Settings, StateDirectory } from '../../repository/parts.ts';
 import { isRebasing } from '../../repository/position.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { stagedGit, stagedTree } from '../../repository/staged-tree.ts';
@@ -38,7 +39,7 @@ export async function takePending(repository: Repository): Promise<void> {
  * git throws a copy of the index away when nothing comes of the commit. In the index itself the records would stay staged, and be
  * in the way of the next merge; git gives up right after this hook where nothing was staged before it.
  */
-async function mayTake(repository: Repository, index: string): Promise<boolean> {
+async function mayTake(repository: GitAccess & Directories & Settings, index: string): Promise<boolean> {
   if (index.endsWith('.lock')) return true;
   const { store } = repository;
   const staged = await stagedTree(repository);
@@ -48,7 +49,7 @@ async function mayTake(repository: Repository, index: string): Promise<boolean> 
 }
 
 /** `git commit -- PATH` commits a copy made from HEAD, and has the index that will be in place afterwards ready beside it. */
-function indexesOf({ dirs }: Repository, index: string): string[] {
+function indexesOf({ dirs }: Directories, index: string): string[] {
   const next = join(dirs.gitDir, 'index.lock');
   return basename(index).startsWith('next-index-') && existsSync(next) ? [index, next] : [index];
 }
@@ -62,7 +63,7 @@ async function addTo(git: Git, index: string, lines: readonly string[]): Promise
 }
 
 /** Those of this work tree with a record that neither HEAD nor any branch has. One that is over and committed is forgotten. */
-async function pendingSessions(repository: Repository): Promise<Session[]> {
+async function pendingSessions(repository: GitAccess & Directories & StateDirectory): Promise<Session[]> {
   const dirs = dirsOf(repository);
   const isInRef = askRefs(repository);
   const pending: Session[] = [];
@@ -76,7 +77,7 @@ async function pendingSessions(repository: Repository): Promise<Session[]> {
   return pending;
 }
 
-async function lackingAtHead(repository: Repository, session: Session): Promise<FileToWrite[]> {
+async function lackingAtHead(repository: GitAccess & StateDirectory, session: Session): Promise<FileToWrite[]> {
   const { store } = repository;
   const held = new Set<string>();
   if ((await store.resolve('HEAD')) !== null) {

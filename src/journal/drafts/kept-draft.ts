@@ -1,7 +1,7 @@
 import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { writeYaml } from '../../core/bytes/yaml-write.ts';
 import { HandoffError } from '../../core/error.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { StateDirectory } from '../../repository/parts.ts';
 import type { Session } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';
 import { emergencyFolder, keepDraft } from './draft-file.ts';
@@ -20,7 +20,7 @@ const KEPT_AFTER: readonly string[] = [
 /** Whatever stands in the way, the words are kept, and the message says where. SPEC §8.4, §9.4 */
 export function withDraft(
   thrown: unknown,
-  { repository, session }: { repository: Repository; session: Session },
+  { repository, session }: { repository: StateDirectory; session: Session },
   draft: RecordDraft,
 ): unknown {
   const error = draft.kept ? asIo(thrown) : thrown;

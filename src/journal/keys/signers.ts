@@ -5,7 +5,7 @@ import { quoteWord } from '../../core/text/quote.ts';
 import { isActive } from '../../core/trust/key-standing.ts';
 import { formatPublicKey } from '../../core/trust/sshsig.ts';
 import type { Identity, RootKeys, Trust } from '../../core/trust/trust.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { Directories, GitAccess, Settings } from '../../repository/parts.ts';
 import { protectedRefs, trackedTips } from '../../repository/tracking.ts';
 import { assertOutsideWorkTree, type KeyRing, keyDirectory, keyFolders, readKeys, type Signer } from './keys.ts';
 import type { NamedSigner } from './sign.ts';
@@ -16,14 +16,18 @@ export interface Actor {
   as?: string;
 }
 
-export function keyRing(repository: Repository, repoId: string | null): KeyRing {
+export function keyRing(repository: Directories & Settings, repoId: string | null): KeyRing {
   const ring = { directory: keyDirectory(repository.env), repoId, dirs: repository.dirs };
   for (const folder of keyFolders(ring)) assertOutsideWorkTree(folder, repository.dirs);
   return ring;
 }
 
 /** Every key on this machine that could sign for a name: handoff.signingKey first, then our key files. */
-export async function signersFor(repository: Repository, repoId: string | null, name: string): Promise<Signer[]> {
+export async function signersFor(
+  repository: Directories & Settings,
+  repoId: string | null,
+  name: string,
+): Promise<Signer[]> {
   const path = (await repository.config()).get('handoff.signingKey');
   const folder = path && sshKeyFolder(path, repository.env);
   if (folder) assertOutsideWorkTree(folder, repository.dirs);
@@ -33,7 +37,7 @@ export async function signersFor(repository: Repository, repoId: string | null, 
 
 /** The maintainer who signs agents, tasks and the project. SPEC §5.4 */
 export async function maintainerSigner(
-  repository: Repository,
+  repository: Directories & Settings,
   trust: Trust,
   actor: Actor,
   need = ANY_KEY,
@@ -45,19 +49,27 @@ export async function maintainerSigner(
 }
 
 /** The maintainer who signs a checkpoint, which OpenSSH cannot. SPEC §11.3 */
-export async function ledgerSigner(repository: Repository, trust: Trust, actor: Actor): Promise<NamedSigner> {
+export async function ledgerSigner(
+  repository: Directories & Settings,
+  trust: Trust,
+  actor: Actor,
+): Promise<NamedSigner> {
   return maintainerSigner(repository, trust, actor, KEY_FILE);
 }
 
 /** A key on this machine that writes for an identity now; null when there is none. */
-export async function activeSigner(repository: Repository, trust: Trust, name: string): Promise<Signer | null> {
+export async function activeSigner(
+  repository: GitAccess & Directories & Settings,
+  trust: Trust,
+  name: string,
+): Promise<Signer | null> {
   if (!trust.identities.has(name)) await refuseElsewhere(repository, trust, name);
   const { keys } = requireIdentity(trust, name);
   return matching(await signersFor(repository, trust.repoId, name), keys.filter(isActive))[0] ?? null;
 }
 
 /** Whoever the environment or the configuration names goes first, if entitled; then whose key is here. */
-async function preferred(repository: Repository, candidates: ReadonlyMap<string, unknown>): Promise<string[]> {
+async function preferred(repository: Settings, candidates: ReadonlyMap<string, unknown>): Promise<string[]> {
   const wished = repository.env.HANDOFF_IDENTITY || (await repository.config()).get('handoff.identity');
   const names = [...candidates.keys()];
   return wished !== undefined && candidates.has(wished) ? [wished, ...names] : names;
@@ -65,7 +77,7 @@ async function preferred(repository: Repository, candidates: ReadonlyMap<string,
 
 /** A root principal, who signs policies and maintainers. SPEC §5.2 */
 export async function rootSigner(
-  repository: Repository,
+  repository: Directories & Settings,
   repoId: string,
   root: RootKeys,
   actor: Actor,
@@ -87,7 +99,7 @@ const KEY_FILE: Need = { places: keyFiles, fits: ({ signNote }) => signNote !== 
 
 /** The first that fits; where none does, the first that is there, and what it is needed for says why it cannot be. */
 async function chooseSigner(
-  repository: Repository,
+  repository: Directories & Settings,
   repoId: string,
   candidates: ReadonlyMap<string, readonly PublicKey[]>,
   actor: Actor,
@@ -120,7 +132,7 @@ export function requireIdentity(trust: Trust, name: string): Identity {
 }
 
 /** Its records would not hold on this branch, which does not know it yet: whoever brings the identity here can go on. */
-async function refuseElsewhere(repository: Repository, trust: Trust, name: string): Promise<void> {
+async function refuseElsewhere(repository: GitAccess & Settings, trust: Trust, name: string): Promise<void> {
   const refs = (await trackedTips(repository, trust)).map(({ ref }) => ref);
   for (const ref of [...refs, ...protectedRefs(trust)]) {
     if (!(await repository.store.has(`${ref}:${identityPath(name)}`))) continue;

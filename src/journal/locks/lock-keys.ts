@@ -5,14 +5,14 @@ import type { PublicKey } from '../../core/record/verify.ts';
 import { standingKeys } from '../../core/trust/key-standing.ts';
 import type { Identity, Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { GitAccess, Settings } from '../../repository/parts.ts';
 import { trackedTips } from '../../repository/tracking.ts';
 
 /**
  * Whose signature on a lock counts: that of whoever is signed in here, or on a protected branch as this clone last saw it.
  * Without the second, a branch that is older than a colleague would not see what the colleague holds.
  */
-export function lockKeys(repository: Repository, trust: Trust): (identity: string) => Promise<PublicKey[]> {
+export function lockKeys(repository: GitAccess & Settings, trust: Trust): (identity: string) => Promise<PublicKey[]> {
   let others: Promise<Trust[]> | undefined;
   const find = async (name: string): Promise<Identity | undefined> => {
     const here = trust.identities.get(name);
@@ -23,7 +23,7 @@ export function lockKeys(repository: Repository, trust: Trust): (identity: strin
   return async (name) => standingKeys(await find(name));
 }
 
-async function protectedTrusts(repository: Repository, trust: Trust): Promise<Trust[]> {
+async function protectedTrusts(repository: GitAccess & Settings, trust: Trust): Promise<Trust[]> {
   const trusts: Trust[] = [];
   for (const { oid } of await trackedTips(repository, trust)) {
     const there = await tryTrust(repository, oid);
@@ -32,7 +32,7 @@ async function protectedTrusts(repository: Repository, trust: Trust): Promise<Tr
   return trusts;
 }
 
-async function tryTrust({ store }: Repository, commit: string): Promise<Trust | null> {
+async function tryTrust({ store }: GitAccess, commit: string): Promise<Trust | null> {
   try {
     return await loadTrust(await openTree(store, commit), nodeSuite, () => {});
   } catch (error) {

@@ -1,5 +1,5 @@
 import { isSameSession } from '../../core/task/state.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { Directories, StateDirectory } from '../../repository/parts.ts';
 import { removeTrailers } from '../commits/trailers.ts';
 import { BOT } from '../keys/acting-identity.ts';
 import { toEnd } from '../sessions/liveness.ts';
@@ -13,7 +13,11 @@ import { type Held, type Holds, isHeldBy } from './holds.ts';
  * and returns it. SPEC §8.4: from then on every verb says the same, wherever the session was taken, and `start` opens a new one.
  * It also takes the remote half of a lock where only the local half is there. SPEC §8.7
  */
-export async function endIfSuperseded(repository: Repository, holds: Holds, session: Session): Promise<End | null> {
+export async function endIfSuperseded(
+  repository: Directories & StateDirectory,
+  holds: Holds,
+  session: Session,
+): Promise<End | null> {
   const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
   for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
     const held = await holds.read(name);
@@ -30,12 +34,12 @@ export async function endElsewhere(holds: Holds, session: Session): Promise<End 
 }
 
 /** What the remote shows is written into the session's own journal, so that every verb here says the same. SPEC §8.4 */
-export function recordEnd(repository: Repository, session: Session, end: End): void {
+export function recordEnd(repository: Directories & StateDirectory, session: Session, end: End): void {
   endSession(dirsOf(repository), session.session_id, end);
   removeTrailers(repository, session);
 }
 
-function endBy(repository: Repository, session: Session, held: Held | null): End {
+function endBy(repository: Directories & StateDirectory, session: Session, held: Held | null): End {
   if (!held) return { ...NOBODY, at: session.opened_at };
   const end = toEnd(held.holder);
   if (isSameSession(held.holder, session)) return end; // released, and nobody else has it

@@ -1,7 +1,7 @@
 import { HandoffError } from '../../core/error.ts';
 import { isSameSession } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { Messages, StateDirectory, TimeAndHost } from '../../repository/parts.ts';
 import type { RecordDraft } from '../drafts/record-draft.ts';
 import type { Session } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';
@@ -20,7 +20,7 @@ export interface RecordLock {
  * whoever has lost the task writes nothing about it any more; other records go on without it.
  */
 export async function lockFor(
-  { repository, session, holds }: { repository: Repository; session: Session; holds: Holds },
+  { repository, session, holds }: { repository: StateDirectory & Messages; session: Session; holds: Holds },
   draft: RecordDraft,
 ): Promise<RecordLock | null> {
   const dirs = dirsOf(repository);
@@ -43,13 +43,17 @@ export function tokenOf({ local, remote }: Held, session: Session): number {
 }
 
 /** Gives back every task that a session holds, on the remote too. Again, it does nothing. */
-export async function releaseClaims(repository: Repository, holds: Holds, session: Session): Promise<void> {
+export async function releaseClaims(
+  repository: StateDirectory & TimeAndHost,
+  holds: Holds,
+  session: Session,
+): Promise<void> {
   for (const claim of readClaims(dirsOf(repository), session.session_id))
     await releaseClaim(repository, holds, session, claim);
 }
 
 export async function releaseClaim(
-  repository: Repository,
+  repository: StateDirectory & TimeAndHost,
   holds: Holds,
   session: Session,
   { task }: Pick<Claim, 'task'>,

@@ -7,7 +7,8 @@ import { pathBytes } from '../../git/index/path-bytes.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { type Git, readGit } from '../../git/run.ts';
 import type { LeafChange } from '../../git/trees/tree-graft.ts';
-import { type Repository, requireWorkTree } from '../../repository/repository.ts';
+import type { Directories, GitAccess, TimeAndHost } from '../../repository/parts.ts';
+import { requireWorkTree } from '../../repository/repository.ts';
 import { foldersOf, isSame, mergeSaved } from './saved-merge.ts';
 import { shownPath } from './saved-name.ts';
 
@@ -23,7 +24,7 @@ export interface Restored {
  * Brings what was saved back into the work tree, on whatever HEAD is now. The index stays as it is. Every check comes before the first
  * file is written: whatever is neither what HEAD has nor what was saved is in the way.
  */
-export async function restoreSaved(repository: Repository, commit: Oid): Promise<Restored> {
+export async function restoreSaved(repository: GitAccess & Directories & TimeAndHost, commit: Oid): Promise<Restored> {
   const { store, git, dirs, host } = repository;
   const topLevel = requireWorkTree(repository);
   const saved = await store.readCommit(commit);

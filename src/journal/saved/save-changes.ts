@@ -10,6 +10,7 @@ import { readUncommitted, type Uncommitted } from '../../git/index/uncommitted.t
 import { putRef } from '../../git/refs/put-ref.ts';
 import type { Leaf } from '../../git/trees/tree-graft.ts';
 import { isForeignHook } from '../../repository/git-hooks/own-hooks.ts';
+import type { Directories, GitAccess, Settings, TimeAndHost } from '../../repository/parts.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { identOf } from '../commits/direct-commit.ts';
 import { isHere } from '../commits/recover-records.ts';
@@ -129,7 +130,7 @@ async function commitChanges(
   return store.writeCommit({ tree, parents: head === null ? [] : [head], ...by, message });
 }
 
-async function identsOf({ env, config, now }: Repository, identity: string) {
+async function identsOf({ env, config, now }: Settings & TimeAndHost, identity: string) {
   const settings = await config();
   const nobody = `${identity} <${identity}@git-handoff.invalid> ${Math.floor(now().getTime() / 1000)} +0000`;
   const [author = nobody, committer = nobody] = (['AUTHOR', 'COMMITTER'] as const).map(
@@ -139,7 +140,7 @@ async function identsOf({ env, config, now }: Repository, identity: string) {
 }
 
 /** git itself makes the ref where a setting says how refs or objects are written, or where a hook has to be told of it. */
-async function refPlace({ git, dirs, host, store, config }: Repository) {
+async function refPlace({ git, dirs, host, store, config }: GitAccess & Directories & Settings & TimeAndHost) {
   const settings = await config();
   const isPlain =
     (await store.objectWriter()) !== null &&

@@ -5,7 +5,7 @@ import { openMerger } from '../../git/changes/remerge.ts';
 import { openWorkshop } from '../../git/changes/workshop.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Leaf, LeafChange } from '../../git/trees/tree-graft.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { Directories, GitAccess } from '../../repository/parts.ts';
 import { shownPath } from './saved-name.ts';
 
 /** What was saved, what it was made from, and the changes between them that may be brought back. */
@@ -20,7 +20,7 @@ export interface SavedChanges {
  * git; else it is merged as `git cherry-pick` would, and any conflict is an error.
  */
 export async function mergeSaved(
-  repository: Repository,
+  repository: GitAccess & Directories,
   saved: SavedChanges,
   head: Oid | null,
 ): Promise<Map<string, LeafChange>> {
@@ -57,7 +57,7 @@ export function foldersOf(path: string): string[] {
 }
 
 async function mergeByGit(
-  { git, dirs, store }: Repository,
+  { git, dirs, store }: GitAccess & Directories,
   { commit, base, changes }: SavedChanges,
   head: Oid | null,
   clashing: readonly string[],

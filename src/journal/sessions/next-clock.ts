@@ -1,18 +1,18 @@
 import { hasCode } from '../../core/error-code.ts';
 import { parseSessionRecord } from '../../core/record/record.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { Messages, StateDirectory } from '../../repository/parts.ts';
 import { readClock, rememberClock } from './clock.ts';
 import type { JournalEntry } from './records.ts';
 import { dirsOf } from './session-state.ts';
 
 /** SPEC §6.4: one more than the highest clock seen anywhere on this machine. */
-export function nextClock(repository: Repository, tip: JournalEntry | null): number {
+export function nextClock(repository: StateDirectory, tip: JournalEntry | null): number {
   const own = tip && 'bytes' in tip ? parseSessionRecord(tip.bytes).fields.clock : 0;
   return Math.max(own, readClock(dirsOf(repository))) + 1;
 }
 
 /** What raised it is in the journal or in the tree: a clock that cannot be written now is raised by whoever reads that next. */
-export function tryRememberClock(repository: Repository, clock: number): void {
+export function tryRememberClock(repository: StateDirectory & Messages, clock: number): void {
   try {
     rememberClock(dirsOf(repository), clock);
   } catch (error) {

@@ -2,7 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { type Moment, readMoment } from '../../disk/moment.ts';
-import type { Repository } from '../../repository/repository.ts';
+import type { StateDirectory, TimeAndHost } from '../../repository/parts.ts';
 import { hasBegun, type Liveness, readLiveness } from './liveness.ts';
 import type { End } from './records.ts';
 import { listSessions, removeSession, type Session, type StateDirs, stateDirs } from './registry.ts';
@@ -13,17 +13,17 @@ export interface LiveSession {
   liveness: Liveness;
 }
 
-export function dirsOf(repository: Repository): StateDirs {
+export function dirsOf(repository: StateDirectory): StateDirs {
   return stateDirs(repository.stateDir);
 }
 
-export function withLiveness(repository: Repository, trust: Trust, session: Session): LiveSession {
+export function withLiveness(repository: StateDirectory & TimeAndHost, trust: Trust, session: Session): LiveSession {
   const moment = momentOf(repository);
   const liveness = readLiveness(dirsOf(repository), session, repository.host, moment, staleAfter(trust));
   return { session, liveness };
 }
 
-export function momentOf(repository: Repository): Moment {
+export function momentOf(repository: TimeAndHost): Moment {
   return readMoment(repository.host, repository.now());
 }
 
@@ -32,17 +32,17 @@ function staleAfter({ policy }: Trust): number {
 }
 
 /** Every session this machine knows outside the tree, but for openings that died or never got anywhere. */
-export function liveSessions(repository: Repository, trust: Trust): LiveSession[] {
+export function liveSessions(repository: StateDirectory & TimeAndHost, trust: Trust): LiveSession[] {
   return allSessions(repository, trust).filter(({ liveness }) => hasBegun(liveness));
 }
 
 /** Removes what processes have left that were killed before they had opened their session. */
-export function tidyOpenings(repository: Repository, trust: Trust): void {
+export function tidyOpenings(repository: StateDirectory & TimeAndHost, trust: Trust): void {
   for (const { session } of allSessions(repository, trust).filter(({ liveness }) => liveness.dead))
     removeSession(dirsOf(repository), session.session_id);
 }
 
-function allSessions(repository: Repository, trust: Trust): LiveSession[] {
+function allSessions(repository: StateDirectory & TimeAndHost, trust: Trust): LiveSession[] {
   return listSessions(dirsOf(repository)).map((session) => withLiveness(repository, trust, session));
 }
 

@@ -5,6 +5,7 @@ import type { Trust } from '../../core/trust/trust.ts';
 import type { GitConfig } from '../../git/config.ts';
 import type { Oid, Ref } from '../../git/objects/store.ts';
 import { MOST_TIPS, readBranchTips } from '../../git/refs/branch-tips.ts';
+import type { GitAccess, StateDirectory } from '../parts.ts';
 import { cachePath, type Repository } from '../repository.ts';
 import { protectedRefs, trackingRef } from '../tracking.ts';
 
@@ -44,7 +45,7 @@ function trunkOf(tips: readonly Ref[], config: GitConfig, trust: Trust): Ref | n
 
 /** What a commit has never changes: it is asked once. */
 async function readRooms(
-  repository: Repository,
+  repository: GitAccess & StateDirectory,
   commits: readonly Oid[],
   config: GitConfig,
 ): Promise<ReadonlyMap<Oid, Rooms>> {
@@ -63,7 +64,7 @@ async function readRooms(
   return rooms;
 }
 
-async function askRooms({ store }: Repository, commits: readonly Oid[]): Promise<Map<Oid, Rooms>> {
+async function askRooms({ store }: GitAccess, commits: readonly Oid[]): Promise<Map<Oid, Rooms>> {
   const revs = commits.flatMap((commit) => [`${commit}:${ROOT}/sessions`, `${commit}:${ROOT}/tasks`]);
   const found = (await store.headers(revs)).map((header) => (header?.type === 'tree' ? header.oid : null));
   return new Map(commits.map((commit, at) => [commit, { sessions: found[at * 2]!, tasks: found[at * 2 + 1]! }]));

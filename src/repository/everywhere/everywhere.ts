@@ -14,6 +14,7 @@ import { parseJson } from '../../core/bytes/json.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { Oid, Ref } from '../../git/objects/store.ts';
+import type { GitAccess, StateDirectory } from '../parts.ts';
 import { cacheFolder, cachePath, type Repository } from '../repository.ts';
 import { type Branches, readBranches } from './branches.ts';
 import { joinedTrust } from './joined-trust.ts';
@@ -55,7 +56,7 @@ export async function openEverywhere(repository: Repository, here: Trust): Promi
 }
 
 /** Only what is checked out: for whoever changes it, or judges what has happened to it. */
-export async function openHere({ store }: Repository, trust: Trust): Promise<Everywhere> {
+export async function openHere({ store }: GitAccess, trust: Trust): Promise<Everywhere> {
   const head = (await store.resolve('HEAD')) === null ? null : await openTree(store, 'HEAD');
   return { source: head, head, trust, tips: [], refOf: () => null };
 }
@@ -105,7 +106,7 @@ function anyTree({ sessions, tasks }: Trees): Oid {
   return sessions.all[0] ?? tasks.all[0]!;
 }
 
-async function readUnions(repository: Repository, trust: Trust, trees: Trees): Promise<Unions> {
+async function readUnions(repository: GitAccess & StateDirectory, trust: Trust, trees: Trees): Promise<Unions> {
   const folder = repository.build === null ? null : cacheFolder(repository, 'unions');
   const judged = digest(judgedBy(trust));
   const name = digest([
@@ -131,7 +132,12 @@ interface Kept {
   rooms: Record<Room, KeptBeyond & Pick<Union, 'verdicts'>>;
 }
 
-async function makeUnions(repository: Repository, trust: Trust, judged: string, trees: Trees): Promise<Unions> {
+async function makeUnions(
+  repository: GitAccess & StateDirectory,
+  trust: Trust,
+  judged: string,
+  trees: Trees,
+): Promise<Unions> {
   const { store } = repository;
   const file = repository.build === null ? null : cachePath(repository, 'beyond');
   const kept = readKept(file);
@@ -167,7 +173,7 @@ function keepUnions(folder: string, name: string, unions: Unions): void {
   for (const old of newestCached(folder).slice(KEPT)) dropCached(join(folder, old));
 }
 
-function keptRoom(repository: Repository, id: Oid): EditedRoom | null {
+function keptRoom(repository: StateDirectory, id: Oid): EditedRoom | null {
   if (repository.build === null) return null;
   const room = parseJson<Partial<EditedRoom>>(readCached(join(cacheFolder(repository, 'unions'), id)));
   return isRoom(room) ? room : null;

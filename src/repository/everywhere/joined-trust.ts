@@ -6,14 +6,18 @@ import { joinTrust } from '../../core/trust/join.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { Oid } from '../../git/objects/store.ts';
-import type { Repository } from '../repository.ts';
+import type { GitAccess, Messages } from '../parts.ts';
 import type { Branches } from './branches.ts';
 
 /**
  * Whom to trust about what other branches say: those whom the protected branch trusts, and those who are new on this one. As a rule
  * both say the same, and nothing is read.
  */
-export async function joinedTrust(repository: Repository, here: Trust, { head, trunk }: Branches): Promise<Trust> {
+export async function joinedTrust(
+  repository: GitAccess & Messages,
+  here: Trust,
+  { head, trunk }: Branches,
+): Promise<Trust> {
   if (trunk === null || trunk.oid === head || (await saysTheSame(repository, trunk.oid, head))) return here;
   const theirs = await trustAt(repository, trunk.oid);
   if (theirs === null) return here;
@@ -22,7 +26,7 @@ export async function joinedTrust(repository: Repository, here: Trust, { head, t
   return here;
 }
 
-async function saysTheSame({ store }: Repository, trunk: Oid, head: Oid | null): Promise<boolean> {
+async function saysTheSame({ store }: GitAccess, trunk: Oid, head: Oid | null): Promise<boolean> {
   if (head === null) return false;
   const rooms = ['policy', 'identities'];
   const revs = [trunk, head].flatMap((commit) => rooms.map((room) => `${commit}:${ROOT}/${room}`));
@@ -31,7 +35,7 @@ async function saysTheSame({ store }: Repository, trunk: Oid, head: Oid | null):
 }
 
 /** Null where nobody can be trusted by it: then this branch decides, as it does where there is no protected one. */
-async function trustAt({ store }: Repository, commit: Oid): Promise<Trust | null> {
+async function trustAt({ store }: GitAccess, commit: Oid): Promise<Trust | null> {
   try {
     return await loadTrust(await openTree(store, commit), nodeSuite, () => {});
   } catch (error) {

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { ifThere } from '../../disk/if-there.ts';
 import { readGit } from '../../git/run.ts';
-import type { Repository } from '../repository.ts';
+import type { Directories, GitAccess, Settings } from '../parts.ts';
 
 /** Where git, or husky for it, looks for the hooks of a repository. */
 export interface HookPlace {
@@ -21,7 +21,7 @@ export interface HookFile {
   sourced: boolean;
 }
 
-export async function findHookPlace(repository: Repository): Promise<HookPlace> {
+export async function findHookPlace(repository: GitAccess & Directories & Settings): Promise<HookPlace> {
   const { dirs } = repository;
   const found = await hooksFolder(repository);
   const { commonDir, gitDir, topLevel } = dirs;
@@ -34,7 +34,7 @@ export async function findHookPlace(repository: Repository): Promise<HookPlace> 
 }
 
 /** A path that begins with another character git has to spell out. */
-async function hooksFolder({ git, dirs, config }: Repository): Promise<string> {
+async function hooksFolder({ git, dirs, config }: GitAccess & Directories & Settings): Promise<string> {
   const configured = (await config()).get('core.hookspath');
   if (configured === undefined) return join(dirs.commonDir, 'hooks');
   if (/^[\w./]/.test(configured)) return resolve(git.dir, configured);

@@ -12,6 +12,7 @@ import { leafHash } from '../../core/seal/merkle.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { Oid } from '../../git/objects/store.ts';
+import type { GitAccess, Messages } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { readTreeFiles, throwFinding } from '../../repository/tree-session.ts';
 
@@ -33,7 +34,7 @@ export interface Candidates {
 
 /** Where the checkpoint says which sessions the ledger has seen, what came since; else all there are. Resolves once git was asked. */
 export async function askCandidates(
-  repository: Repository,
+  repository: GitAccess & Messages,
   source: Source,
   ledger: Ledger | null,
 ): Promise<Asked<Candidates>> {
@@ -48,20 +49,20 @@ export async function askCandidates(
 }
 
 /** Whatever any checkpoint says. */
-export async function allCandidates(repository: Repository, source: Source): Promise<Candidates> {
+export async function allCandidates(repository: Messages, source: Source): Promise<Candidates> {
   const now = await find(source, `${ROOT}/sessions`);
   if (now?.mode !== FOLDER) return { sessions: null, seen: null, folders: [] };
   return { sessions: now.oid, seen: null, folders: (await readGrowth(source, null, now, passOver(repository)))! };
 }
 
 /** What has no place among the sessions must not hold up the others. */
-function passOver({ warn }: Repository): Report {
+function passOver({ warn }: Messages): Report {
   return ({ path, message }) => warn(`Passed over: ${path}: ${message}`);
 }
 
 /** The seals that a ledger lacks, by id. Every session of which a seal arrives is verified whole. */
 export async function arrivedSeals(
-  repository: Repository,
+  repository: Messages,
   trust: Trust,
   { source, ledger }: { source: Source; ledger: Ledger | null },
   { seen, folders }: Candidates,
@@ -91,7 +92,7 @@ async function seenSessions(store: Repository['store'], ledger: Ledger): Promise
  * although it is over records of a key that was revoked since: it makes none of them count (SPEC §5.5).
  */
 async function sealsOf(
-  repository: Repository,
+  repository: Messages,
   source: Source,
   trust: Trust,
   { owner, entry }: SessionFolder,

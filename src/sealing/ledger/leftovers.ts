@@ -11,6 +11,7 @@ import { parseRaw, RAW, type RawChange } from '../../git/changes/raw-diff.ts';
 import { readBlobFile } from '../../git/objects/blob-file.ts';
 import type { Commit, Oid } from '../../git/objects/store.ts';
 import { readGit } from '../../git/run.ts';
+import type { Directories, GitAccess } from '../../repository/parts.ts';
 import { readPosition } from '../../repository/position.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { findStrays } from './strays.ts';
@@ -40,7 +41,7 @@ export async function clearLeftovers(repository: Repository, standing: Standing)
 }
 
 /** Null where something else than plain files is there. */
-async function readStaged({ git }: Repository, head: Oid): Promise<RawChange[] | null> {
+async function readStaged({ git }: GitAccess, head: Oid): Promise<RawChange[] | null> {
   const changes = parseRaw(await readGit(git, ['diff-index', '--cached', ...RAW, head, '--', LEDGER]));
   return changes.every(({ before, after }) => [before, after].every((side) => !side || side.mode === FILE))
     ? changes
@@ -70,19 +71,19 @@ async function putBack(repository: Repository, standing: Standing): Promise<bool
 }
 
 /** What was checked out since was not compared. */
-async function isStillThere(repository: Repository, { branch, head }: Standing): Promise<boolean> {
+async function isStillThere(repository: GitAccess & Directories, { branch, head }: Standing): Promise<boolean> {
   const now = await readPosition(repository);
   return now.branch === branch && now.head === head.oid;
 }
 
-async function readFiles({ store }: Repository, changes: readonly RawChange[]): Promise<FileToWrite[]> {
+async function readFiles({ store }: GitAccess, changes: readonly RawChange[]): Promise<FileToWrite[]> {
   const files: FileToWrite[] = [];
   for (const { path, before } of changes)
     if (before) files.push({ path, bytes: Buffer.from(await store.readBlob(before.oid)), ...DERIVED });
   return files;
 }
 
-async function isOlder({ store }: Repository, oid: Oid, { origin, size }: Checkpoint): Promise<boolean> {
+async function isOlder({ store }: GitAccess, oid: Oid, { origin, size }: Checkpoint): Promise<boolean> {
   try {
     const staged = parseCheckpoint(parseNote(await store.readBlob(oid)).text);
     return staged.origin === origin && staged.size < size;

@@ -4,8 +4,8 @@ import { HandoffError } from '../../core/error.ts';
 import { readStateText } from '../../disk/state-file.ts';
 import { isOid } from '../../git/objects/asked-name.ts';
 import type { Oid } from '../../git/objects/store.ts';
+import type { Messages, StateDirectory } from '../../repository/parts.ts';
 import { tryRemember } from '../../repository/pins.ts';
-import type { Repository } from '../../repository/repository.ts';
 
 /** The largest checkpoint that this clone has seen, and when it first did. */
 export interface LedgerPin {
@@ -17,7 +17,7 @@ export interface LedgerPin {
   own?: { commit: Oid; before: LedgerPin | null };
 }
 
-export function readLedgerPin(repository: Repository): LedgerPin | null {
+export function readLedgerPin(repository: StateDirectory): LedgerPin | null {
   const path = pinPath(repository);
   const text = readStateText(path);
   const pin = parseJson<LedgerPin>(text ?? '');
@@ -40,12 +40,12 @@ function isPin(pin: LedgerPin | null): boolean {
 }
 
 /** A ledger without seals is not worth remembering; nor is what is remembered. */
-export function rememberPin(repository: Repository, pin: LedgerPin): LedgerPin {
+export function rememberPin(repository: StateDirectory & Messages, pin: LedgerPin): LedgerPin {
   const isNew = JSON.stringify(pin) !== JSON.stringify(readLedgerPin(repository));
   if (pin.size > 0 && isNew) tryRemember(repository, pinPath(repository), pin);
   return pin;
 }
 
-export function pinPath({ stateDir }: Repository): string {
+export function pinPath({ stateDir }: StateDirectory): string {
   return join(stateDir, 'ledger.json');
 }

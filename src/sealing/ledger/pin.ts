@@ -12,6 +12,14 @@ import { merkleRoot, verifyConsistency } from '../../core/seal/merkle.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import type { Oid } from '../../git/objects/store.ts';
+import type {
+  Directories,
+  GitAccess,
+  Messages,
+  Settings,
+  StateDirectory,
+  TimeAndHost,
+} from '../../repository/parts.ts';
 import { readBranch } from '../../repository/position.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { ledgerRef, protectedRefs } from '../../repository/tracking.ts';
@@ -65,7 +73,7 @@ export async function checkCurrentPin(
   return checkLedgerPin(repository, ledger, home, ledger === null || (await isCommitted(repository, ledger)));
 }
 
-async function isCommitted({ store }: Repository, { bytes }: Ledger): Promise<boolean> {
+async function isCommitted({ store }: GitAccess, { bytes }: Ledger): Promise<boolean> {
   const there = `HEAD:${LEDGER}/${CHECKPOINT}`;
   const oid = (await store.has(there)) ? await store.resolve(there) : null;
   return oid !== null && equalBytes(await store.readBlob(oid), bytes);
@@ -86,13 +94,13 @@ export async function rememberOwn(
 }
 
 /** What others have got is no longer this clone's own: should they lose it, that is a rollback. */
-export function rememberPushed(repository: Repository, pushed: { root: string }): void {
+export function rememberPushed(repository: StateDirectory & Messages, pushed: { root: string }): void {
   const pin = readLedgerPin(repository);
   if (pin?.own && pin.root === pushed.root) rememberPin(repository, withoutOwn(pin));
 }
 
 /** A commit that the remote did not take, and that is dropped: nobody has seen what it appended. */
-export function forgetRefused(repository: Repository, commit: Oid): void {
+export function forgetRefused(repository: StateDirectory & Messages, commit: Oid): void {
   const pin = readLedgerPin(repository);
   if (pin?.own?.commit !== commit) return;
   if (pin.own.before) rememberPin(repository, pin.own.before);
@@ -100,14 +108,23 @@ export function forgetRefused(repository: Repository, commit: Oid): void {
 }
 
 /** Whatever became of the commit: what the remote's ledger holds is shared. */
-async function settledPin(repository: Repository, home: LedgerHome, pin: LedgerPin | null): Promise<LedgerPin | null> {
+async function settledPin(
+  repository: GitAccess & Settings & TimeAndHost,
+  home: LedgerHome,
+  pin: LedgerPin | null,
+): Promise<LedgerPin | null> {
   if (!pin?.own) return pin;
   const theirs = await readTheirs(repository, branchOf(home));
   return theirs && (await ledgerGoesOn(repository, home, theirs.oid, pin)) ? withoutOwn(pin) : pin;
 }
 
 /** Whether the ledger of a commit goes on from what was seen. */
-async function ledgerGoesOn(repository: Repository, home: LedgerHome, commit: Oid, pin: LedgerPin): Promise<boolean> {
+async function ledgerGoesOn(
+  repository: GitAccess & TimeAndHost,
+  home: LedgerHome,
+  commit: Oid,
+  pin: LedgerPin,
+): Promise<boolean> {
   try {
     const ledger = await readLedger(await openTree(repository.store, commit));
     return ledger !== null && (await faultOf(pin, toPin(ledger, home, repository.now()), ledger)) === null;
@@ -141,7 +158,7 @@ function newer(pin: LedgerPin, found: LedgerPin): LedgerPin {
 }
 
 /** A branch that left before the ledger grew has an older one, and may. */
-function isSideBranch(repository: Repository, home: LedgerHome): boolean {
+function isSideBranch(repository: Directories, home: LedgerHome): boolean {
   const branch = readBranch(repository);
   return branch !== null && branch !== branchOf(home);
 }
@@ -181,7 +198,12 @@ async function asFindings(check: () => Promise<unknown>): Promise<Finding[]> {
 }
 
 /** A clone keeps the head of what it saw and no tiles: HEAD has them, unless it is elsewhere. */
-async function assertPrecedes(repository: Repository, older: Ledger, pin: LedgerPin, home: LedgerHome): Promise<void> {
+async function assertPrecedes(
+  repository: GitAccess & TimeAndHost,
+  older: Ledger,
+  pin: LedgerPin,
+  home: LedgerHome,
+): Promise<void> {
   const { size, root } = older.checkpoint;
   const seen = size > 0 ? await readSeen(repository, pin) : null;
   if (!seen) return;
@@ -191,7 +213,7 @@ async function assertPrecedes(repository: Repository, older: Ledger, pin: Ledger
 }
 
 /** The ledger that is remembered, if HEAD has it. */
-async function readSeen({ store }: Repository, pin: LedgerPin): Promise<Ledger | null> {
+async function readSeen({ store }: GitAccess, pin: LedgerPin): Promise<Ledger | null> {
   const ledger = (await store.resolve('HEAD')) && (await readLedger(await openTree(store, 'HEAD')));
   if (!ledger) return null;
   const { origin, size, root } = ledger.checkpoint;

@@ -9,6 +9,7 @@ import type { Commit, Oid } from '../../git/objects/store.ts';
 import { type Range, readRange } from '../../git/refs/range.ts';
 import { fetchBranch, pushBranch } from '../../git/refs/remote.ts';
 import { type Git, readGit } from '../../git/run.ts';
+import type { Directories, GitAccess, Settings } from '../../repository/parts.ts';
 import { readBranch } from '../../repository/position.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { remoteNames, remoteOf, trackingRef } from '../../repository/tracking.ts';
@@ -21,7 +22,7 @@ interface Theirs {
 }
 
 /** Null where this clone has nothing of it, or there is no branch. */
-export async function readTheirs(repository: Repository, branch: string | null): Promise<Theirs | null> {
+export async function readTheirs(repository: GitAccess & Settings, branch: string | null): Promise<Theirs | null> {
   const ref = branch === null ? null : trackingRef(await repository.config(), `refs/heads/${branch}`);
   const { store } = repository;
   return ref !== null && (await store.has(ref)) ? { ref, oid: (await store.readCommit(ref)).oid } : null;
@@ -36,7 +37,7 @@ export interface Tips {
 }
 
 /** The branch is read once, and the rest by its name: another one may be checked out meanwhile. */
-export async function readTips(repository: Repository): Promise<Tips> {
+export async function readTips(repository: GitAccess & Directories & Settings): Promise<Tips> {
   const branch = readBranch(repository);
   const rev = branch === null ? 'HEAD' : `refs/heads/${branch}`;
   const [head, theirs] = await Promise.all([repository.store.readCommit(rev), readTheirs(repository, branch)]);
@@ -111,7 +112,7 @@ async function onlyAppends(git: Git, { commits, boundary }: Range): Promise<bool
  * after a rebase. What a remote did have, and has no longer, was taken back; where git keeps no log of that, nobody can tell.
  */
 export async function wasInVain(
-  repository: Repository,
+  repository: GitAccess & Directories & Settings,
   branch: string,
   commit: Oid,
   isHeldBy: (tip: Oid) => Promise<boolean>,
@@ -129,14 +130,14 @@ export async function wasInVain(
 }
 
 /** All that a ref has been at, the first one included, of which `git log --walk-reflogs` does not tell. */
-function readSeen({ dirs: { commonDir } }: Repository, ref: string): Oid[] {
+function readSeen({ dirs: { commonDir } }: Directories, ref: string): Oid[] {
   const log = ifThere(() => readFileSync(join(commonDir, 'logs', ref), 'latin1')) ?? '';
   const oids = log.split('\n').flatMap((line) => line.split(' ', 2));
   return oids.filter((oid) => isOid(oid) && !/^0+$/.test(oid));
 }
 
 /** Before anything is committed that could then not be pushed. */
-export async function assertRemote(repository: Repository, branch: string): Promise<void> {
+export async function assertRemote(repository: Settings, branch: string): Promise<void> {
   const config = await repository.config();
   if (remoteNames(config).length > 0 || config.get(`branch.${branch}.remote`) !== undefined) return;
   throw new HandoffError('usage', `There is no remote to push ${branch} to.`, {
@@ -146,7 +147,7 @@ export async function assertRemote(repository: Repository, branch: string): Prom
 }
 
 /** False when somebody else was faster; then it is known here what they pushed. */
-export async function pushLedger(repository: Repository, branch: string): Promise<boolean> {
+export async function pushLedger(repository: GitAccess & Settings, branch: string): Promise<boolean> {
   const config = await repository.config();
   const remote = { git: repository.git, name: remoteOf(config, branch) };
   const ref = `refs/heads/${branch}`;

@@ -5,6 +5,7 @@ import { openTree } from '../../audit/source/tree-source.ts';
 import { type Asked, later, settled } from '../../core/later.ts';
 import { edgeOf, type ReadTile, tilePath } from '../../core/ledger/tiles.ts';
 import { LEDGER, ROOT } from '../../core/paths.ts';
+import type { Directories, GitAccess, Messages } from '../../repository/parts.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { askCandidates, type Candidates } from './arrivals.ts';
 import { readTips, type Tips } from './race.ts';
@@ -24,7 +25,7 @@ export function askState(repository: Repository): { tips: Promise<Tips>; state: 
   return { tips, state: later(readState(repository, tips)) };
 }
 
-async function readState(repository: Repository, reading: Promise<Tips>): Promise<State> {
+async function readState(repository: GitAccess & Directories & Messages, reading: Promise<Tips>): Promise<State> {
   const { store } = repository;
   const tips = await reading;
   const source = checkedOut(await openTree(store, tips.head.tree), requireWorkTree(repository));

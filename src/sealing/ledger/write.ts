@@ -14,6 +14,7 @@ import { type Base, commitTree, warnNotStaged } from '../../journal/commits/comm
 import { assertHeld } from '../../journal/commits/held-bytes.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { stateDirs } from '../../journal/sessions/registry.ts';
+import type { Directories, GitAccess, IndexAccess, Messages } from '../../repository/parts.ts';
 import { readBranch } from '../../repository/position.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { findStrays } from './strays.ts';
@@ -109,7 +110,7 @@ export function staging(
 
 /** They may have thrown it away right before the branch was moved. What they have checked out since is not ours to change. */
 async function stageOnce(
-  repository: Repository,
+  repository: GitAccess & Directories & Messages,
   { branch, commit }: { branch: string; commit: Oid },
   stage: () => Promise<void>,
 ): Promise<void> {
@@ -120,7 +121,7 @@ async function stageOnce(
 }
 
 /** The next append clears away what stays. */
-function tryRemove(repository: Repository, path: string): void {
+function tryRemove(repository: Directories & Messages, path: string): void {
   try {
     removeFile(requireWorkTree(repository), path, DERIVED);
   } catch (error) {
@@ -142,7 +143,7 @@ type Edits = ReadonlyMap<string, Uint8Array | null>;
 
 /** The plan was made for one ledger: on top of another, which a pull may have brought meanwhile, it would take that one back. */
 async function whatMoved(
-  { store }: Repository,
+  { store }: GitAccess,
   { branch, tree }: Base,
   plan: LedgerChange['plan'],
   edits: Edits,
@@ -175,7 +176,7 @@ async function readOids(store: NativeGitStore, tree: Oid): Promise<(path: string
 }
 
 /** The work tree and the index have the ledger of HEAD again. */
-async function putBack(repository: Repository, written: readonly string[]): Promise<void> {
+async function putBack(repository: GitAccess & Directories & IndexAccess, written: readonly string[]): Promise<void> {
   const { dirs, git, store, index } = repository;
   const topLevel = requireWorkTree(repository);
   const isThere = await Promise.all(written.map((path) => store.has(`HEAD:${path}`)));

@@ -15,6 +15,7 @@ import { nodeSuite } from '../../crypto.ts';
 import { guarded, replaceBy, writeSynced } from '../../disk/durable.ts';
 import { type PublishOptions, publish } from '../../journal/commits/publish.ts';
 import { keyLine } from '../../journal/keys/signers.ts';
+import type { Directories } from '../../repository/parts.ts';
 import { findRecordPath } from '../../repository/record-path.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { readSessionAt, type TreeRecord, type TreeSession } from '../../repository/tree-session.ts';
@@ -149,7 +150,7 @@ async function writeProof(
 }
 
 /** A folder that is not there was not meant; and what is in `.handoff` has its own place there. SPEC §2.2 */
-function assertPlace({ dirs: { topLevel } }: Repository, file: string): string {
+function assertPlace({ dirs: { topLevel } }: Directories, file: string): string {
   const folder = dirname(file);
   if (!existsSync(folder))
     throw new HandoffError('usage', `There is no folder ${folder} to write the proof to.`, { hint: 'Make it first.' });

@@ -7,6 +7,7 @@ import { readGit } from '../../git/run.ts';
 import { readClaims } from '../../journal/locks/claims.ts';
 import { shownPath } from '../../journal/saved/saved-name.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 
@@ -31,7 +32,7 @@ export async function wrapDraft(repository: Repository, options: SessionChoice =
 const MOST_COMMITS = 20;
 
 /** Commits that change code: one that has records alone is no work to hand over. */
-async function commitsSince({ git, store }: Repository, head: string | null) {
+async function commitsSince({ git, store }: GitAccess, head: string | null) {
   if ((await store.resolve('HEAD')) === null) return { commits: [], moreCommits: 0 };
   if (head !== null && !(await store.has(head))) return { commits: [], moreCommits: 0 };
   const range = ['--first-parent', 'HEAD', ...(head === null ? [] : [`^${head}`])];

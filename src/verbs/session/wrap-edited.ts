@@ -3,6 +3,7 @@ import { HandoffError } from '../../core/error.ts';
 import { runGitOnTerminal } from '../../git/run.ts';
 import { keepDraft } from '../../journal/drafts/draft-file.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
+import type { GitAccess, Settings } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { type WrapOptions, type WrapResult, wrap } from './wrap.ts';
 import { wrapDraft } from './wrap-draft.ts';
@@ -31,7 +32,7 @@ export async function wrapEdited(repository: Repository, options: WrapOptions): 
 /** git knows which editor, and how its command line is read: by a shell that git starts. */
 const EDIT = '!f() { eval "$(git var GIT_EDITOR) \\"\\$@\\""; }; f';
 
-function openEditor({ git, env }: Repository, path: string): Promise<number> {
+function openEditor({ git, env }: GitAccess & Settings, path: string): Promise<number> {
   const set = { ...git.set, ...(env.GIT_EDITOR === undefined ? {} : { GIT_EDITOR: env.GIT_EDITOR }) };
   return runGitOnTerminal({ ...git, set }, ['handoff-edit', path], { 'alias.handoff-edit': EDIT });
 }

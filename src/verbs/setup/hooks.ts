@@ -11,6 +11,7 @@ import {
 } from '../../repository/git-hooks/file.ts';
 import { assertInside, findHookPlace, type HookPlace } from '../../repository/git-hooks/place.ts';
 import { CLIENT_HOOKS, type HookName, SERVER_HOOKS } from '../../repository/git-hooks/section.ts';
+import type { Directories, GitAccess } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 
 export interface HooksOptions {
@@ -66,12 +67,12 @@ export async function hooksStatus(repository: Repository): Promise<HooksStatus> 
   return { ...describe(place, names), missing: names.flatMap((name) => lackOf(repository, place, name)) };
 }
 
-function lackOf({ program }: Repository, place: HookPlace, hook: HookName): HooksStatus['missing'] {
+function lackOf({ program }: Pick<Repository, 'program'>, place: HookPlace, hook: HookName): HooksStatus['missing'] {
   const reason = hookLack(place.at(hook), hook, program);
   return reason === null ? [] : [{ hook, reason }];
 }
 
-function namesFor({ dirs }: Repository): readonly HookName[] {
+function namesFor({ dirs }: Directories): readonly HookName[] {
   return dirs.topLevel === null ? SERVER_HOOKS : CLIENT_HOOKS;
 }
 
@@ -87,7 +88,7 @@ function describe(place: HookPlace, names: readonly HookName[]): HooksResult {
   };
 }
 
-function assertKind({ dirs }: Repository, server: boolean): void {
+function assertKind({ dirs }: Directories, server: boolean): void {
   if (server === (dirs.topLevel === null)) return;
   if (server) {
     throw new HandoffError(
@@ -130,7 +131,7 @@ async function restoreCheck(repository: Repository, before: string): Promise<voi
   else await repository.setConfig(FSCK, before);
 }
 
-async function localValue({ git }: Repository, key: string): Promise<string | null> {
+async function localValue({ git }: GitAccess, key: string): Promise<string | null> {
   const args = ['config', '--local', '--get', key];
   const result = await runGit(git, args);
   if (result.code > 1) throw gitFailure(args, result);

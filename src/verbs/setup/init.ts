@@ -15,6 +15,7 @@ import { type PublishOptions, publish } from '../../journal/commits/publish.ts';
 import { generateKey, keyPath, toSigner, writeKey } from '../../journal/keys/keys.ts';
 import { type NamedSigner, signDocument } from '../../journal/keys/sign.ts';
 import { keyLine, keyRing, signersFor } from '../../journal/keys/signers.ts';
+import type { Directories, GitAccess, Settings } from '../../repository/parts.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { identityFields } from '../../trust/identity-document.ts';
 import { type HooksResult, hooksInstall } from './hooks.ts';
@@ -166,7 +167,7 @@ async function assertFree(repository: Repository, topLevel: string): Promise<voi
 }
 
 /** Folder by folder: what is not here, as in a partial clone, must not be taken for what is not there. */
-async function hasPolicy({ store }: Repository): Promise<boolean> {
+async function hasPolicy({ store }: GitAccess): Promise<boolean> {
   if ((await store.resolve('HEAD')) === null) return false;
   const root = (await store.readTree('HEAD'))?.entries.find(({ name }) => name === ROOT);
   const folder = root?.mode === '040000' ? await store.readTree(root.oid) : null;
@@ -174,7 +175,10 @@ async function hasPolicy({ store }: Repository): Promise<boolean> {
 }
 
 /** The line that makes git ignore a path, or null. check-ignore refuses to run with literal pathspecs. */
-async function ignoreRule({ git, dirs, env, config }: Repository, path: string): Promise<string | null> {
+async function ignoreRule(
+  { git, dirs, env, config }: GitAccess & Directories & Settings,
+  path: string,
+): Promise<string | null> {
   if (!mayBeIgnored({ dirs, env, config: await config() }, path)) return null;
   const args = ['check-ignore', '-v', '--no-index', '--', path];
   const result = await runGit({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } }, args);
@@ -222,7 +226,7 @@ function genesis({ identity, signer }: NamedSigner, at: string, branch: string, 
 }
 
 /** The branch work is merged into: the current one if it is called so, else main. */
-function protectedRef({ dirs }: Repository): string {
+function protectedRef({ dirs }: Directories): string {
   const head = readFileSync(join(dirs.gitDir, 'HEAD'), 'utf8');
   const branch = /^ref: refs\/heads\/(main|master|trunk)\n?$/.exec(head)?.[1] ?? 'main';
   return `refs/heads/${branch}`;

@@ -11,6 +11,7 @@ import type { Writer } from '../../journal/append.ts';
 import type { Held } from '../../journal/locks/holds.ts';
 import { taskClaimed } from '../../journal/locks/task-lock.ts';
 import { assertNotReleased, withLiveness } from '../../journal/sessions/session-state.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTask } from '../../repository/task-definitions.ts';
 import { judgeTold, readThoughts, toldBy } from '../../repository/told-thoughts.ts';
@@ -131,7 +132,7 @@ async function assertWriteback(repository: Repository, trail: TaskTrail, id: str
   );
 }
 
-export async function isReachable({ git }: Repository, commit: string): Promise<boolean> {
+export async function isReachable({ git }: GitAccess, commit: string): Promise<boolean> {
   const { code, stdout } = await runGit(git, [
     'rev-list',
     '--max-count=1',

@@ -17,6 +17,7 @@ import type { Oid } from '../../git/objects/store.ts';
 import { noSuchRevision } from '../../git/objects/store-error.ts';
 import { assertReadAlike, type Range, readNearRange, readRange } from '../../git/refs/range.ts';
 import { limitMemory } from '../../git/run.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 import { findRollbacks, seenTrust, tryPinRoot } from '../../repository/pins.ts';
 import { assertPinned, assertRoot, type Repository } from '../../repository/repository.ts';
 
@@ -82,11 +83,11 @@ async function judgeEnds(repository: Repository, options: GateOptions, means: Me
   return result;
 }
 
-async function nearRange({ store }: Repository, { base, head, known }: Ends): Promise<Range | null> {
+async function nearRange({ store }: GitAccess, { base, head, known }: Ends): Promise<Range | null> {
   return base === null || known.length > 0 ? null : readNearRange(store, head, base);
 }
 
-function wholeRange({ git }: Repository, { base, head, known }: Ends): Promise<Range> {
+function wholeRange({ git }: GitAccess, { base, head, known }: Ends): Promise<Range> {
   return readRange(git, head, base === null ? [] : [base, ...known]);
 }
 
@@ -96,7 +97,7 @@ interface Ends {
   known: Oid[];
 }
 
-async function resolveEnds({ store }: Repository, { base, head, known = [] }: GateOptions): Promise<Ends> {
+async function resolveEnds({ store }: GitAccess, { base, head, known = [] }: GateOptions): Promise<Ends> {
   const resolve = async (rev: string): Promise<Oid> => {
     const oid = await store.resolve(`${rev}^{commit}`);
     if (oid === null) throw noSuchRevision(rev);
@@ -129,7 +130,7 @@ interface Ground {
 }
 
 /** What was there, and whom it trusts; null where there was no policy. */
-async function readGround({ store }: Repository, base: Oid | null, budget: Budget): Promise<Ground | null> {
+async function readGround({ store }: GitAccess, base: Oid | null, budget: Budget): Promise<Ground | null> {
   const inTime = { spend: () => budget.assertTime() }; // nobody pays for what was there, but for the time it takes
   const before = base === null ? null : metered(await openTree(store, base), inTime);
   if (!before || !(await hasPolicy(before))) return null;

@@ -26,6 +26,7 @@ import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { readEntry } from '../../journal/sessions/records.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
 import { openHere } from '../../repository/everywhere/everywhere.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { readKnownTasks } from '../../repository/task-definitions.ts';
 import { protectedTip } from '../../repository/tracking.ts';
@@ -143,7 +144,7 @@ async function toChange(
 }
 
 /** The commit itself, which a squash may have left behind, and the one at which its session began. */
-async function beginnings({ store }: Repository, path: string, commit: Oid): Promise<Oid[]> {
+async function beginnings({ store }: GitAccess, path: string, commit: Oid): Promise<Oid[]> {
   const found = [commit];
   for (const kind of ['start', 'pickup']) {
     const name = `HEAD:${posix.dirname(path)}/0001-${kind}.yaml`;
@@ -180,7 +181,7 @@ function journalledThought(repository: Repository, live: KnownSessions['live'], 
   return 'bytes' in entry ? entry.bytes : null;
 }
 
-async function committedThought({ store }: Repository, path: string): Promise<Uint8Array | null> {
+async function committedThought({ store }: GitAccess, path: string): Promise<Uint8Array | null> {
   const name = `HEAD:${path}`;
   return (await store.has(name)) ? store.readBlob((await store.resolve(name))!, MAX_RECORD_BYTES) : null;
 }

@@ -13,6 +13,7 @@ import type { RecordDraft } from '../../journal/drafts/record-draft.ts';
 import type { Blocker, ThoughtFields } from '../../journal/drafts/thought-file.ts';
 import { tryRememberClock } from '../../journal/sessions/next-clock.ts';
 import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
+import type { GitAccess } from '../../repository/parts.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import type { CommandToRun } from '../../writeback/run-command.ts';
 import { gatherEvidence } from '../../writeback/run-evidence.ts';
@@ -160,7 +161,7 @@ async function warnIfNothing(repository: Repository, fields: PlannedThought['fie
 
 /** What a thought that covers nothing ought to be told. */
 export async function whyNothing(
-  { git }: Repository,
+  { git }: GitAccess,
   { commit_sha }: Pick<PlannedThought['fields'], 'commit_sha'>,
 ): Promise<string> {
   const what = `Up to commit ${commit_sha.slice(0, 12)} nothing has changed outside ${ROOT}`;
