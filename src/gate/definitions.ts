@@ -2,6 +2,7 @@ import { type Entry, FOLDER, find, type Source } from '../audit/source/source.ts
 import { readSignedDocument } from '../audit/trust/trust.ts';
 import { type Budget, isOverBudget, whileTime } from '../core/budget.ts';
 import { asHandoffError, type Finding, HandoffError } from '../core/error.ts';
+import { once, oncePer } from '../core/once.ts';
 import { ROOT, taskPath } from '../core/paths.ts';
 import { isOfKind } from '../core/record/kinds.ts';
 import type { ParsedRecord } from '../core/record/record.ts';
@@ -35,21 +36,13 @@ export interface Definitions {
 
 /** The folder is listed once: a push may say of thousands of tasks that they are done. */
 export function openDefinitions(source: Source, trust: Trust): Definitions {
-  let listing: Promise<Map<string, Entry>> | undefined;
-  const known = new Map<string, Promise<ParsedRecord<'task-definition'> | HandoffError | null>>();
+  const listing = once(() => listTasks(source));
   const read = async (id: string): Promise<ParsedRecord<'task-definition'> | HandoffError | null> => {
-    listing ??= listTasks(source);
-    const entry = (await listing).get(taskPath(id));
+    const entry = (await listing()).get(taskPath(id));
     if (!entry) return null;
     return readSignedDocument(source, entry, 'task-definition', trust, nodeSuite).catch(unlessBroken);
   };
-  return {
-    read(id) {
-      const reading = known.get(id) ?? read(id);
-      known.set(id, reading);
-      return reading;
-    },
-  };
+  return { read: oncePer(read) };
 }
 
 async function listTasks(source: Source): Promise<Map<string, Entry>> {
@@ -60,9 +53,9 @@ async function listTasks(source: Source): Promise<Map<string, Entry>> {
 
 /** A fault of the environment, and the end of the budget, is thrown on. */
 function unlessBroken(error: unknown): HandoffError {
-  const known = asHandoffError(error);
-  if (known.exitCode === 4 || isOverBudget(known)) throw known;
-  return known;
+  const failure = asHandoffError(error);
+  if (failure.exitCode === 4 || isOverBudget(failure)) throw failure;
+  return failure;
 }
 
 function doneTasks(added: readonly PlacedRecord[]): Map<string, PlacedRecord> {

@@ -3,6 +3,7 @@ import type { Evidence } from '../audit/evidence/evidence.ts';
 import type { Budget } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
 import { groupBy } from '../core/group-by.ts';
+import { oncePer } from '../core/once.ts';
 import { isOfKind } from '../core/record/kinds.ts';
 import { toVerdict, type Verdict } from '../core/record/verdict.ts';
 import { byNewest } from '../core/session/newest.ts';
@@ -61,12 +62,10 @@ export function reviewedAmong(
 
 /** Many thoughts may share one set of commits, which is looked through once. */
 function withinAll(all: ReadonlySet<Oid>, budget: Budget): (commits: CommitSet) => boolean {
-  const known = new Map<CommitSet, boolean>();
+  const isWithin = oncePer((commits: CommitSet) => hasOnly(commits, all));
   return (commits) => {
     budget.assertTime();
-    const isWithin = known.get(commits) ?? hasOnly(commits, all);
-    known.set(commits, isWithin);
-    return isWithin;
+    return isWithin(commits);
   };
 }
 

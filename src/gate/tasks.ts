@@ -4,6 +4,7 @@ import type { Source } from '../audit/source/source.ts';
 import { isSealed } from '../audit/tree/sealed.ts';
 import { type Budget, whileTime } from '../core/budget.ts';
 import { type Finding, HandoffError } from '../core/error.ts';
+import { once, oncePer } from '../core/once.ts';
 import { isOfKind } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import { byNewest } from '../core/session/newest.ts';
@@ -48,33 +49,19 @@ export function openTrails(
 ): Trails {
   const arrived = recordsByTask(sessions.flatMap(({ records }) => records));
   const locked = new Set(added.flatMap(({ record }) => record.fields.lock?.task ?? []));
-  const known = once(async () => recordsByTask(await evidence.ofTasks(changedTasks(added))));
+  const ofTasks = once(async () => recordsByTask(await evidence.ofTasks(changedTasks(added))));
   const holders = once(async () => recordsByTask(await evidence.holdersOf(locked)));
   const whole = (id: string, there: ReadonlyMap<string, TracedRecord[]>): TaskTrail =>
     wholeTrail(id, [...(there.get(id) ?? []), ...(arrived.get(id) ?? [])]);
   return {
-    trailOf: memo(async (id) => whole(id, await known())),
-    tokensOf: memo(async (id) => whole(id, await holders()).tokens),
+    trailOf: oncePer(async (id: string) => whole(id, await ofTasks())),
+    tokensOf: oncePer(async (id: string) => whole(id, await holders()).tokens),
   };
 }
 
 /** The tasks that records change. */
 export function changedTasks(added: readonly PlacedRecord[]): Set<string> {
   return new Set(added.filter(isOfKind('task')).map(({ record }) => record.fields.task_id));
-}
-
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  const reading = memo(read);
-  return () => reading('');
-}
-
-function memo<T>(read: (id: string) => Promise<T>): (id: string) => Promise<T> {
-  const known = new Map<string, Promise<T>>();
-  return (id) => {
-    const value = known.get(id) ?? read(id);
-    known.set(id, value);
-    return value;
-  };
 }
 
 export async function doneTasks(
@@ -107,7 +94,7 @@ export interface TaskCase {
 /** SPEC §10.5: what is said to be done has its writeback, and its proof where one is asked for. */
 export async function judgeTasks(input: TaskCase): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const isFolderSealed = memo((folder) => isSealed(input.source, folder)); // one session may do many tasks
+  const isFolderSealed = oncePer((folder: string) => isSealed(input.source, folder)); // one session may do many tasks
   for (const { id, change, thought, isDone } of whileTime(input.budget, input.done)) {
     if (!isDone || !thought) findings.push(notDone(change, id));
     else if (!(await input.isAnchored(thought))) findings.push(notLanded(change, id, thought));

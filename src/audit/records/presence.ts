@@ -1,4 +1,5 @@
 import { isIdentityName } from '../../core/names.ts';
+import { oncePer } from '../../core/once.ts';
 import { parseSessionFolder } from '../../core/paths.ts';
 import type { SessionFolder } from '../history/growth.ts';
 import { type Entry, FOLDER, type Source } from '../source/source.ts';
@@ -11,7 +12,7 @@ export function openPresence(
   sessions: Entry,
 ): (listed: Pick<ListedRecord, 'path' | 'blob'>) => Promise<SessionFolder[]> {
   const foldersAt = openFolders(source, sessions);
-  const readPlace = remembered(async (path) => {
+  const readPlace = oncePer(async (path: string) => {
     const found = await foldersAt(path);
     return Promise.all(found.map(async (folder) => ({ folder, files: await keysIn(source, folder) })));
   });
@@ -27,7 +28,7 @@ async function keysIn(source: Source, { entry }: SessionFolder): Promise<Readonl
 
 /** Finds the folder of a session by its path; two of them where a hand-made tree has a name twice. */
 export function openFolders(source: Source, sessions: Entry): (path: string) => Promise<SessionFolder[]> {
-  const readOwner = remembered(async (name) => {
+  const readOwner = oncePer(async (name: string) => {
     const owners = (await source.list(sessions)).filter((entry) => entry.name === name && entry.mode === FOLDER);
     const lists = await Promise.all(owners.map((owner) => source.list(owner)));
     return lists.flat().filter(({ mode }) => mode === FOLDER);
@@ -37,14 +38,5 @@ export function openFolders(source: Source, sessions: Entry): (path: string) => 
     if (!isIdentityName(owner) || !parseSessionFolder(name)) return [];
     const entries = (await readOwner(owner)).filter((entry) => entry.name === name);
     return entries.map((entry) => ({ owner, entry, isNew: false }));
-  };
-}
-
-function remembered<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
-  const known = new Map<string, Promise<T>>();
-  return (key) => {
-    const answer = known.get(key) ?? read(key);
-    known.set(key, answer);
-    return answer;
   };
 }

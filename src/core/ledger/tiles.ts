@@ -1,6 +1,7 @@
 import { concatBytes } from '../bytes/bytes.ts';
 import type { Hash } from '../bytes/hash.ts';
 import { HandoffError } from '../error.ts';
+import { oncePer } from '../once.ts';
 import { merkleRoot, rootOfHashes } from '../seal/merkle.ts';
 import { consistencyNodes, inclusionNodes, type TreeNode } from '../seal/tree-nodes.ts';
 
@@ -143,7 +144,7 @@ export function edgeOf(size: number): Tile[] {
 
 /** The hash of any node of a log. A tile is read once. */
 function nodeReader(size: number, read: ReadTile, sha256: Hash): (node: TreeNode) => Promise<Uint8Array> {
-  const tiles = new Map<string, Promise<Uint8Array>>();
+  const hashesOf = oncePer((tile: Tile) => readHashes(tile, read), tilePath);
 
   return async ({ height, index }) => {
     const width = 2 ** (height % TILE_HEIGHT);
@@ -156,18 +157,12 @@ function nodeReader(size: number, read: ReadTile, sha256: Hash): (node: TreeNode
   async function hashesAt(level: number, index: number): Promise<Uint8Array> {
     const tile = tileAt(level, index, countAt(level, size));
     const isLast = index === countAt(level + 1, size);
-    return concatBytes(...(await Promise.all([tile.width > 0 ? once(tile) : NONE, isLast ? ragged(level) : NONE])));
+    return concatBytes(...(await Promise.all([tile.width > 0 ? hashesOf(tile) : NONE, isLast ? ragged(level) : NONE])));
   }
 
   async function ragged(level: number): Promise<Uint8Array> {
     if (size % TILE_WIDTH ** level === 0) return NONE;
     return rootOfHashes(await hashesAt(level - 1, countAt(level, size)), sha256);
-  }
-
-  function once(tile: Tile): Promise<Uint8Array> {
-    const path = tilePath(tile);
-    if (!tiles.has(path)) tiles.set(path, readHashes(tile, read));
-    return tiles.get(path)!;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Budget } from '../../core/budget.ts';
+import { oncePer } from '../../core/once.ts';
 import { ROOT } from '../../core/paths.ts';
 import { type Changes, openChanges } from '../../git/changes/changes.ts';
 import { parseRaws, RAW, type RawChange } from '../../git/changes/raw-diff.ts';
@@ -88,10 +89,9 @@ function openTurns(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 function oncePerPair<T>(read: (a: Oid, b: Oid) => Promise<T>): (a: Oid, b: Oid) => Promise<T> {
-  const known = new Map<string, Promise<T>>();
-  return (a, b) => {
-    const answer = known.get(`${a} ${b}`) ?? read(a, b);
-    known.set(`${a} ${b}`, answer);
-    return answer;
-  };
+  const readPair = oncePer(
+    ([a, b]: readonly [Oid, Oid]) => read(a, b),
+    (pair) => pair.join(' '),
+  );
+  return (a, b) => readPair([a, b]);
 }

@@ -1,3 +1,4 @@
+import { oncePer } from '../../core/once.ts';
 import { emptyTree } from '../../git/changes/changes.ts';
 import { fitsOnce, isAtAnEnd } from '../../git/changes/hunk-place.ts';
 import type { FileHunks } from '../../git/changes/hunk-reader.ts';
@@ -56,7 +57,7 @@ export function openRepeats(comparer: Comparer, codeOf: CodeOf): Repeats {
     return all.filter((_, at) => answers[at]);
   };
   return {
-    fitsOnce: keep(async (commit: SingleCommit) => {
+    fitsOnce: oncePerCommit(async (commit: SingleCommit) => {
       const [files = null] = await comparer.changes.readHunks([{ commit: commit.oid }]);
       return files !== null && allFitOnce(comparer, files);
     }),
@@ -89,13 +90,8 @@ export function openRepeats(comparer: Comparer, codeOf: CodeOf): Repeats {
   };
 }
 
-function keep<K extends { oid: Oid }, T>(answer: (key: K) => Promise<T>): (key: K) => Promise<T> {
-  const known = new Map<Oid, Promise<T>>();
-  return (key) => {
-    const found = known.get(key.oid) ?? answer(key);
-    known.set(key.oid, found);
-    return found;
-  };
+function oncePerCommit<K extends { oid: Oid }, T>(answer: (commit: K) => Promise<T>): (commit: K) => Promise<T> {
+  return oncePer(answer, ({ oid }) => oid);
 }
 
 /** Whether git, left alone, makes this code. */

@@ -1,3 +1,4 @@
+import { once, oncePer } from '../../core/once.ts';
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { RangeCommit } from '../../git/refs/range.ts';
@@ -24,12 +25,7 @@ const NOT_HERE: Step = {
 
 /** Reads what thoughts are about from the commits they name, each once, as far as those are here. */
 export function openSteps(repository: GitAccess, input: StepCase): (account: Account) => Promise<Step> {
-  const steps = new Map<Account, Promise<Step>>(); // two thoughts may name one commit, and begin at different ones
-  return (account) => {
-    const step = steps.get(account) ?? readStep(repository, input, account);
-    steps.set(account, step);
-    return step;
-  };
+  return oncePer((account: Account) => readStep(repository, input, account)); // two thoughts may name one commit, and begin at different ones
 }
 
 async function readStep(repository: GitAccess, input: StepCase, account: Account): Promise<Step> {
@@ -46,7 +42,7 @@ async function readStep(repository: GitAccess, input: StepCase, account: Account
     isWhole: once(() => wholeFitsOnce(comparer, account, { ...work, shared })),
     isAhead: aheadOf(repository, shared),
     isUntouched: (since, paths) => isUntouched(repository, known, since, paths),
-    carriedOnto: oncePerOid((parent) => readCarried(repository, input, account, parent, besides)),
+    carriedOnto: oncePer((parent: Oid) => readCarried(repository, input, account, parent, besides)),
     pathsOf: async ({ oid }) => (await comparer.changes.read([{ commit: oid }])).flatMap(codeOf),
   };
 }
@@ -77,20 +73,6 @@ export async function readWork(
  * merging brings what that had then along, which it may have taken back since; and picking leaves out what was there then.
  */
 function aheadOf(repository: GitAccess, shared: readonly Oid[]): Step['isAhead'] {
-  const hasAll = oncePerOid(async (parent) => (await notBehind(repository, parent, shared)).size === 0);
+  const hasAll = oncePer(async (parent: Oid) => (await notBehind(repository, parent, shared)).size === 0);
   return async ({ parents: [parent] }) => parent !== undefined && shared.length > 0 && hasAll(parent);
-}
-
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let known: Promise<T> | undefined;
-  return () => (known ??= read());
-}
-
-function oncePerOid<T>(read: (oid: Oid) => Promise<T>): (oid: Oid) => Promise<T> {
-  const known = new Map<Oid, Promise<T>>();
-  return (oid) => {
-    const answer = known.get(oid) ?? read(oid);
-    known.set(oid, answer);
-    return answer;
-  };
 }
