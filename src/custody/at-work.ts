@@ -1,7 +1,7 @@
 import { findOwn } from '../core/session/session-summary.ts';
 import { isSameSession, type SessionKey } from '../core/task/state.ts';
 import type { Trust } from '../core/trust/trust.ts';
-import { type Held, type Holds, isElsewhere } from '../journal/locks/holds.ts';
+import { isElsewhere, type LockState, type Locks } from '../journal/locks/open-locks.ts';
 import { endElsewhere, recordEnd } from '../journal/locks/superseded.ts';
 import { isActive } from '../journal/sessions/liveness.ts';
 import { readSession, type Session } from '../journal/sessions/registry.ts';
@@ -12,7 +12,7 @@ import type { KnownSessions } from './known-sessions.ts';
 /** A lock, the session that holds it, and whether that is at work. */
 export interface HolderState {
   /** Null when nobody ever had the lock. */
-  held: Held | null;
+  held: LockState | null;
   /** Null when it is not of this machine. */
   live: LiveSession | null;
   active: boolean;
@@ -26,15 +26,15 @@ export async function readHolderState(
   repository: StateDirectory & TimeAndHost,
   trust: Trust,
   { history }: KnownSessions,
-  holds: Holds,
-  held: Held | null,
+  locks: Locks,
+  held: LockState | null,
 ): Promise<HolderState> {
   if (!held || held.released) return { held, live: null, active: false };
   const session = sessionHere(repository, held.holder);
-  if (session) return { held, ...(await stateHere(repository, trust, holds, session)) };
+  if (session) return { held, ...(await stateHere(repository, trust, locks, session)) };
   const isWrapped = (findOwn(history.sessions, held.holder)?.baton ?? null) !== null;
   const active =
-    isElsewhere(held) && !isWrapped && (await isAtWorkElsewhere(holds, held.holder, { whereUnknown: true }));
+    isElsewhere(held) && !isWrapped && (await isAtWorkElsewhere(locks, held.holder, { whereUnknown: true }));
   return { held, live: null, active };
 }
 
@@ -49,11 +49,11 @@ export function isAtWorkHere(repository: StateDirectory & TimeAndHost, trust: Tr
  * `whereUnknown` is the answer where nobody has its own lock: another lock that it holds may speak for it.
  */
 export async function isAtWorkElsewhere(
-  holds: Holds,
+  locks: Locks,
   session: SessionKey,
   { whereUnknown }: { whereUnknown: boolean },
 ): Promise<boolean> {
-  const held = await holds.read(`session/${session.session_id}`);
+  const held = await locks.read(`session/${session.session_id}`);
   return held ? isSameSession(held.holder, session) && isElsewhere(held) : whereUnknown;
 }
 
@@ -67,12 +67,12 @@ function sessionHere(repository: StateDirectory, holder: SessionKey): Session | 
 async function stateHere(
   repository: StateDirectory & TimeAndHost,
   trust: Trust,
-  holds: Holds,
+  locks: Locks,
   session: Session,
 ): Promise<Omit<HolderState, 'held'>> {
   const live = withLiveness(repository, trust, session);
   if (!isActive(live.liveness)) return { live, active: false };
-  const end = await endElsewhere(holds, session);
+  const end = await endElsewhere(locks, session);
   if (!end) return { live, active: true };
   return { live: { session, liveness: { ...live.liveness, state: 'released', end } }, active: false };
 }

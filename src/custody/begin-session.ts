@@ -3,7 +3,7 @@ import type { Trust } from '../core/trust/trust.ts';
 import { append, assertDraft, type Writer } from '../journal/append.ts';
 import { writeTrailers } from '../journal/commits/trailers.ts';
 import type { Signer } from '../journal/keys/keys.ts';
-import { type Holds, holderOf } from '../journal/locks/holds.ts';
+import { holderOf, type Locks } from '../journal/locks/open-locks.ts';
 import { pointTo } from '../journal/sessions/pointers.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
@@ -12,14 +12,14 @@ import type { Repository } from '../repository/repository.ts';
 import { type HolderState, tidyHolder } from './at-work.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { identityConflict, identityHolder, openSession, takeOver } from './open-session.ts';
-import { tidyKnown } from './tidy.ts';
+import { tidyKnownSessions } from './tidy.ts';
 
 /** Who begins fresh work, and what is known by then. */
 export interface Opener {
   repository: Repository;
   trust: Trust;
-  known: KnownSessions;
-  holds: Holds;
+  knownSessions: KnownSessions;
+  locks: Locks;
   identity: string;
   signer: Signer;
 }
@@ -40,11 +40,11 @@ export async function beginSession(
   about: Pick<OwnFields<'start'>, 'intent' | 'task'>,
   takePlaces: (session: Session) => Promise<void> = async () => {},
 ): Promise<Begun> {
-  const { repository, trust, identity, signer, holds } = opener;
+  const { repository, trust, identity, signer, locks } = opener;
   const fields = { ...about, ...positionFields(await readPosition(repository)) };
   assertDraft(trust, identity, { kind: 'start', fields });
   const session = await enter(opener, takePlaces);
-  const writer: Writer = { repository, session, trust, signer, holds };
+  const writer: Writer = { repository, session, trust, signer, locks };
   pointTo(dirsOf(repository), session);
   writeTrailers(repository, session, about.task ?? null);
   const { delta_id, path } = await append(writer, { kind: 'start', fields });
@@ -52,24 +52,30 @@ export async function beginSession(
 }
 
 /** Whoever held the identity last. Refuses while that session is at work. */
-async function requireFreeIdentity({ repository, trust, known, holds, identity }: Opener): Promise<HolderState> {
-  const prior = await identityHolder(repository, trust, known, holds, identity);
+async function requireFreeIdentity({
+  repository,
+  trust,
+  knownSessions,
+  locks,
+  identity,
+}: Opener): Promise<HolderState> {
+  const prior = await identityHolder(repository, trust, knownSessions, locks, identity);
   if (prior.active) throw identityConflict(identity, prior.held!.holder);
   return prior;
 }
 
 /** Takes the identity. An older session of it that shows no sign of life any more is superseded. */
 async function enter(opener: Opener, takePlaces: (session: Session) => Promise<void>): Promise<Session> {
-  const { repository, trust, known, holds, identity } = opener;
+  const { repository, trust, knownSessions, locks, identity } = opener;
   const prior = await requireFreeIdentity(opener);
   const { held, live } = prior;
-  await tidyKnown(repository, trust, known);
+  await tidyKnownSessions(repository, trust, knownSessions);
   tidyHolder(repository, prior);
-  return openSession(repository, holds, { identity, inherited_from: null, prior: held }, async (session) => {
+  return openSession(repository, locks, { identity, inherited_from: null, prior: held }, async (session) => {
     await takePlaces(session); // first, as nothing takes back that a session was superseded
     if (live?.liveness.state !== 'stale') return;
     const { session_id } = live.session;
     const holder = holderOf(repository.host.name, session, session.opened_at, 'superseded_while_stale');
-    await takeOver(repository, holds, session_id, await holds.read(`session/${session_id}`), holder);
+    await takeOver(repository, locks, session_id, await locks.read(`session/${session_id}`), holder);
   });
 }

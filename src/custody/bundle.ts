@@ -57,20 +57,20 @@ export async function readBundle(
   repository: StateDirectory & TimeAndHost & Messages,
   source: Source,
   trust: Trust,
-  known: KnownSessions,
+  knownSessions: KnownSessions,
   session: Session,
   focus: readonly string[],
   position: Position,
 ): Promise<Bundle> {
-  const { history } = known;
-  const todos = await readTodos(repository, known.source ?? source, known.trust, history, focus);
+  const { history } = knownSessions;
+  const todos = await readTodos(repository, knownSessions.source ?? source, knownSessions.trust, history, focus);
   const project = await readProject(repository, source, trust);
   const parts = {
     recent_deltas: partOf('recent_deltas', recentDeltas(history, dayBefore(repository.now())).map(toDelta)),
     focus: partOf('focus', todos.focus),
     adrs: partOf('adrs', lastDecisions(history).map(toAdr)),
     wip: sharedPartOf('wip', openWip(history).map(withoutClock), ({ identity }) => identity),
-    active_sessions: partOf('active_sessions', activeSessions(known, session)),
+    active_sessions: partOf('active_sessions', activeSessions(knownSessions, session)),
     reading: partOf('reading', project.reading),
   };
   return {

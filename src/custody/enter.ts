@@ -1,6 +1,6 @@
 import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust/trust.ts';
-import { type Held, type Holds, holderOf, isElsewhere } from '../journal/locks/holds.ts';
+import { holderOf, isElsewhere, type LockState, type Locks } from '../journal/locks/open-locks.ts';
 import { hasBegun, isOpen } from '../journal/sessions/liveness.ts';
 import { readSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, withLiveness } from '../journal/sessions/session-state.ts';
@@ -22,8 +22,8 @@ const PICKED_UP = 'picked_up';
 /** Whoever wants custody, and what is known by then. */
 export interface Entering {
   trust: Trust;
-  known: KnownSessions;
-  holds: Holds;
+  knownSessions: KnownSessions;
+  locks: Locks;
   identity: string;
   /** Who had the identity before. */
   prior: HolderState;
@@ -35,21 +35,21 @@ export interface Entering {
  */
 export async function enterCustody(
   repository: Directories & StateDirectory & TimeAndHost,
-  { trust, known, holds, identity, prior }: Entering,
+  { trust, knownSessions, locks, identity, prior }: Entering,
   predecessor: Predecessor | null,
   moveIn: (session: Session) => Promise<void>,
 ): Promise<Entered> {
   const victims = victimsOf(prior, predecessor);
   const opening = { identity, inherited_from: predecessor?.session.session_id ?? null, prior: prior.held };
-  const session = await openSession(repository, holds, opening, async (heir) => {
+  const session = await openSession(repository, locks, opening, async (heir) => {
     for (const victim of victims) {
-      const held = await holds.read(`session/${victim.session_id}`);
-      if (victim.isPredecessor && isTaken(repository, trust, known, victim.session_id, held))
+      const held = await locks.read(`session/${victim.session_id}`);
+      if (victim.isPredecessor && isTaken(repository, trust, knownSessions, victim.session_id, held))
         throw pickedUp(victim, held);
       const holder = holderOf(repository.host.name, heir, heir.opened_at, victim.active ? PREEMPTED : PICKED_UP);
       // the identity's own last session only has to be out of the way, whoever put it there
-      if (!(await takeOver(repository, holds, victim.session_id, held, holder)) && victim.isPredecessor)
-        throw pickedUp(victim, await holds.read(`session/${victim.session_id}`));
+      if (!(await takeOver(repository, locks, victim.session_id, held, holder)) && victim.isPredecessor)
+        throw pickedUp(victim, await locks.read(`session/${victim.session_id}`));
     }
     await moveIn(heir);
   });
@@ -86,7 +86,7 @@ function isTaken(
   trust: Trust,
   { history, live }: KnownSessions,
   victim: string,
-  held: Held | null,
+  held: LockState | null,
 ): boolean {
   const { session_id = victim, reason } = held?.holder ?? {};
   const isSeen = live.some(({ session, liveness }) => session.session_id === session_id && liveness.opened);
@@ -104,7 +104,7 @@ function toReleased({ session_id, identity }: Victim): Entered['released'][numbe
   return { session_id, identity, reason: PREEMPTED };
 }
 
-function pickedUp({ session_id, identity }: Victim, held: Held | null): HandoffError {
+function pickedUp({ session_id, identity }: Victim, held: LockState | null): HandoffError {
   const by = held?.holder;
   return new HandoffError(
     'predecessor_active',

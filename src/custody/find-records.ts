@@ -49,7 +49,7 @@ export async function findRecords<T>(
   const trust = await trustIn(staged);
   if (trust) await assertPinned(repository, trust.repoId);
   const folders = trust && (await findFolders(repository, staged, question).catch(nullIfGone));
-  return folders ? judgeSome(repository, staged, trust, folders, choose) : judgeAll(repository, staged, choose);
+  return folders ? judgeMatching(repository, staged, trust, folders, choose) : judgeAll(repository, staged, choose);
 }
 
 /**
@@ -66,7 +66,7 @@ export async function findElsewhere<T>(
   if (source === null || source === head) return [];
   const known: KnownRecords = { source, committed: source, changed: new Set() };
   const folders = await findFolders(repository, known, question, 'records-everywhere');
-  return folders ? judgeSome(repository, known, trust, folders, choose) : [];
+  return folders ? judgeMatching(repository, known, trust, folders, choose) : [];
 }
 
 /** Every session record there is, valid or not. */
@@ -139,7 +139,7 @@ function newestFolders(found: readonly FoundRecord[], most: number): SessionFold
   return [...new Map(newest.map(({ folder }) => [`${folder.entry.path} ${folder.entry.oid}`, folder])).values()];
 }
 
-async function judgeSome<T>(
+async function judgeMatching<T>(
   repository: Messages,
   { source }: KnownRecords,
   trust: Trust,

@@ -48,8 +48,12 @@ export interface KnownSessions {
   evidence: Evidence;
 }
 
-/** Reads, and changes nothing: what can be tidied up by then is `tidyKnown`'s. */
-export async function readKnown(repository: Repository, here: Trust, everywhere?: Everywhere): Promise<KnownSessions> {
+/** Reads, and changes nothing: what can be tidied up by then is what `tidyKnownSessions` does. */
+export async function readKnownSessions(
+  repository: Repository,
+  here: Trust,
+  everywhere?: Everywhere,
+): Promise<KnownSessions> {
   const { source, head, trust, tips, refOf } = everywhere ?? (await openEverywhere(repository, here));
   const { history, distrusted, isSound } = await committedHistory(repository, source, head, trust);
   const live = liveSessions(repository, trust);

@@ -6,7 +6,7 @@ import type { Trust } from '../core/trust/trust.ts';
 import { removeTrailers } from '../journal/commits/trailers.ts';
 import { BOT } from '../journal/keys/acting-identity.ts';
 import type { Holder } from '../journal/locks/holder.ts';
-import { type Held, type Holds, hasHalf, holderOf } from '../journal/locks/holds.ts';
+import { hasHalf, holderOf, type LockState, type Locks } from '../journal/locks/open-locks.ts';
 import { toEnd } from '../journal/sessions/liveness.ts';
 import { endSession, isWrapped } from '../journal/sessions/records.ts';
 import { createSession, readSession, removeSession, type Session } from '../journal/sessions/registry.ts';
@@ -21,30 +21,30 @@ import type { KnownSessions } from './known-sessions.ts';
  */
 export async function openSession(
   repository: Directories & StateDirectory & TimeAndHost,
-  holds: Holds,
-  opening: { identity: string; inherited_from: string | null; prior: Held | null },
+  locks: Locks,
+  opening: { identity: string; inherited_from: string | null; prior: LockState | null },
   takePlaces: (session: Session) => Promise<void>,
 ): Promise<Session> {
   const session = register(repository, opening.identity, opening.inherited_from);
   try {
-    await takeIdentity(holds, session, opening.prior);
-    await takeOwn(holds, session);
+    await takeIdentity(locks, session, opening.prior);
+    await takeOwn(locks, session);
     await takePlaces(session);
     return session;
   } catch (error) {
     // where that fails too, what went wrong first tells more; the next session of the identity here takes the next number
-    await giveBack(holds, session, opening.prior).catch(asHandoffError);
+    await giveBack(locks, session, opening.prior).catch(asHandoffError);
     removeSession(dirsOf(repository), session.session_id);
     throw error;
   }
 }
 
 /** Whoever had the identity before has it again, with a number of its own; where nobody had it, it is free. */
-async function giveBack(holds: Holds, session: Session, prior: Held | null): Promise<void> {
-  const held = await readIdentityLock(holds, session.identity);
+async function giveBack(locks: Locks, session: Session, prior: LockState | null): Promise<void> {
+  const held = await readIdentityLock(locks, session.identity);
   if (!held || !hasHalf(held, session)) return;
-  if (prior && !prior.released) await holds.take(held.name, held, prior.holder);
-  else await holds.release(held, own(session));
+  if (prior && !prior.released) await locks.take(held.name, held, prior.holder);
+  else await locks.release(held, own(session));
 }
 
 /** Registered, so that whoever meets its locks finds it alive. */
@@ -69,27 +69,27 @@ function register(
 }
 
 /** The bot has none: any number of sessions may be its own at once. */
-async function readIdentityLock(holds: Holds, identity: string): Promise<Held | null> {
-  return identity === BOT ? null : holds.read(`identity/${identity}`);
+async function readIdentityLock(locks: Locks, identity: string): Promise<LockState | null> {
+  return identity === BOT ? null : locks.read(`identity/${identity}`);
 }
 
 /** Who stands in the way of a new session of this identity. SPEC §8.2: one active session, except for the bot. */
 export async function identityHolder(
   repository: StateDirectory & TimeAndHost,
   trust: Trust,
-  known: KnownSessions,
-  holds: Holds,
+  knownSessions: KnownSessions,
+  locks: Locks,
   identity: string,
 ): Promise<HolderState> {
-  return readHolderState(repository, trust, known, holds, await readIdentityLock(holds, identity));
+  return readHolderState(repository, trust, knownSessions, locks, await readIdentityLock(locks, identity));
 }
 
 /** Takes the identity for a session, or says who was faster. */
-async function takeIdentity(holds: Holds, session: Session, prior: Held | null): Promise<void> {
+async function takeIdentity(locks: Locks, session: Session, prior: LockState | null): Promise<void> {
   if (session.identity === BOT) return;
   const name = `identity/${session.identity}` as const;
-  if (await holds.take(name, prior, own(session))) return;
-  throw identityConflict(session.identity, (await holds.read(name))?.holder ?? null);
+  if (await locks.take(name, prior, own(session))) return;
+  throw identityConflict(session.identity, (await locks.read(name))?.holder ?? null);
 }
 
 export function identityConflict(identity: string, holder: Holder | null): HandoffError {
@@ -106,12 +106,12 @@ export function identityConflict(identity: string, holder: Holder | null): Hando
  */
 export async function takeOver(
   repository: Directories & StateDirectory,
-  holds: Holds,
+  locks: Locks,
   victim: string,
-  held: Held | null,
+  held: LockState | null,
   holder: Holder,
 ): Promise<boolean> {
-  if (!(await holds.take(`session/${victim}`, held, holder))) return false;
+  if (!(await locks.take(`session/${victim}`, held, holder))) return false;
   const dirs = dirsOf(repository);
   const known = readSession(dirs, victim);
   if (known && !isWrapped(dirs, victim)) endSession(dirs, victim, toEnd(holder));
@@ -120,13 +120,13 @@ export async function takeOver(
 }
 
 /** The session's own lock: number 1, which nobody else can want before the session is known. */
-async function takeOwn(holds: Holds, session: Session): Promise<void> {
-  await holds.take(`session/${session.session_id}`, null, own(session));
+async function takeOwn(locks: Locks, session: Session): Promise<void> {
+  await locks.take(`session/${session.session_id}`, null, own(session));
 }
 
-export async function releaseIdentity(holds: Holds, session: Session): Promise<void> {
-  const held = await readIdentityLock(holds, session.identity);
-  if (held && hasHalf(held, session)) await holds.release(held, own(session));
+export async function releaseIdentity(locks: Locks, session: Session): Promise<void> {
+  const held = await readIdentityLock(locks, session.identity);
+  if (held && hasHalf(held, session)) await locks.release(held, own(session));
 }
 
 function own(session: Session): Holder {

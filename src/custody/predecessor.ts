@@ -4,7 +4,7 @@ import { findSessions, heirOf, predecessorOf } from '../core/session/history-que
 import { isNamed, parseSessionName } from '../core/session/session-name.ts';
 import { findOwn, type SessionSummary } from '../core/session/session-summary.ts';
 import { quoteWord } from '../core/text/quote.ts';
-import type { Holds } from '../journal/locks/holds.ts';
+import type { Locks } from '../journal/locks/open-locks.ts';
 import { findRemoteSessions, type RemoteSession } from '../journal/locks/remote-sessions.ts';
 import { isActive } from '../journal/sessions/liveness.ts';
 import type { LiveSession } from '../journal/sessions/session-state.ts';
@@ -30,40 +30,40 @@ export interface Predecessor {
 
 /** SPEC §8.5: of the session that was named or chosen. If somebody has picked it up since, whoever holds the work now. */
 export async function findPredecessor(
-  known: KnownSessions,
+  knownSessions: KnownSessions,
   first: Left | null,
-  holds: Holds,
+  locks: Locks,
 ): Promise<Predecessor | null> {
   if (!first) return null;
-  const session = liveEnd(known, first);
-  const live = known.live.find((each) => findOwn([each.session], session)) ?? null;
+  const session = liveEnd(knownSessions, first);
+  const live = knownSessions.live.find((each) => findOwn([each.session], session)) ?? null;
   const active = live
     ? isActive(live.liveness)
-    : session.baton === null && (await isAtWorkElsewhere(holds, session, { whereUnknown: false }));
+    : session.baton === null && (await isAtWorkElsewhere(locks, session, { whereUnknown: false }));
   const abandoned = session.baton === null && !active && live?.liveness.state !== 'released';
-  return { session, live, baton: nearestBaton(known, session), active, abandoned };
+  return { session, live, baton: nearestBaton(knownSessions, session), active, abandoned };
 }
 
 /**
  * By id or unique beginning, after its identity where two have the same; one that is long past needs eight characters. Last those
  * that only the remote shows.
  */
-export async function requireKnown(
+export async function requireKnownSession(
   { history }: KnownSessions,
   prefix: string,
-  holds: Holds,
+  locks: Locks,
   readOld: (prefix: string) => Promise<SessionSummary | null>,
 ): Promise<Left> {
   const [found, ...others] = findSessions(history, prefix);
   const session = found ?? (prefix === '' ? null : await readOld(prefix));
   if (session && others.length === 0) return session;
   if (found || prefix === '') throw unknownSession(prefix, found ? [found, ...others] : []);
-  const { at: last_at, ...elsewhere } = await requireElsewhere(holds, prefix);
+  const { at: last_at, ...elsewhere } = await requireElsewhere(locks, prefix);
   return { ...elsewhere, last_at, predecessor_session_id: null, baton: null };
 }
 
 /** A session of which nothing has arrived here but that it holds a lock: its machine may be gone for good. */
-export async function requireElsewhere({ remote }: Holds, prefix: string): Promise<RemoteSession> {
+export async function requireElsewhere({ remote }: Locks, prefix: string): Promise<RemoteSession> {
   const name = parseSessionName(prefix);
   const sessions = remote && name.prefix !== '' ? await findRemoteSessions(remote, name.prefix) : [];
   const [found, ...others] = sessions.filter((session) => isNamed(name, session));
@@ -85,8 +85,8 @@ function liveEnd({ history }: KnownSessions, start: Left): Left {
 }
 
 /** Of the session at the end of a custody chain, or of the first before it that left one. */
-export function nearestBaton(known: KnownSessions, end: Left): Baton | null {
-  return sinceBaton(known, end).at(-1)?.baton ?? null;
+export function nearestBaton(knownSessions: KnownSessions, end: Left): Baton | null {
+  return sinceBaton(knownSessions, end).at(-1)?.baton ?? null;
 }
 
 /** The custody chain backwards, up to the session that left a baton. */

@@ -9,8 +9,12 @@ import type { KnownSessions } from './known-sessions.ts';
  * What reading has shown to be of no use any more: openings that died, journals that commits have. And the highest clock that was
  * seen, from which the next record counts. For verbs that write, once nothing refuses them any more.
  */
-export async function tidyKnown(repository: Repository, trust: Trust, known: KnownSessions): Promise<void> {
+export async function tidyKnownSessions(
+  repository: Repository,
+  trust: Trust,
+  knownSessions: KnownSessions,
+): Promise<void> {
   tidyOpenings(repository, trust);
-  await forgetOldSessions(repository, known.live, known.committed);
-  tryRememberClock(repository, known.history.clock);
+  await forgetOldSessions(repository, knownSessions.live, knownSessions.committed);
+  tryRememberClock(repository, knownSessions.history.clock);
 }

@@ -17,7 +17,7 @@ import { withDraft } from './drafts/kept-draft.ts';
 import type { RecordDraft } from './drafts/record-draft.ts';
 import { refuseSecrets } from './drafts/secret.ts';
 import type { Signer } from './keys/keys.ts';
-import type { Holds } from './locks/holds.ts';
+import type { Locks } from './locks/open-locks.ts';
 import { endIfSuperseded } from './locks/superseded.ts';
 import { lockFor, type RecordLock } from './locks/task-lock.ts';
 import { readHeartbeat, writeHeartbeat } from './sessions/heartbeat.ts';
@@ -38,7 +38,7 @@ export interface Writer {
   session: Session;
   trust: Trust;
   signer: Signer;
-  holds: Holds;
+  locks: Locks;
 }
 
 /**
@@ -140,7 +140,7 @@ function planRecord<K extends RecordKind>(
 
 /** SPEC §8.4: the session's own end, then whether anybody has taken it or its identity over. */
 async function assertHolds(
-  { repository, session, holds }: Writer,
+  { repository, session, locks }: Writer,
   tip: JournalEntry | null,
   { kind }: RecordDraft,
 ): Promise<void> {
@@ -150,7 +150,7 @@ async function assertHolds(
     if (kind === 'seal') return; // SPEC §6.4: nobody holds a session that is wrapped, and a seal may follow
     throw ended(session);
   }
-  const end = await endIfSuperseded(repository, holds, session);
+  const end = await endIfSuperseded(repository, locks, session);
   if (end) throw released(session, end);
 }
 

@@ -5,7 +5,7 @@ import { isOfKind, type SharedFields } from '../core/record/kinds.ts';
 import type { PlacedRecord } from '../core/record/record-summary.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type Account, toAccount } from '../core/writeback/account.ts';
-import { readKnown } from '../custody/known-sessions.ts';
+import { readKnownSessions } from '../custody/known-sessions.ts';
 import { accountsFor, waivedAmong } from '../gate/accounts.ts';
 import { coverByAncestry, union } from '../gate/coverage/ancestry.ts';
 import { openAnchoring } from '../gate/coverage/anchors.ts';
@@ -144,7 +144,7 @@ async function uncovered(
 
 /** A person may have written the thought or waived it, or somebody else's commits came with a pull. */
 async function coveredByOthers(repository: Repository, trust: Trust, range: Range): Promise<(oid: Oid) => boolean> {
-  const { evidence } = await readKnown(repository, trust, await openHere(repository, trust));
+  const { evidence } = await readKnownSessions(repository, trust, await openHere(repository, trust));
   const commits = range.commits.map(({ oid }) => oid);
   const covered = union(coverByAncestry(range, await accountsFor(evidence, commits)).values());
   const waived = new Set(await waivedAmong(evidence, commits));

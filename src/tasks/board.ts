@@ -6,7 +6,7 @@ import { recordsByTask } from '../core/task/records-by-task.ts';
 import { stateOf, type TaskStatus, type TaskTrail, wholeTrail } from '../core/task/state.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { isAtWorkHere } from '../custody/at-work.ts';
-import { type KnownSessions, readKnown } from '../custody/known-sessions.ts';
+import { type KnownSessions, readKnownSessions } from '../custody/known-sessions.ts';
 import { ifThere } from '../disk/if-there.ts';
 import type { Holder } from '../journal/locks/holder.ts';
 import { readHold } from '../journal/locks/local-locks.ts';
@@ -19,7 +19,7 @@ import { readKnownTasks, type TaskDefinition } from '../repository/task-definiti
 /** What is to be done, and how far it is. */
 export interface Board {
   tasks: TaskDefinition[];
-  known: KnownSessions;
+  knownSessions: KnownSessions;
   /** As far as it is shown; of those that `withTrails` was asked for, all of it. Null for a task that no record names. */
   trailOf(id: string): TaskTrail | null;
   statusOf(id: string): TaskStatus;
@@ -29,29 +29,29 @@ export interface Board {
 }
 
 export async function readBoard(repository: Repository, trust: Trust, everywhere?: Everywhere): Promise<Board> {
-  return boardOf(repository, trust, await readKnown(repository, trust, everywhere));
+  return boardOf(repository, trust, await readKnownSessions(repository, trust, everywhere));
 }
 
 /** For whoever has read what is known already. */
-export async function boardOf(repository: Repository, trust: Trust, known: KnownSessions): Promise<Board> {
-  const tasks = await readKnownTasks(repository, known);
+export async function boardOf(repository: Repository, trust: Trust, knownSessions: KnownSessions): Promise<Board> {
+  const tasks = await readKnownTasks(repository, knownSessions);
   let ids: Set<string> | undefined;
   return {
     tasks,
-    known,
+    knownSessions,
     isDefined(id) {
       ids ??= new Set(tasks.map(({ task_id }) => task_id));
       return ids.has(id);
     },
-    trailOf: (id) => taskTrail(known.history, id),
-    statusOf: (id) => statusIn(known.history, id),
+    trailOf: (id) => taskTrail(knownSessions.history, id),
+    statusOf: (id) => statusIn(knownSessions.history, id),
     holderOf: localHolders(repository, trust),
   };
 }
 
 /** The same board, for a verdict about some tasks: of those everything is known that anybody has recorded. */
 export async function withTrails(board: Board, ids: readonly string[]): Promise<Board> {
-  const records = await board.known.evidence.ofTasks(ids);
+  const records = await board.knownSessions.evidence.ofTasks(ids);
   const about = recordsByTask(records);
   const trails = new Map(ids.map((id) => [id, wholeTrail(id, about.get(id) ?? [])]));
   const statusOf = (trail: TaskTrail): TaskStatus => stateOf(trail)?.status ?? 'todo';

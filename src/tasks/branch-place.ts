@@ -23,14 +23,14 @@ export interface BranchPlace {
 /** Says no before anything is changed. The branch is made from the remote-tracking one where it is only there. */
 export async function planBranchPlace(
   repository: Directories & Settings,
-  known: KnownSessions,
+  knownSessions: KnownSessions,
   { branch, worktree, is_here }: Work,
   identity: string,
 ): Promise<BranchPlace> {
   if (branch === null || !is_here || branch.startsWith('-')) throw noBranch(branch);
   if (worktree !== null) return { branch, path: worktree, toMake: null };
   const path = freePath(repository, identity, branch);
-  const { own, remote } = await workRefs(repository, known, branch);
+  const { own, remote } = await workRefs(repository, knownSessions, branch);
   const what = own ? [path, branch] : ['-b', branch, path, remote!.name];
   // git takes a branch for checked out in a work tree that somebody has deleted
   const force = isInLostWorkTree(repository.dirs, branch) ? ['--force'] : [];

@@ -17,7 +17,7 @@ import type { KnownSessions } from '../custody/known-sessions.ts';
 import { type Left, sinceBaton } from '../custody/predecessor.ts';
 import { append, type Writer } from '../journal/append.ts';
 import { readClaims, writeClaim } from '../journal/locks/claims.ts';
-import type { Holds } from '../journal/locks/holds.ts';
+import type { Locks } from '../journal/locks/open-locks.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
 import type { StateDirectory } from '../repository/parts.ts';
@@ -45,8 +45,8 @@ export interface CarryOver {
 /** Whoever picks up, with what that takes. */
 interface Heir {
   trust: Trust;
-  known: KnownSessions;
-  holds: Holds;
+  knownSessions: KnownSessions;
+  locks: Locks;
 }
 
 /** Each costs a record, and its lock on a remote a conversation. */
@@ -55,16 +55,16 @@ const MOST = 20;
 /** The tasks that the sessions of a custody chain were at work on when they ended. Nothing is taken yet. */
 export async function planCarryOver(
   repository: Repository,
-  { trust, known }: Heir,
+  { trust, knownSessions }: Heir,
   end: Left | null,
 ): Promise<CarryOver | null> {
-  const chain = end ? sinceBaton(known, end) : [];
-  const ids = touchedBy(repository, known, chain);
+  const chain = end ? sinceBaton(knownSessions, end) : [];
+  const ids = touchedBy(repository, knownSessions, chain);
   if (ids.length === 0) return null;
-  const board = await withTrails(await boardOf(repository, trust, known), ids);
+  const board = await withTrails(await boardOf(repository, trust, knownSessions), ids);
   const by = (id: string) => lastBy(board, id);
   const others = ids.filter((id) => by(id) && !isIn(chain, by(id)!));
-  const about = recordsByTask(others.length > 0 ? await known.evidence.ofTasks(others) : []);
+  const about = recordsByTask(others.length > 0 ? await knownSessions.evidence.ofTasks(others) : []);
   const left = ids.filter((id) => wasLeft(by(id), id, about.get(id) ?? [], chain));
   const missing = left.flatMap((id) => whyNot(board, id, chain) ?? []);
   const free = left.filter((id) => whyNot(board, id, chain) === null);
@@ -129,7 +129,7 @@ function notTaken(id: string, why: string): Warning {
  */
 export async function takeAlong(
   repository: Repository,
-  { trust, known, holds }: Heir,
+  { trust, knownSessions, locks }: Heir,
   session: Session,
   plan: CarryOver | null,
 ): Promise<{ tasks: CarriedTask[]; warnings: Warning[] }> {
@@ -139,13 +139,13 @@ export async function takeAlong(
     const { board } = plan!;
     const task = board.tasks.find(({ task_id }) => task_id === id)!;
     try {
-      const held = await holds.read(`task/${id}`);
-      const other = await otherHolder({ repository, trust, holds, session }, known, held);
+      const held = await locks.read(`task/${id}`);
+      const other = await otherHolder({ repository, trust, locks, session }, knownSessions, held);
       if (other) {
         warnings.push(notTaken(id, `${other.identity} is at work on it`));
         continue;
       }
-      const token = await takeLock(repository, session, { board, task, held, holds });
+      const token = await takeLock(repository, session, { board, task, held, locks });
       writeClaim(dirsOf(repository), session.session_id, { task: id, token, at: repository.now().toISOString() });
       const status = board.statusOf(id);
       tasks.push({ task_id: id, title: task.title, status: isBegun(status) ? status : 'in_progress', token });

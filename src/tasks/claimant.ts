@@ -51,16 +51,16 @@ export async function beginWithTask(
   { identity, signer }: Claimant,
   wanted: Wanted & { reason?: string | undefined },
 ): Promise<Begun & { token: number }> {
-  const { board, task, holds } = wanted;
+  const { board, task, locks } = wanted;
   const taken: { token: number; session: Session }[] = [];
-  const opener = { repository, trust, known: board.known, holds, identity, signer };
+  const opener = { repository, trust, knownSessions: board.knownSessions, locks, identity, signer };
   try {
     const begun = await beginSession(opener, { task: task.task_id }, async (session) => {
       taken.push({ token: await takeLock(repository, session, wanted), session });
     });
     return { ...begun, token: taken[0]!.token };
   } catch (error) {
-    for (const { session } of taken) await releaseClaim(repository, holds, session, { task: task.task_id });
+    for (const { session } of taken) await releaseClaim(repository, locks, session, { task: task.task_id });
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { HandoffError } from '../core/error.ts';
 import { taskStatus } from '../core/session/history-queries.ts';
 import { append, type Writer } from '../journal/append.ts';
 import { type Claim, writeClaim } from '../journal/locks/claims.ts';
-import { isHeldBy } from '../journal/locks/holds.ts';
+import { isHeldBy } from '../journal/locks/open-locks.ts';
 import { releaseClaim } from '../journal/locks/task-lock.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -47,14 +47,14 @@ export async function enterTask(
     if (error instanceof HandoffError && error.data?.written) throw error;
     if (place) await removeWorktree(repository, place);
     if (earlier) writeClaim(dirs, session.session_id, earlier);
-    else await releaseClaim(repository, writer.holds, session, { task: task_id });
+    else await releaseClaim(repository, writer.locks, session, { task: task_id });
     throw error;
   }
 }
 
 /** This session has a record already that says that it is at work on the task. */
 function isBegun({ writer, board, task, held }: Claiming): boolean {
-  const state = taskStatus(board.known.history, task.task_id);
+  const state = taskStatus(board.knownSessions.history, task.task_id);
   return (
     isHeldBy(held, writer.session) &&
     state?.session_id === writer.session.session_id &&

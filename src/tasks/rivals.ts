@@ -3,21 +3,21 @@ import { readHolderState } from '../custody/at-work.ts';
 import type { KnownSessions } from '../custody/known-sessions.ts';
 import type { Writer } from '../journal/append.ts';
 import type { Holder } from '../journal/locks/holder.ts';
-import type { Held } from '../journal/locks/holds.ts';
+import type { LockState } from '../journal/locks/open-locks.ts';
 import type { Board } from './board.ts';
 import { type NextAction, nextActions } from './next-actions.ts';
 
 /** Whoever wants a task, perhaps before there is a session to have it. */
-type Asker = Pick<Writer, 'repository' | 'trust' | 'holds'> & { session: SessionKey | null };
+type Asker = Pick<Writer, 'repository' | 'trust' | 'locks'> & { session: SessionKey | null };
 
 /** Whoever else is at work on a task. Null when it is free, or its holder's session is over or shows no sign of life. */
 export async function otherHolder(
-  { repository, session: own, trust, holds }: Asker,
-  known: KnownSessions,
-  held: Held | null,
+  { repository, session: own, trust, locks }: Asker,
+  knownSessions: KnownSessions,
+  held: LockState | null,
 ): Promise<Holder | null> {
   if (!held || (own && isSameSession(held.holder, own))) return null;
-  const { active } = await readHolderState(repository, trust, known, holds, held);
+  const { active } = await readHolderState(repository, trust, knownSessions, locks, held);
   return active ? held.holder : null;
 }
 

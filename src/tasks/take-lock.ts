@@ -1,7 +1,7 @@
 import type { HandoffError } from '../core/error.ts';
 import { firstFreeToken } from '../core/task/rival-tokens.ts';
-import { type Held, holderOf, isHeldBy } from '../journal/locks/holds.ts';
 import { REACH } from '../journal/locks/lock-ref.ts';
+import { holderOf, isHeldBy, type LockState } from '../journal/locks/open-locks.ts';
 import { taskClaimed, tokenOf } from '../journal/locks/task-lock.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import type { TimeAndHost } from '../repository/parts.ts';
@@ -16,7 +16,7 @@ import type { Wanted } from './wanted-task.ts';
 export async function takeLock(
   repository: TimeAndHost,
   session: Session,
-  { board, task, held, holds, reason }: Wanted & { reason?: string | undefined },
+  { board, task, held, locks, reason }: Wanted & { reason?: string | undefined },
 ): Promise<number> {
   const name = `task/${task.task_id}` as const;
   const holder = holderOf(repository.host.name, session, repository.now().toISOString(), reason);
@@ -29,14 +29,14 @@ export async function takeLock(
     own = await takeSteps(own, Math.min(free - token, REACH));
   }
 
-  async function takeSteps(prior: Held | null, steps: number): Promise<Held> {
-    const isTaken = await holds.take(name, prior, holder, steps);
-    const now = await holds.read(name);
+  async function takeSteps(prior: LockState | null, steps: number): Promise<LockState> {
+    const isTaken = await locks.take(name, prior, holder, steps);
+    const now = await locks.read(name);
     if (!isTaken || !isHeldBy(now, session)) throw lost(task.task_id, now, board);
     return now;
   }
 }
 
-function lost(task_id: string, held: Held | null, board: Board): HandoffError {
+function lost(task_id: string, held: LockState | null, board: Board): HandoffError {
   return taskClaimed(task_id, held?.holder ?? null, alternatives(board, task_id));
 }

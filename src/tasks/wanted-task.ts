@@ -1,6 +1,6 @@
 import type { Trust } from '../core/trust/trust.ts';
 import { warnOfCycle } from '../custody/cycle-warning.ts';
-import { type Held, type HoldOptions, type Holds, openHolds } from '../journal/locks/holds.ts';
+import { type LockOptions, type LockState, type Locks, openLocks } from '../journal/locks/open-locks.ts';
 import type { Repository } from '../repository/repository.ts';
 import { requireTask, type TaskDefinition } from '../repository/task-definitions.ts';
 import { type Board, readBoard, withTrails } from './board.ts';
@@ -9,19 +9,19 @@ import { type Board, readBoard, withTrails } from './board.ts';
 export interface Wanted {
   board: Board;
   task: TaskDefinition;
-  holds: Holds;
-  held: Held | null;
+  locks: Locks;
+  held: LockState | null;
 }
 
 export async function readWanted(
   repository: Repository,
   trust: Trust,
-  options: HoldOptions & { id: string },
+  options: LockOptions & { id: string },
 ): Promise<Wanted> {
   const shown = await readBoard(repository, trust);
   warnOfCycle(repository, shown.tasks, shown.statusOf);
   const task = requireTask(shown.tasks, options.id);
   const board = await withTrails(shown, [options.id, ...task.depends_on]);
-  const holds = await openHolds(repository, trust, options);
-  return { board, task, holds, held: await holds.read(`task/${options.id}`) };
+  const locks = await openLocks(repository, trust, options);
+  return { board, task, locks, held: await locks.read(`task/${options.id}`) };
 }

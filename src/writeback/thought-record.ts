@@ -9,7 +9,7 @@ import type { TaskThought } from '../core/task/state.ts';
 import { listSome } from '../core/text/list-some.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trust } from '../core/trust/trust.ts';
-import { readKnown } from '../custody/known-sessions.ts';
+import { readKnownSessions } from '../custody/known-sessions.ts';
 import type { Commit, Oid } from '../git/objects/store.ts';
 import { readThoughtFile, type ThoughtFields } from '../journal/drafts/thought-file.ts';
 import type { Session } from '../journal/sessions/registry.ts';
@@ -48,7 +48,7 @@ export async function planThought(
   const account = await accountOf(repository, trust, session, commit, base);
   if (given.files_changed) assertFiles(given.files_changed, account.files_changed);
   assertDerived(given, account);
-  const { history } = await readKnown(repository, trust, await openHere(repository, trust));
+  const { history } = await readKnownSessions(repository, trust, await openHere(repository, trust));
   const related = given.related_thought_records ?? relatedThoughts(history, task);
   const fields = toFields(id, branch, commit, account, { ...given, related_thought_records: related });
   const kept = account.base === null ? fields : { ...fields, base: account.base };

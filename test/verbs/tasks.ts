@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { parseRecord } from '../../src/core/record/record.ts';
 import { taskStatus } from '../../src/core/session/history-queries.ts';
 import type { TaskStatus } from '../../src/core/task/state.ts';
-import { readKnown } from '../../src/custody/known-sessions.ts';
+import { readKnownSessions } from '../../src/custody/known-sessions.ts';
 import { nodeHost } from '../../src/host.ts';
 import { append } from '../../src/journal/append.ts';
 import { openRepositoryAt } from '../../src/repository/repository.ts';
@@ -56,7 +56,7 @@ export function work(place: Place, files: Record<string, string>, message = 'wor
 /** What the records that are known here say of a task. */
 export async function statusOf(place: Place, task: string): Promise<string | undefined> {
   const repository = openRepositoryAt(place.dir, { env: place.env, host: nodeHost });
-  const { history } = await readKnown(repository, await requireTrust(repository));
+  const { history } = await readKnownSessions(repository, await requireTrust(repository));
   await repository.close();
   return taskStatus(history, task)?.status;
 }

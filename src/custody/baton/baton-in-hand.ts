@@ -6,12 +6,12 @@ import type { KnownSessions } from '../known-sessions.ts';
 import { nearestBaton } from '../predecessor.ts';
 
 /** What a session left, once it is wrapped; else what it was handed. */
-export function batonInHand(known: KnownSessions, session: Session): Baton | null {
-  const { sessions } = known.history;
+export function batonInHand(knownSessions: KnownSessions, session: Session): Baton | null {
+  const { sessions } = knownSessions.history;
   const summary = findOwn(sessions, session);
   if (summary?.baton) return summary.baton;
   const before = summary
-    ? predecessorOf(known.history, summary)
+    ? predecessorOf(knownSessions.history, summary)
     : sessions.find(({ session_id }) => session_id === session.inherited_from);
-  return before ? nearestBaton(known, before) : null;
+  return before ? nearestBaton(knownSessions, before) : null;
 }

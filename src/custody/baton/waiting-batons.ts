@@ -42,9 +42,9 @@ export interface Choice {
  * SPEC §8.5: the newest baton that is meant for this identity, else the newest that is meant for nobody in particular; one that is meant
  * for somebody else only by force. Where none waits: who holds the work of the newest one now, else the newest session.
  */
-export function chooseSession(known: KnownSessions, identity: string, isForced: boolean): Choice {
-  const { history } = known;
-  const left = [...waitingBatons(history), ...abandonedHere(known)].sort((a, b) => byNewest(a.baton, b.baton));
+export function chooseSession(knownSessions: KnownSessions, identity: string, isForced: boolean): Choice {
+  const { history } = knownSessions;
+  const left = [...waitingBatons(history), ...abandonedHere(knownSessions)].sort((a, b) => byNewest(a.baton, b.baton));
   const chosen =
     left.find(({ baton }) => baton.next_agent === identity) ??
     left.find(({ baton }) => baton.next_agent === null) ??
@@ -56,13 +56,13 @@ export function chooseSession(known: KnownSessions, identity: string, isForced: 
 }
 
 /** Sessions of this machine that took a baton and stopped without one of their own: their work waits like that of a baton. */
-function abandonedHere(known: KnownSessions): Waiting[] {
-  const { history, live } = known;
+function abandonedHere(knownSessions: KnownSessions): Waiting[] {
+  const { history, live } = knownSessions;
   const waiting: Waiting[] = [];
   for (const { session: own, liveness } of live) {
     const session = findOwn(history.sessions, own);
     if (!session || session.baton || isActive(liveness) || heirOf(history, session.session_id)) continue;
-    const baton = nearestBaton(known, session);
+    const baton = nearestBaton(knownSessions, session);
     if (baton) waiting.push({ session, baton });
   }
   return waiting;
@@ -90,17 +90,17 @@ export interface WaitingBaton {
   age: number;
 }
 
-export function describeWaiting(known: KnownSessions, waiting: readonly Waiting[], now: Date): WaitingBaton[] {
-  const begun = begunBySession(known.history);
+export function describeWaiting(knownSessions: KnownSessions, waiting: readonly Waiting[], now: Date): WaitingBaton[] {
+  const begun = begunBySession(knownSessions.history);
   return waiting.map(({ session, baton }) => {
-    const ref = known.refOf(baton.path);
+    const ref = knownSessions.refOf(baton.path);
     const tasks = [...baton.focus, ...(session.task ? [session.task] : []), ...(begun.get(session.session_id) ?? [])];
     return {
       delta_id: baton.delta_id,
       session_id: session.session_id,
       identity: session.identity,
       next_agent: baton.next_agent,
-      task_ids: [...new Set(tasks)].filter((id) => isOpen(statusIn(known.history, id))),
+      task_ids: [...new Set(tasks)].filter((id) => isOpen(statusIn(knownSessions.history, id))),
       branch: baton.branch,
       found_on: ref && shortRef(ref),
       at: baton.at,

@@ -23,11 +23,11 @@ export interface Work {
 
 export async function findWork(
   repository: GitAccess & Directories & Settings,
-  known: KnownSessions,
+  knownSessions: KnownSessions,
   branch: string | null,
 ): Promise<Work> {
   if (branch === null) return { branch, worktree: null, remote: null, ahead: null, behind: null, is_here: false };
-  const { own, remote } = await workRefs(repository, known, branch);
+  const { own, remote } = await workRefs(repository, knownSessions, branch);
   const [ahead = null, behind = null] = own && remote ? await countBetween(repository, own.oid, remote.oid) : [];
   return {
     branch,

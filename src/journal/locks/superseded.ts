@@ -6,7 +6,7 @@ import { toEnd } from '../sessions/liveness.ts';
 import { type End, endSession } from '../sessions/records.ts';
 import type { Session } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';
-import { type Held, type Holds, isHeldBy } from './holds.ts';
+import { isHeldBy, type LockState, type Locks } from './open-locks.ts';
 
 /**
  * Looks whether somebody else has taken a session's place, or its identity. If so, it writes that into the session's own journal
@@ -15,21 +15,21 @@ import { type Held, type Holds, isHeldBy } from './holds.ts';
  */
 export async function endIfSuperseded(
   repository: Directories & StateDirectory,
-  holds: Holds,
+  locks: Locks,
   session: Session,
 ): Promise<End | null> {
   const names = [`session/${session.session_id}`, `identity/${session.identity}`] as const;
   for (const name of session.identity === BOT ? names.slice(0, 1) : names) {
-    const held = await holds.read(name);
-    if (isHeldBy(held, session) && (await holds.complete(held))) continue;
-    return endBy(repository, session, isHeldBy(held, session) ? await holds.read(name) : held);
+    const held = await locks.read(name);
+    if (isHeldBy(held, session) && (await locks.complete(held))) continue;
+    return endBy(repository, session, isHeldBy(held, session) ? await locks.read(name) : held);
   }
   return null;
 }
 
 /** By whom a session was ended, as far as only the remote shows it; null where it was not. Nothing is written. */
-export async function endElsewhere(holds: Holds, session: Session): Promise<End | null> {
-  const held = holds.remote && (await holds.read(`session/${session.session_id}`));
+export async function endElsewhere(locks: Locks, session: Session): Promise<End | null> {
+  const held = locks.remote && (await locks.read(`session/${session.session_id}`));
   return held && !isSameSession(held.holder, session) ? toEnd(held.holder) : null;
 }
 
@@ -39,7 +39,7 @@ export function recordEnd(repository: Directories & StateDirectory, session: Ses
   removeTrailers(repository, session);
 }
 
-function endBy(repository: Directories & StateDirectory, session: Session, held: Held | null): End {
+function endBy(repository: Directories & StateDirectory, session: Session, held: LockState | null): End {
   if (!held) return { ...NOBODY, at: session.opened_at };
   const end = toEnd(held.holder);
   if (isSameSession(held.holder, session)) return end; // released, and nobody else has it

@@ -7,7 +7,7 @@ import type { Session } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';
 import { type Claim, dropClaim, readClaims } from './claims.ts';
 import type { Holder } from './holder.ts';
-import { type Held, type Holds, hasHalf, holderOf, isHeldBy } from './holds.ts';
+import { hasHalf, holderOf, isHeldBy, type LockState, type Locks } from './open-locks.ts';
 
 /** What a record says about the lock that its session holds. */
 export interface RecordLock {
@@ -20,7 +20,7 @@ export interface RecordLock {
  * whoever has lost the task writes nothing about it any more; other records go on without it.
  */
 export async function lockFor(
-  { repository, session, holds }: { repository: StateDirectory & Messages; session: Session; holds: Holds },
+  { repository, session, locks }: { repository: StateDirectory & Messages; session: Session; locks: Locks },
   draft: RecordDraft,
 ): Promise<RecordLock | null> {
   const dirs = dirsOf(repository);
@@ -28,8 +28,8 @@ export async function lockFor(
   const claims = readClaims(dirs, session.session_id);
   const own = claims.filter(({ task }) => task === about);
   for (const { task, token } of own.length > 0 ? own : claims.reverse()) {
-    const held = await holds.read(`task/${task}`);
-    if (isHeldBy(held, session) && (await holds.complete(held))) return { task, token };
+    const held = await locks.read(`task/${task}`);
+    if (isHeldBy(held, session) && (await locks.complete(held))) return { task, token };
     if (task === about) throw taskClaimed(task, held?.holder ?? null);
     dropClaim(dirs, session.session_id, task);
     repository.warn(`${task} is no longer yours${held && !held.released ? `: ${held.holder.identity} has it` : ''}.`);
@@ -38,29 +38,29 @@ export async function lockFor(
 }
 
 /** Local and remote numbers count separately: where there is a remote, its number is what everybody sees. */
-export function tokenOf({ local, remote }: Held, session: Session): number {
+export function tokenOf({ local, remote }: LockState, session: Session): number {
   return remote && isSameSession(remote.holder, session) ? remote.number : local!.number;
 }
 
 /** Gives back every task that a session holds, on the remote too. Again, it does nothing. */
 export async function releaseClaims(
   repository: StateDirectory & TimeAndHost,
-  holds: Holds,
+  locks: Locks,
   session: Session,
 ): Promise<void> {
   for (const claim of readClaims(dirsOf(repository), session.session_id))
-    await releaseClaim(repository, holds, session, claim);
+    await releaseClaim(repository, locks, session, claim);
 }
 
 export async function releaseClaim(
   repository: StateDirectory & TimeAndHost,
-  holds: Holds,
+  locks: Locks,
   session: Session,
   { task }: Pick<Claim, 'task'>,
 ): Promise<void> {
-  const held = await holds.read(`task/${task}`);
+  const held = await locks.read(`task/${task}`);
   const by = holderOf(repository.host.name, session, repository.now().toISOString());
-  if (held && hasHalf(held, session)) await holds.release(held, by);
+  if (held && hasHalf(held, session)) await locks.release(held, by);
   dropClaim(dirsOf(repository), session.session_id, task);
 }
 

@@ -9,7 +9,7 @@ import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords, warnIfOnNoBranch } from '../../journal/commits/publish-records.ts';
 import { isHere, isStillCommitted } from '../../journal/commits/recover-records.ts';
 import { requireSigner } from '../../journal/keys/acting-identity.ts';
-import { type HoldOptions, openHolds } from '../../journal/locks/holds.ts';
+import { type LockOptions, openLocks } from '../../journal/locks/open-locks.ts';
 import { readCommitted, unmarkCommitted } from '../../journal/sessions/committed.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { whileSealing } from '../../journal/sessions/sealing.ts';
@@ -21,7 +21,7 @@ import { currentSource, requireTrust } from '../../repository/trusted-now.ts';
 import { newestSeal, planSeal, type Sealed } from '../../sealing/seal-plan.ts';
 import { assertIntact, assertSealable } from '../../sealing/sealable.ts';
 
-export interface SealOptions extends SessionChoice, PublishOptions, HoldOptions {}
+export interface SealOptions extends SessionChoice, PublishOptions, LockOptions {}
 
 export interface SealResult extends Sealed {
   session_id: string;
@@ -50,7 +50,7 @@ export async function seal(repository: Repository, options: SealOptions = {}): P
     }
     await assertOnItsBranch(repository, session);
     const signer = await requireSigner(repository, trust, session.identity);
-    const writer = { repository, session, trust, signer, holds: await openHolds(repository, trust, options) };
+    const writer = { repository, session, trust, signer, locks: await openLocks(repository, trust, options) };
     await assertSealable(writer);
     const added = await appendSeal(writer);
     return {

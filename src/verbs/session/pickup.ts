@@ -24,11 +24,16 @@ import { type Bundle, readBundle, type Warning } from '../../custody/bundle.ts';
 import { actingIdentity } from '../../custody/chosen-session.ts';
 import { distrustWarnings, refuseDistrusted } from '../../custody/distrust-warning.ts';
 import { type Entered, type Entering, enterCustody } from '../../custody/enter.ts';
-import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import { leftOutOf, leftOutWarnings, partOf, sharedPartOf } from '../../custody/left-out.ts';
 import { identityConflict, identityHolder } from '../../custody/open-session.ts';
-import { findPredecessor, type Predecessor, predecessorActive, requireKnown } from '../../custody/predecessor.ts';
-import { tidyKnown } from '../../custody/tidy.ts';
+import {
+  findPredecessor,
+  type Predecessor,
+  predecessorActive,
+  requireKnownSession,
+} from '../../custody/predecessor.ts';
+import { tidyKnownSessions } from '../../custody/tidy.ts';
 import { append, assertDraft, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
@@ -36,7 +41,7 @@ import { writeTrailers } from '../../journal/commits/trailers.ts';
 import type { RecordDraft } from '../../journal/drafts/record-draft.ts';
 import { requireSigner } from '../../journal/keys/acting-identity.ts';
 import type { Signer } from '../../journal/keys/keys.ts';
-import { type HoldOptions, openHolds } from '../../journal/locks/holds.ts';
+import { type LockOptions, openLocks } from '../../journal/locks/open-locks.ts';
 import { pointTo } from '../../journal/sessions/pointers.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
@@ -47,7 +52,7 @@ import { type BranchPlace, moveIn, planBranchPlace } from '../../tasks/branch-pl
 import { type CarriedTask, type CarryOver, planCarryOver, recordCarried, takeAlong } from '../../tasks/carry-over.ts';
 import { type PendingSignal, toPendingSignal } from './signal-pending.ts';
 
-export interface PickupOptions extends PublishOptions, HoldOptions {
+export interface PickupOptions extends PublishOptions, LockOptions {
   as?: string;
   fromSession?: string;
   task?: string;
@@ -87,11 +92,11 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   const trust = await requireTrust(repository);
   const identity = await actingIdentity(repository, trust, options.as);
   const signer = await requireSigner(repository, trust, identity);
-  const holds = await openHolds(repository, trust, options);
-  const known = await readKnown(repository, trust);
-  const prior = await identityHolder(repository, trust, known, holds, identity);
+  const locks = await openLocks(repository, trust, options);
+  const knownSessions = await readKnownSessions(repository, trust);
+  const prior = await identityHolder(repository, trust, knownSessions, locks, identity);
   if (prior.active && !options.force) throw identityConflict(identity, prior.held!.holder);
-  return takeUp(repository, options, { trust, known, identity, signer, holds, prior });
+  return takeUp(repository, options, { trust, knownSessions, identity, signer, locks, prior });
 }
 
 /** Who picks up, and what stands in the way. */
@@ -114,7 +119,7 @@ async function takeUp(repository: Repository, options: PickupOptions, heir: Heir
   const source = await committedSource(repository, position);
   const found = await findContinued(repository, source, options, heir);
   assertDraft(heir.trust, heir.identity, found.draft(position, []));
-  await tidyKnown(repository, heir.trust, heir.known);
+  await tidyKnownSessions(repository, heir.trust, heir.knownSessions);
   tidyHolder(repository, heir.prior);
   let moved = { session: null as Session | null, target: repository };
   try {
@@ -134,15 +139,15 @@ async function findContinued(
   options: PickupOptions,
   heir: Heir,
 ): Promise<Continued> {
-  const { known, identity } = heir;
-  const everywhere = known.source ?? source;
+  const { knownSessions, identity } = heir;
+  const everywhere = knownSessions.source ?? source;
   const { predecessor, forOthers } = await choosePredecessor(everywhere, options, heir);
   const baton = predecessor?.baton ? await receiveBaton(repository, everywhere, predecessor.baton) : null;
-  const work = predecessor && (await findWork(repository, known, workBranch(predecessor, baton)));
-  const place = work && options.worktree ? await planBranchPlace(repository, known, work, identity) : null;
+  const work = predecessor && (await findWork(repository, knownSessions, workBranch(predecessor, baton)));
+  const place = work && options.worktree ? await planBranchPlace(repository, knownSessions, work, identity) : null;
   const plan = await planCarryOver(repository, heir, predecessor?.session ?? null);
   // what is not shown stays pending: nobody receives what was not handed over
-  const signals = sharedPartOf('pending_signals', pendingSignals(known.history, identity), ({ from }) => from);
+  const signals = sharedPartOf('pending_signals', pendingSignals(knownSessions.history, identity), ({ from }) => from);
   const draft: Continued['draft'] = (position, released) =>
     planPickup(options, predecessor, position, signals.shown, released);
   return { predecessor, forOthers, baton, work, place, plan, draft, signals };
@@ -156,14 +161,14 @@ interface Taken extends Entered {
 async function writePickup(
   repository: Repository,
   options: PickupOptions,
-  { trust, known, identity, signer, holds }: Heir,
+  { trust, knownSessions, identity, signer, locks }: Heir,
   { predecessor, forOthers, baton, work, place, plan, draft, signals }: Continued,
   { session, released, target }: Taken,
   source: Source,
 ): Promise<PickupResult> {
-  const carried = await takeAlong(repository, { trust, known, holds }, session, plan);
+  const carried = await takeAlong(repository, { trust, knownSessions, locks }, session, plan);
   const only = carried.tasks.length === 1 ? carried.tasks[0]!.task_id : null;
-  const writer: Writer = { repository: target, session, trust, signer, holds };
+  const writer: Writer = { repository: target, session, trust, signer, locks };
   pointTo(dirsOf(repository), session); // first: whoever is killed after the record must find the session again
   writeTrailers(target, session, options.task ?? only);
   const position = await readPosition(target);
@@ -172,8 +177,11 @@ async function writePickup(
   const message = `handoff: ${identity} picks up ${predecessor?.session.session_id.slice(0, 8) ?? 'fresh work'}`;
   const publishing = settle(publishRecords(target, session, [path, ...recorded.paths], message, options));
   const focus = predecessor?.baton?.focus ?? [];
-  const bundle = await readBundle(repository, source, trust, known, session, focus, position);
-  const others = partOf('waiting', describeWaiting(known, othersThan(predecessor, known), repository.now()));
+  const bundle = await readBundle(repository, source, trust, knownSessions, session, focus, position);
+  const others = partOf(
+    'waiting',
+    describeWaiting(knownSessions, othersThan(predecessor, knownSessions), repository.now()),
+  );
   const published = await publishing;
   const left_out = { ...bundle.left_out, ...leftOutOf({ pending_signals: signals, waiting: others }) };
   const isElsewhere = target.worktree !== repository.worktree;
@@ -200,7 +208,7 @@ async function writePickup(
       ...recorded.warnings,
       ...(options.worktree && !place ? [NO_WORKTREE] : []),
       ...leftOutWarnings(left_out),
-      ...distrustWarnings(known.distrusted),
+      ...distrustWarnings(knownSessions.distrusted),
       ...published.warnings,
     ],
     commit: published.commit,
@@ -221,18 +229,19 @@ interface Chosen {
 async function choosePredecessor(
   source: Source,
   { fromSession, force }: PickupOptions,
-  { known, identity, holds }: Heir,
+  { knownSessions, identity, locks }: Heir,
 ): Promise<Chosen> {
   const readOld = async (prefix: string) => {
-    const old = await readOldSession(source, known.trust, nodeSuite, prefix);
-    if (!old) await refuseDistrusted(source, known.distrusted, prefix);
+    const old = await readOldSession(source, knownSessions.trust, nodeSuite, prefix);
+    if (!old) await refuseDistrusted(source, knownSessions.distrusted, prefix);
     return old;
   };
-  const named = fromSession === undefined ? null : await requireKnown(known, fromSession, holds, readOld);
+  const named =
+    fromSession === undefined ? null : await requireKnownSession(knownSessions, fromSession, locks, readOld);
   const { session, forOthers }: Choice = named
     ? { session: null, forOthers: [] }
-    : chooseSession(known, identity, force ?? false);
-  const predecessor = await findPredecessor(known, named ?? session, holds);
+    : chooseSession(knownSessions, identity, force ?? false);
+  const predecessor = await findPredecessor(knownSessions, named ?? session, locks);
   if (predecessor?.active && !force) throw predecessorActive(predecessor, identity);
   return { predecessor, forOthers };
 }

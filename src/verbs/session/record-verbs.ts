@@ -3,20 +3,20 @@ import { assertIdentityName } from '../../core/names.ts';
 import { openWip } from '../../core/session/history-queries.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { requireSession, type SessionChoice } from '../../custody/chosen-session.ts';
-import { readKnown } from '../../custody/known-sessions.ts';
+import { readKnownSessions } from '../../custody/known-sessions.ts';
 import { append, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import type { RecordDraft, SecretOptions } from '../../journal/drafts/record-draft.ts';
 import { requireSigner } from '../../journal/keys/acting-identity.ts';
 import { requireIdentity } from '../../journal/keys/signers.ts';
-import { type HoldOptions, openHolds } from '../../journal/locks/holds.ts';
+import { type LockOptions, openLocks } from '../../journal/locks/open-locks.ts';
 import { positionFields, readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 
 /** Flags of every verb that adds a record to a session. They write the file; `--commit` commits, `--stage` stages. */
-export interface RecordOptions extends SessionChoice, PublishOptions, HoldOptions, SecretOptions {}
+export interface RecordOptions extends SessionChoice, PublishOptions, LockOptions, SecretOptions {}
 
 /** As whom a verb wrote. */
 export interface Author {
@@ -82,7 +82,7 @@ export async function wipClose(
 }
 
 async function assertOpenWip(repository: Repository, key: string): Promise<void> {
-  const { history } = await readKnown(repository, await requireTrust(repository));
+  const { history } = await readKnownSessions(repository, await requireTrust(repository));
   if (openWip(history).some((wip) => wip.key === key)) return;
   throw new HandoffError('unknown_wip', `No work in progress called ${JSON.stringify(key)} is open.`, {
     hint: 'git handoff wip list shows what is.',
@@ -137,7 +137,7 @@ export async function openWriter(
   const { session } = await requireSession(repository, trust, options);
   if (addressee !== null) requireIdentity(trust, addressee);
   const signer = await requireSigner(repository, trust, session.identity);
-  return { repository, session, trust, signer, holds: await openHolds(repository, trust, options) };
+  return { repository, session, trust, signer, locks: await openLocks(repository, trust, options) };
 }
 
 function assertText(text: string, what: string): void {

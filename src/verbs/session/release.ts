@@ -9,7 +9,7 @@ import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { refuseSecrets } from '../../journal/drafts/secret.ts';
 import { BOT, knownIdentity, requireSigner } from '../../journal/keys/acting-identity.ts';
 import { NO_SESSION } from '../../journal/locks/holder.ts';
-import { type Holds, holderOf, openHolds } from '../../journal/locks/holds.ts';
+import { holderOf, type Locks, openLocks } from '../../journal/locks/open-locks.ts';
 import { isOpen, type SessionState } from '../../journal/sessions/liveness.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { withLiveness } from '../../journal/sessions/session-state.ts';
@@ -45,18 +45,18 @@ export async function release(repository: Repository, options: ReleaseOptions): 
   refuseSecrets({ fields: { reason: options.reason } });
   const trust = await requireTrust(repository);
   const identity = await knownIdentity(repository, trust, options.as);
-  const holds = await openHolds(repository, trust, options);
-  const target = await findTarget(repository, trust, holds, options.target);
+  const locks = await openLocks(repository, trust, options);
+  const target = await findTarget(repository, trust, locks, options.target);
   const { session_id } = target;
   const said = { session_id, released_identity: target.identity };
   if (!target.isOpen) return { ...said, identity: identity ?? BOT, state: target.state }; // nobody writes anything
   const actor = await actingSession(repository, trust, options.as, session_id);
   const author = identity ?? actor?.identity ?? BOT;
-  if (actor) await recordRelease(repository, trust, holds, actor, target, options);
+  if (actor) await recordRelease(repository, trust, locks, actor, target, options);
   const by = { session_id: actor?.session_id ?? NO_SESSION, identity: author };
   const holder = holderOf(repository.host.name, by, repository.now().toISOString(), options.reason);
-  await takeOver(repository, holds, session_id, await holds.read(`session/${session_id}`), holder);
-  return { ...said, identity: author, state: (await findTarget(repository, trust, holds, session_id)).state };
+  await takeOver(repository, locks, session_id, await locks.read(`session/${session_id}`), holder);
+  return { ...said, identity: author, state: (await findTarget(repository, trust, locks, session_id)).state };
 }
 
 /** A session that is to end. */
@@ -68,15 +68,15 @@ interface Target {
 }
 
 /** On this machine; else on the remote, where a machine that is gone may hold an identity and tasks for ever. */
-async function findTarget(repository: Repository, trust: Trust, holds: Holds, prefix: string): Promise<Target> {
+async function findTarget(repository: Repository, trust: Trust, locks: Locks, prefix: string): Promise<Target> {
   const here = sessionsCalled(repository, prefix);
   if (here.length > 1) throw unknownSession(prefix, here);
   if (here[0]) {
     const { liveness } = withLiveness(repository, trust, here[0]);
     return { ...here[0], state: liveness.state, isOpen: isOpen(liveness) };
   }
-  const session = await requireElsewhere(holds, prefix);
-  const isAtWork = await isAtWorkElsewhere(holds, session, { whereUnknown: true });
+  const session = await requireElsewhere(locks, prefix);
+  const isAtWork = await isAtWorkElsewhere(locks, session, { whereUnknown: true });
   return { ...session, state: isAtWork ? 'active' : 'released', isOpen: isAtWork };
 }
 
@@ -95,7 +95,7 @@ async function actingSession(
 async function recordRelease(
   repository: Repository,
   trust: Trust,
-  holds: Holds,
+  locks: Locks,
   session: Session,
   target: Target,
   options: ReleaseOptions,
@@ -103,6 +103,6 @@ async function recordRelease(
   const signer = await requireSigner(repository, trust, session.identity);
   const { session_id: released_session_id, identity: released_identity } = target;
   const fields = { released_session_id, released_identity, reason: options.reason };
-  const { path } = await append({ repository, session, trust, signer, holds }, { kind: 'release', fields });
+  const { path } = await append({ repository, session, trust, signer, locks }, { kind: 'release', fields });
   await publishRecords(repository, session, [path], options.commit ? 'handoff: release' : null, options);
 }

@@ -12,7 +12,7 @@ import { type ReceivedBaton, receiveBaton } from '../../custody/baton/received-b
 import type { Warning } from '../../custody/bundle.ts';
 import { requireSession, type SessionChoice } from '../../custody/chosen-session.ts';
 import { refuseDistrusted } from '../../custody/distrust-warning.ts';
-import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import { restoreSaved } from '../../journal/saved/restore-saved.ts';
 import { savedRef } from '../../journal/saved/saved-name.ts';
 import { readPosition } from '../../repository/position.ts';
@@ -40,9 +40,9 @@ export interface RestoreResult {
 export async function restore(repository: Repository, options: RestoreOptions = {}): Promise<RestoreResult> {
   enterWorkTree(repository);
   const trust = await requireTrust(repository);
-  const known = await readKnown(repository, trust);
-  const source = known.source ?? (await committedSource(repository, await readPosition(repository)));
-  const found = await findBaton(repository, trust, known, source, options);
+  const knownSessions = await readKnownSessions(repository, trust);
+  const source = knownSessions.source ?? (await committedSource(repository, await readPosition(repository)));
+  const found = await findBaton(repository, trust, knownSessions, source, options);
   const baton = await receiveBaton(repository, source, found);
   const commit = await requireSaved(repository, baton);
   return { session_id: baton.session_id, commit, ...(await restoreSaved(repository, commit)) };
@@ -51,13 +51,13 @@ export async function restore(repository: Repository, options: RestoreOptions = 
 async function findBaton(
   repository: Repository,
   trust: Trust,
-  known: KnownSessions,
+  knownSessions: KnownSessions,
   source: Source,
   { target, ...choice }: RestoreOptions,
 ): Promise<Baton> {
-  if (target !== undefined) return batonOf(known, source, target);
+  if (target !== undefined) return batonOf(knownSessions, source, target);
   const { session } = await requireSession(repository, trust, choice);
-  const baton = batonInHand(known, session);
+  const baton = batonInHand(knownSessions, session);
   if (baton) return baton;
   throw new HandoffError('nothing_saved', `Session ${session.session_id.slice(0, 8)} was handed no baton.`, {
     hint: 'Name the session whose changes they are: git handoff restore SESSION; git handoff sessions lists them.',

@@ -1,5 +1,5 @@
 import type { SessionSummary } from '../../core/session/session-summary.ts';
-import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import type { SessionState } from '../../journal/sessions/liveness.ts';
 import type { LiveSession } from '../../journal/sessions/session-state.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -17,10 +17,10 @@ export interface SessionEntry {
 
 /** The newest sessions, in the tree and on this machine, with what they are doing. */
 export async function sessions(repository: Repository): Promise<{ sessions: SessionEntry[] }> {
-  const known = await readKnown(repository, await requireTrust(repository));
-  const live = new Map(known.live.map((each) => [each.session.session_id, each]));
-  const listed = known.history.sessions.map((summary) => toEntry(summary, live.get(summary.session_id)));
-  return { sessions: [...listed, ...opening(known)].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)) };
+  const knownSessions = await readKnownSessions(repository, await requireTrust(repository));
+  const live = new Map(knownSessions.live.map((each) => [each.session.session_id, each]));
+  const listed = knownSessions.history.sessions.map((summary) => toEntry(summary, live.get(summary.session_id)));
+  return { sessions: [...listed, ...opening(knownSessions)].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)) };
 }
 
 function toEntry(summary: SessionSummary, live: LiveSession | undefined): SessionEntry {

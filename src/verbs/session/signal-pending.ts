@@ -1,7 +1,7 @@
 import { pendingSignals } from '../../core/session/history-queries.ts';
 import type { Signal } from '../../core/session/signals.ts';
 import { actingIdentity, type SessionChoice } from '../../custody/chosen-session.ts';
-import { readKnown } from '../../custody/known-sessions.ts';
+import { readKnownSessions } from '../../custody/known-sessions.ts';
 import { knownIdentity } from '../../journal/keys/acting-identity.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
@@ -18,7 +18,7 @@ export async function signalPending(repository: Repository, options: SessionChoi
   const trust = await requireTrust(repository);
   await knownIdentity(repository, trust, options.as); // whoever misspells a name is not told that nothing waits
   const identity = await actingIdentity(repository, trust, options.as);
-  const { history } = await readKnown(repository, trust);
+  const { history } = await readKnownSessions(repository, trust);
   return { pending_signals: pendingSignals(history, identity).map(toPendingSignal) };
 }
 

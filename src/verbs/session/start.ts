@@ -10,15 +10,15 @@ import { beginSession } from '../../custody/begin-session.ts';
 import { type Bundle, type Delta, readBundle, toDelta, type Warning } from '../../custody/bundle.ts';
 import { actingIdentity, workTreeSession } from '../../custody/chosen-session.ts';
 import { distrustWarnings } from '../../custody/distrust-warning.ts';
-import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import { leftOutWarnings } from '../../custody/left-out.ts';
-import { tidyKnown } from '../../custody/tidy.ts';
+import { tidyKnownSessions } from '../../custody/tidy.ts';
 import { beat } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { keepTrailers } from '../../journal/commits/trailers.ts';
 import { requireSigner } from '../../journal/keys/acting-identity.ts';
-import { type HoldOptions, type Holds, openHolds } from '../../journal/locks/holds.ts';
+import { type LockOptions, type Locks, openLocks } from '../../journal/locks/open-locks.ts';
 import { endIfSuperseded } from '../../journal/locks/superseded.ts';
 import { isOpen } from '../../journal/sessions/liveness.ts';
 import { pointTo } from '../../journal/sessions/pointers.ts';
@@ -29,7 +29,7 @@ import { readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { committedSource, requireTrust } from '../../repository/trusted-now.ts';
 
-export interface StartOptions extends PublishOptions, HoldOptions {
+export interface StartOptions extends PublishOptions, LockOptions {
   as?: string;
   task?: string;
   intent?: string;
@@ -52,29 +52,29 @@ export async function start(repository: Repository, options: StartOptions = {}):
   const trust = await requireTrust(repository);
   const identity = await actingIdentity(repository, trust, options.as);
   const signer = await requireSigner(repository, trust, identity);
-  const holds = await openHolds(repository, trust, options);
+  const locks = await openLocks(repository, trust, options);
   const before = await workTreeSession(repository, trust, identity);
-  const resumed = before && (await resume(repository, trust, holds, before)) ? before : null;
-  const known = await readKnown(repository, trust);
-  if (resumed) await tidyKnown(repository, trust, known);
+  const resumed = before && (await resume(repository, trust, locks, before)) ? before : null;
+  const knownSessions = await readKnownSessions(repository, trust);
+  if (resumed) await tidyKnownSessions(repository, trust, knownSessions);
   if (resumed) keepTrailers(repository, resumed, options.task ?? null);
-  if (resumed) return answer(repository, trust, known, resumed, firstId(repository, resumed), true);
+  if (resumed) return answer(repository, trust, knownSessions, resumed, firstId(repository, resumed), true);
   const { intent, task } = options;
   const about = { ...(intent ? { intent } : {}), ...(task ? { task } : {}) };
-  const opener = { repository, trust, known, holds, identity, signer };
+  const opener = { repository, trust, knownSessions, locks, identity, signer };
   const { writer, delta_id, path } = await beginSession(opener, about);
   const { session } = writer;
   await publishRecords(repository, session, [path], options.commit ? `handoff: ${identity} starts` : null, options);
   const why = before ? endWarnings(withLiveness(repository, trust, before).liveness.end) : [];
-  const result = await answer(repository, trust, known, session, delta_id, false);
+  const result = await answer(repository, trust, knownSessions, session, delta_id, false);
   return { ...result, warnings: [...why, ...result.warnings] };
 }
 
 /** Whether the identity's session in this work tree is open, here and on the remote. */
-async function resume(repository: Repository, trust: Trust, holds: Holds, session: Session): Promise<boolean> {
+async function resume(repository: Repository, trust: Trust, locks: Locks, session: Session): Promise<boolean> {
   const { liveness } = withLiveness(repository, trust, session);
   if (!liveness.opened || !isOpen(liveness)) return false;
-  if (await endIfSuperseded(repository, holds, session)) return false;
+  if (await endIfSuperseded(repository, locks, session)) return false;
   pointTo(dirsOf(repository), session);
   beat(repository, session);
   return true;
@@ -105,15 +105,15 @@ function firstId(repository: Repository, { session_id }: Session): string {
 async function answer(
   repository: Repository,
   trust: Trust,
-  known: KnownSessions,
+  knownSessions: KnownSessions,
   session: Session,
   start_delta_id: string,
   resumed: boolean,
 ): Promise<StartResult> {
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);
-  const bundle = await readBundle(repository, source, trust, known, session, [], position);
-  const baton = newestBaton(known.history);
+  const bundle = await readBundle(repository, source, trust, knownSessions, session, [], position);
+  const baton = newestBaton(knownSessions.history);
   return {
     session_id: session.session_id,
     identity: session.identity,
@@ -125,10 +125,10 @@ async function answer(
       ? 'Show the status card and go on: this is the session you were in.'
       : 'Show the status card. To continue what somebody wrapped, use pickup: start does not hand you the baton.',
     warnings: [
-      ...messageWarnings(known, session),
-      ...pickedUpTwice(known, session),
+      ...messageWarnings(knownSessions, session),
+      ...pickedUpTwice(knownSessions, session),
       ...leftOutWarnings(bundle.left_out),
-      ...distrustWarnings(known.distrusted),
+      ...distrustWarnings(knownSessions.distrusted),
     ],
   };
 }

@@ -6,7 +6,7 @@ import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { type Delta, reminders, toDelta, type Warning } from '../../custody/bundle.ts';
 import { type SessionChoice, shownSession } from '../../custody/chosen-session.ts';
 import { distrustWarnings } from '../../custody/distrust-warning.ts';
-import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
+import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import { type LeftOut, leftOutOf, leftOutWarnings, partOf } from '../../custody/left-out.ts';
 import { readTodos, type Todos } from '../../custody/todos.ts';
 import { BOT, knownIdentity } from '../../journal/keys/acting-identity.ts';
@@ -41,19 +41,25 @@ export interface StatusResult {
 export async function status(repository: Repository, options: SessionChoice = {}): Promise<StatusResult> {
   const trust = await requireTrust(repository);
   const named = await knownIdentity(repository, trust, options.as);
-  const known = await readKnown(repository, trust);
+  const knownSessions = await readKnownSessions(repository, trust);
   const { session, ambiguity } = await shownSession(repository, trust, options);
   const identity = session?.identity ?? named ?? BOT;
-  const live = known.live.find((each) => each.session.session_id === session?.session_id) ?? null;
+  const live = knownSessions.live.find((each) => each.session.session_id === session?.session_id) ?? null;
   const position = await readPosition(repository);
   const source = await committedSource(repository, position);
-  const summary = session && findOwn(known.history.sessions, session);
-  const baton = session ? batonInHand(known, session) : newestBaton(known.history);
-  const tasks = await readTodos(repository, known.source ?? source, known.trust, known.history, baton?.focus ?? []);
+  const summary = session && findOwn(knownSessions.history.sessions, session);
+  const baton = session ? batonInHand(knownSessions, session) : newestBaton(knownSessions.history);
+  const tasks = await readTodos(
+    repository,
+    knownSessions.source ?? source,
+    knownSessions.trust,
+    knownSessions.history,
+    baton?.focus ?? [],
+  );
   const { project, phase } = await readProject(repository, source, trust);
   const parts = {
     focus: partOf('focus', tasks.focus),
-    active_sessions: partOf('active_sessions', activeSessions(known)),
+    active_sessions: partOf('active_sessions', activeSessions(knownSessions)),
   };
   return {
     identity,
@@ -69,16 +75,16 @@ export async function status(repository: Repository, options: SessionChoice = {}
     ...position,
     tasks: { ...tasks, focus: parts.focus.shown },
     claimed: session ? readClaims(dirsOf(repository), session.session_id).map(({ task }) => task) : [],
-    pending_signals: pendingSignals(known.history, identity).length,
+    pending_signals: pendingSignals(knownSessions.history, identity).length,
     active_sessions: parts.active_sessions.shown,
-    rules_reminders: summary?.baton ? [WRAPPED] : reminders(tasks, summary, reinstatedTasks(known.history)),
+    rules_reminders: summary?.baton ? [WRAPPED] : reminders(tasks, summary, reinstatedTasks(knownSessions.history)),
     left_out: leftOutOf(parts),
     warnings: [
       ...(ambiguity ? [toWarning(ambiguity)] : []),
       ...(live ? endWarnings(live.liveness.end) : []),
-      ...(session && !summary?.baton ? pickedUpTwice(known, session) : []),
+      ...(session && !summary?.baton ? pickedUpTwice(knownSessions, session) : []),
       ...leftOutWarnings(leftOutOf(parts)),
-      ...distrustWarnings(known.distrusted),
+      ...distrustWarnings(knownSessions.distrusted),
     ],
   };
 }

@@ -110,13 +110,13 @@ async function finish(
   body: string,
   options: WrapOptions,
 ): Promise<WrapResult> {
-  const { session, holds, trust } = writer;
+  const { session, locks, trust } = writer;
   unmarkCommitted(dirsOf(repository), session.session_id); // where an earlier attempt was committed, that commit was taken back
   const sealed = options.seal
     ? { seal: (await newestSeal(repository, trust, session)) ?? (await appendSeal(writer)) }
     : {};
-  await releaseClaims(repository, holds, session);
-  await releaseIdentity(holds, session);
+  await releaseClaims(repository, locks, session);
+  await releaseIdentity(locks, session);
   removeTrailers(repository, session);
   const message = `handoff: ${session.identity} wraps\n\n${baton.summary}`;
   const written = [baton.path, ...(sealed.seal ? [sealed.seal.path] : [])];

@@ -8,7 +8,7 @@ import { quoteWord } from '../../core/text/quote.ts';
 import { lastRunIn, type RunVerdict, type Told, type ToldOfTask, toTold } from '../../core/writeback/runs.ts';
 import type { Uncommitted } from '../../git/index/uncommitted.ts';
 import type { ThoughtFields } from '../../journal/drafts/thought-file.ts';
-import { isHeldBy } from '../../journal/locks/holds.ts';
+import { isHeldBy } from '../../journal/locks/open-locks.ts';
 import { shownPath } from '../../journal/saved/saved-name.ts';
 import { assertWritable, withLiveness } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
@@ -80,7 +80,7 @@ async function prepare(task: Updating, options: ThoughtOptions, given: ThoughtFi
   const { writer, board, trail } = task;
   const { repository } = writer;
   const planned = await planGiven(writer, options, given);
-  const whole = await readThoughts(board.known.evidence, [trail]);
+  const whole = await readThoughts(board.knownSessions.evidence, [trail]);
   const newest = thoughtsSinceEntered(trail)[0];
   const last = newest === undefined ? null : (whole.get(newest.delta_id) ?? null);
   const same = last !== null && (await saysTheSame(task, last, planned, given)) ? last : null;

@@ -45,7 +45,7 @@ export async function taskList(
 
 function toEntry(task: TaskDefinition, board: Board): TaskEntry {
   const { task_id, title, priority, tags } = task;
-  const state = taskStatus(board.known.history, task_id);
+  const state = taskStatus(board.knownSessions.history, task_id);
   const status = state?.status ?? 'todo';
   return {
     task_id,
@@ -78,10 +78,10 @@ export interface TaskDetail extends TaskEntry {
 export async function taskShow(repository: Repository, { id }: { id: string }): Promise<TaskDetail> {
   const board = await readBoard(repository, await requireTrust(repository));
   const task = requireTask(board.tasks, id);
-  const state = taskStatus(board.known.history, id);
+  const state = taskStatus(board.knownSessions.history, id);
   const entry = toEntry(task, board);
   const holder = isOpen(entry.status) ? board.holderOf(id) : null;
-  const thoughts = taskTrail(board.known.history, id)?.thoughts ?? [];
+  const thoughts = taskTrail(board.knownSessions.history, id)?.thoughts ?? [];
   return {
     tasks: [entry],
     ...entry,

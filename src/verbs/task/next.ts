@@ -19,14 +19,14 @@ export async function next(repository: Repository, { limit = SHOWN }: { limit?: 
   const trust = await requireTrust(repository);
   const everywhere = await openEverywhere(repository, trust);
   const plans = await openPlans<NextAction>(repository, everywhere);
-  const known = plans?.read();
-  const short = known ? answer(known, limit, localHolders(repository, trust)) : null;
+  const knownSessions = plans?.read();
+  const short = knownSessions ? answer(knownSessions, limit, localHolders(repository, trust)) : null;
   if (short) return short;
   const board = await readBoard(repository, trust, everywhere);
   const plan = toPlan(board, Math.max(limit, PLANNED));
   // what is kept warns nobody
   const isWarned = warnOfCycle(repository, board.tasks, board.statusOf);
-  if (!isWarned) await plans?.save(plan, board.known);
+  if (!isWarned) await plans?.save(plan, board.knownSessions);
   return answer(plan, limit, board.holderOf) ?? { actions: nextActions(board, limit), put_down: putDown(plan, board) };
 }
 
@@ -34,10 +34,10 @@ export async function next(repository: Repository, { limit = SHOWN }: { limit?: 
 const PLANNED = 64;
 
 function toPlan(board: Board, most: number): Plan<NextAction> {
-  const { tasks, known, statusOf } = board;
+  const { tasks, knownSessions, statusOf } = board;
   const ranked = nextActions({ ...board, holderOf: () => null }, most);
   const begun = tasks.filter(
-    ({ task_id: id }) => Object.hasOwn(known.history.tasks, id) && statusOf(id) === 'in_progress',
+    ({ task_id: id }) => Object.hasOwn(knownSessions.history.tasks, id) && statusOf(id) === 'in_progress',
   );
   return {
     ranked,

@@ -7,7 +7,7 @@ import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { writeTrailers } from '../../journal/commits/trailers.ts';
 import { requireSigner } from '../../journal/keys/acting-identity.ts';
 import { dropClaim, readClaim } from '../../journal/locks/claims.ts';
-import { type Held, isHeldBy } from '../../journal/locks/holds.ts';
+import { isHeldBy, type LockState } from '../../journal/locks/open-locks.ts';
 import { releaseClaim, taskClaimed, tokenOf } from '../../journal/locks/task-lock.ts';
 import { assertWritable, dirsOf } from '../../journal/sessions/session-state.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
@@ -23,7 +23,7 @@ export async function unclaim(
   options: Omit<ClaimOptions, 'worktree' | 'force' | 'reason'>,
 ): Promise<ClaimResult> {
   enterWorkTree(repository);
-  const { writer, board, task, held, holds } = await prepare(repository, options);
+  const { writer, board, task, held, locks } = await prepare(repository, options);
   const { session } = writer;
   const { task_id } = task;
   const claimed = readClaim(dirsOf(repository), session.session_id, task_id);
@@ -39,7 +39,7 @@ export async function unclaim(
     const message = options.commit ? `handoff: ${session.identity} gives ${task_id} back` : null;
     await publishRecords(repository, session, [path], message, options);
   }
-  await releaseClaim(repository, holds, session, { task: task_id });
+  await releaseClaim(repository, locks, session, { task: task_id });
   writeTrailers(repository, session, null);
   return { task_id, token, branch: null, worktree: null, ...authorOf(session) };
 }
@@ -52,10 +52,10 @@ async function prepare(repository: Repository, options: ClaimOptions): Promise<C
   const { session } = live;
   const signer = await requireSigner(repository, trust, session.identity);
   const wanted = await readWanted(repository, trust, options);
-  return { ...wanted, writer: { repository, session, trust, signer, holds: wanted.holds } };
+  return { ...wanted, writer: { repository, session, trust, signer, locks: wanted.locks } };
 }
 
-function notYours(task_id: string, held: Held | null): HandoffError {
+function notYours(task_id: string, held: LockState | null): HandoffError {
   if (held && !held.released) return taskClaimed(task_id, held.holder);
   return new HandoffError('usage', `${task_id} is not claimed.`, {
     hint: `git handoff claim ${quoteWord(task_id)}`,

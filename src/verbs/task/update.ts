@@ -5,10 +5,10 @@ import { quoteWord } from '../../core/text/quote.ts';
 import { decisiveAmong } from '../../core/writeback/runs.ts';
 import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { knownTrail } from '../../custody/known-sessions.ts';
-import { tidyKnown } from '../../custody/tidy.ts';
+import { tidyKnownSessions } from '../../custody/tidy.ts';
 import { runGit } from '../../git/run.ts';
 import type { Writer } from '../../journal/append.ts';
-import type { Held } from '../../journal/locks/holds.ts';
+import type { LockState } from '../../journal/locks/open-locks.ts';
 import { taskClaimed } from '../../journal/locks/task-lock.ts';
 import { assertNotReleased, withLiveness } from '../../journal/sessions/session-state.ts';
 import type { GitAccess } from '../../repository/parts.ts';
@@ -53,7 +53,7 @@ export interface Updating {
   board: Board;
   trail: TaskTrail;
   /** Who has the task's lock; null where it is free. */
-  held: Held | null;
+  held: LockState | null;
 }
 
 /** Says no where there is no such task, or somebody else is at work on it. */
@@ -62,14 +62,14 @@ export async function openTask(repository: Repository, options: RecordOptions & 
   const writer = await openWriter(repository, options, null);
   const board = await readBoard(repository, writer.trust);
   requireTask(board.tasks, id);
-  const held = await writer.holds.read(`task/${id}`);
-  const other = await otherHolder(writer, board.known, held);
+  const held = await writer.locks.read(`task/${id}`);
+  const other = await otherHolder(writer, board.knownSessions, held);
   if (other) {
     assertNotReleased(withLiveness(repository, writer.trust, writer.session)); // the more telling of the two
     throw taskClaimed(id, other, alternatives(board, id));
   }
-  for (const { message } of pickedUpTwice(board.known, writer.session)) repository.warn(message);
-  return { writer, board, trail: await knownTrail(board.known, id), held };
+  for (const { message } of pickedUpTwice(board.knownSessions, writer.session)) repository.warn(message);
+  return { writer, board, trail: await knownTrail(board.knownSessions, id), held };
 }
 
 export async function writeStatus(
@@ -81,7 +81,7 @@ export async function writeStatus(
   const progress = options.progress ?? progressOf(trail, status);
   const fields = { task_id: id, status, ...(progress === null ? {} : { progress }), ...(notes ? { notes } : {}) };
   const message = `handoff: ${writer.session.identity}, ${id} is ${status}`;
-  await tidyKnown(writer.repository, writer.trust, board.known);
+  await tidyKnownSessions(writer.repository, writer.trust, board.knownSessions);
   const written = await writeRecord(writer, { kind: 'task', fields }, message, options);
   return { task_id: id, status, progress, ...written };
 }
@@ -104,7 +104,7 @@ function progressOf(trail: TaskTrail, status: TaskStatus): number | null {
 /** As a gate will judge it. SPEC §10.5 */
 async function assertEvidence({ writer, board, trail }: Updating, id: string): Promise<void> {
   const { repository, trust } = writer;
-  const told = await toldBy(repository, trail, await readThoughts(board.known.evidence, [trail]));
+  const told = await toldBy(repository, trail, await readThoughts(board.knownSessions.evidence, [trail]));
   const asked = askedEvidence(trust);
   const verdict = await judgeTold(repository, told, asked);
   if (refusesFailedRuns(trust) || verdict.lack) assertRuns(id, verdict, asked);

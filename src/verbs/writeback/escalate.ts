@@ -5,7 +5,7 @@ import { HandoffError } from '../../core/error.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { requireSession, type SessionChoice } from '../../custody/chosen-session.ts';
-import { knownTrail, readKnown } from '../../custody/known-sessions.ts';
+import { knownTrail, readKnownSessions } from '../../custody/known-sessions.ts';
 import { ifThere } from '../../disk/if-there.ts';
 import type { ThoughtFields } from '../../journal/drafts/thought-file.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
@@ -68,7 +68,7 @@ function keptThought(draft: string, id: string): AboutThought {
 async function newestDraft(repository: Repository, trust: Trust, id: string): Promise<string | null> {
   const paths = draftPaths(dirsOf(repository).drafts).filter((path) => tryRead(path)?.task_id === id);
   if (paths.length === 0) return null;
-  const { thoughts } = await knownTrail(await readKnown(repository, trust), id);
+  const { thoughts } = await knownTrail(await readKnownSessions(repository, trust), id);
   const written = new Set(thoughts.map(({ commit }) => commit));
   return paths.find((path) => !written.has(tryRead(path)?.commit_sha ?? '')) ?? null;
 }

@@ -18,8 +18,8 @@ import {
 } from '../../core/task/state.ts';
 import { listSome } from '../../core/text/list-some.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { type KnownSessions, readKnown } from '../../custody/known-sessions.ts';
-import { tidyKnown } from '../../custody/tidy.ts';
+import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
+import { tidyKnownSessions } from '../../custody/tidy.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { append } from '../../journal/append.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
@@ -50,13 +50,13 @@ export interface ReconcileResult extends Partial<Author> {
 /** Done tasks whose change was taken back on the protected branch are to do again. SPEC §9.6 */
 export async function reconcile(repository: Repository, options: ReconcileOptions = {}): Promise<ReconcileResult> {
   const trust = await requireTrust(repository);
-  const known = await readKnown(repository, trust, await openHere(repository, trust));
+  const knownSessions = await readKnownSessions(repository, trust, await openHere(repository, trust));
   const tip = await protectedTip(repository, trust);
-  const found = tip ? await findReverts(repository, tip.oid, await doneChanges(repository, known)) : new Map();
+  const found = tip ? await findReverts(repository, tip.oid, await doneChanges(repository, knownSessions)) : new Map();
   const reverts = [...found].map(([{ task_id, commit_sha }, by]): Revert => ({ task_id, commit_sha, by }));
   const reinstated = reverts.map(({ task_id }) => task_id);
   const isWriting = !options.dryRun && reverts.length > 0;
-  if (isWriting) await tidyKnown(repository, trust, known);
+  if (isWriting) await tidyKnownSessions(repository, trust, knownSessions);
   const author = isWriting ? await reinstate(repository, options, reverts, tip!.ref) : {};
   return {
     ...author,
@@ -100,13 +100,14 @@ function reasonFor(commit: Oid, by: readonly Oid[], ref: string): string {
 }
 
 /** Of tasks that somebody has defined: anybody can invent others, and no work waits for those. */
-async function doneChanges(repository: Repository, known: KnownSessions): Promise<DoneChange[]> {
-  const ids = (await readKnownTasks(repository, known)).map((task) => task.task_id);
-  const records = groupBy(await known.evidence.ofTasks(ids), taskOf);
+async function doneChanges(repository: Repository, knownSessions: KnownSessions): Promise<DoneChange[]> {
+  const ids = (await readKnownTasks(repository, knownSessions)).map((task) => task.task_id);
+  const records = groupBy(await knownSessions.evidence.ofTasks(ids), taskOf);
   const changes: DoneChange[] = [];
   for (const task_id of ids.filter((id) => records.has(id))) {
     const trail = wholeTrail(task_id, records.get(task_id)!);
-    const change = stateOf(trail)?.status === 'done' ? await doneChange(repository, known, task_id, trail) : null;
+    const change =
+      stateOf(trail)?.status === 'done' ? await doneChange(repository, knownSessions, task_id, trail) : null;
     if (change) changes.push(change);
   }
   return changes;
@@ -114,14 +115,14 @@ async function doneChanges(repository: Repository, known: KnownSessions): Promis
 
 async function doneChange(
   repository: Repository,
-  known: KnownSessions,
+  knownSessions: KnownSessions,
   task_id: string,
   trail: TaskTrail,
 ): Promise<DoneChange | null> {
   const [newest, first] = [writebackOf(trail), writebackAtChange(trail)];
-  const change = newest && (await toChange(repository, known, task_id, newest));
+  const change = newest && (await toChange(repository, knownSessions, task_id, newest));
   const earlier =
-    first && first.delta_id !== newest?.delta_id ? await toChange(repository, known, task_id, first) : null;
+    first && first.delta_id !== newest?.delta_id ? await toChange(repository, knownSessions, task_id, first) : null;
   return change && { ...change, earlier };
 }
 
@@ -132,11 +133,11 @@ function taskOf({ record: { fields } }: TracedRecord): string {
 
 async function toChange(
   repository: Repository,
-  known: KnownSessions,
+  knownSessions: KnownSessions,
   task_id: string,
   thought: TaskThought,
 ): Promise<DoneChange | null> {
-  const fields = await readThoughtRecord(repository, known, thought);
+  const fields = await readThoughtRecord(repository, knownSessions, thought);
   if (!fields) return null;
   const { commit_sha, patch_id = null, commit_patch_ids = [] } = fields;
   const since = await beginnings(repository, thought.path, commit_sha);

@@ -2,8 +2,8 @@ import { HandoffError } from '../../core/error.ts';
 import { type TaskThought, type TaskTrail, thoughtsSinceEntered } from '../../core/task/state.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
-import { type KnownSessions, knownTrail, readKnown } from '../../custody/known-sessions.ts';
-import { tidyKnown } from '../../custody/tidy.ts';
+import { type KnownSessions, knownTrail, readKnownSessions } from '../../custody/known-sessions.ts';
+import { tidyKnownSessions } from '../../custody/tidy.ts';
 import { accountsFor } from '../../gate/accounts.ts';
 import { notBehind } from '../../gate/coverage/history.ts';
 import { type Claim, findUntruth } from '../../gate/coverage/truth.ts';
@@ -35,12 +35,12 @@ export async function review(repository: Repository, options: ReviewOptions): Pr
   const { session, trust } = writer;
   const task = await readTask(repository, trust, id);
   const checked = checkedItems(task, options.checked ?? []);
-  const known = await readKnown(repository, trust);
-  const thought = await thoughtToReview(repository, await knownTrail(known, id), options);
-  if (verdict === 'approve') await assertTrue(repository, trust, known, id, thought);
+  const knownSessions = await readKnownSessions(repository, trust);
+  const thought = await thoughtToReview(repository, await knownTrail(knownSessions, id), options);
+  if (verdict === 'approve') await assertTrue(repository, trust, knownSessions, id, thought);
   warnings(task, verdict, checked, thought, session.identity).forEach(repository.warn);
   const about = { task_id: id, verdict, thought: thought.delta_id, commit_sha: thought.commit, checked };
-  await tidyKnown(repository, trust, known);
+  await tidyKnownSessions(repository, trust, knownSessions);
   const draft = { kind: 'review' as const, fields: { ...about, ...(text?.trim() ? { text } : {}) } };
   const written = await writeRecord(writer, draft, `handoff: ${session.identity} reviews ${id}`, options);
   return {

@@ -10,7 +10,7 @@ import { lockKeys } from './lock-keys.ts';
 import { type LockRemote, type RemoteHold, readRemoteHold, releaseRemoteHold, takeRemoteHold } from './remote-locks.ts';
 
 /** A lock as it stands, on this machine and on the remote: each counts by itself. */
-export interface Held {
+export interface LockState {
   name: LockName;
   holder: Holder;
   released: boolean;
@@ -21,32 +21,32 @@ export interface Held {
 }
 
 /** Locks as verbs see them: on this machine, and on the remote where one is configured. */
-export interface Holds {
+export interface Locks {
   /** Null where locks are only on this machine. */
   remote: LockRemote | null;
-  read(name: LockName): Promise<Held | null>;
+  read(name: LockName): Promise<LockState | null>;
   /**
    * Takes the number after `prior`, which was read before. False when somebody else was faster. Whoever holds `prior` may go
    * on by several `steps`: all others meet at the number after it.
    */
-  take(name: LockName, prior: Held | null, holder: Holder, steps?: number): Promise<boolean>;
+  take(name: LockName, prior: LockState | null, holder: Holder, steps?: number): Promise<boolean>;
   /** Takes the half on the remote that a crash, or a verb with `--local`, left out. False when somebody else has it. */
-  complete(held: Held): Promise<boolean>;
+  complete(held: LockState): Promise<boolean>;
   /** Ends the halves that are its own; what has ended already, or is somebody else's by now, stays as it is. */
-  release(held: Held, by: Holder): Promise<void>;
+  release(held: LockState, by: Holder): Promise<void>;
 }
 
-export interface HoldOptions {
+export interface LockOptions {
   /** Go on without the remote that is configured. */
   local?: boolean;
 }
 
-export async function openHolds(repository: Repository, trust: Trust, { local }: HoldOptions): Promise<Holds> {
+export async function openLocks(repository: Repository, trust: Trust, { local }: LockOptions): Promise<Locks> {
   const { locks } = stateDirs(repository.stateDir);
   const name = (await repository.config()).get('handoff.remote');
   if (name !== undefined && local)
     repository.warn(`Going on without ${name}: what is locked there is not looked at, and nobody there sees this.`);
-  return createHolds(locks, name === undefined || local ? null : lockRemote(repository, trust, name));
+  return joinLocks(locks, name === undefined || local ? null : lockRemote(repository, trust, name));
 }
 
 function lockRemote(repository: Repository, trust: Trust, name: string): LockRemote {
@@ -62,8 +62,8 @@ function lockRemote(repository: Repository, trust: Trust, name: string): LockRem
 
 const MOST_NOISE = 10_000;
 
-function createHolds(locks: string, remote: LockRemote | null): Holds {
-  const takeRemote = async (name: LockName, prior: Held | null, holder: Holder, steps = 1): Promise<boolean> =>
+function joinLocks(locks: string, remote: LockRemote | null): Locks {
+  const takeRemote = async (name: LockName, prior: LockState | null, holder: Holder, steps = 1): Promise<boolean> =>
     remote === null || (await takeRemoteHold(remote, name, prior?.remote ?? null, holder, steps)) === 'taken';
   return {
     remote,
@@ -100,13 +100,13 @@ function takeInTurn(locks: string, name: LockName, before: number, last: number,
 }
 
 /** It is held on this machine, and there is nobody whom the remote would show in its place. */
-function lacksRemote({ holder, released, local, remote }: Held): boolean {
+function lacksRemote({ holder, released, local, remote }: LockState): boolean {
   if (released || !local || !isSameSession(local.holder, holder)) return false;
   return remote === null || !isSameSession(remote.holder, holder);
 }
 
 /** Another machine's hold counts, unless it has ended; the same session's hold has ended when either has. */
-function combine(local: Hold | null, remote: RemoteHold | null): Omit<Held, 'name' | 'isFromHere'> | null {
+function combine(local: Hold | null, remote: RemoteHold | null): Omit<LockState, 'name' | 'isFromHere'> | null {
   const isSame = local && remote && isSameSession(local.holder, remote.holder);
   if (isSame) return { holder: local.holder, released: local.released || !!remote.released, local, remote };
   const chosen = remote && (!local || !remote.released) ? remote : local;
@@ -114,18 +114,18 @@ function combine(local: Hold | null, remote: RemoteHold | null): Omit<Held, 'nam
 }
 
 /** By its identity too: anybody who may hold a lock can write somebody else's session into it. */
-export function isHeldBy(held: Held | null, session: SessionKey): held is Held {
+export function isHeldBy(held: LockState | null, session: SessionKey): held is LockState {
   return held !== null && !held.released && isSameSession(held.holder, session);
 }
 
 /** Whether a session has a half of it left to release: whoever was cut off while releasing has ended only the other. */
-export function hasHalf({ local, remote }: Held, session: SessionKey): boolean {
+export function hasHalf({ local, remote }: LockState, session: SessionKey): boolean {
   const isOpen = (half: Hold | RemoteHold | null) => !!half && !half.released && isSameSession(half.holder, session);
   return isOpen(local) || isOpen(remote);
 }
 
 /** Held, and not by a session of this clone: two clones on one machine are as good as two machines. */
-export function isElsewhere({ released, isFromHere }: Held): boolean {
+export function isElsewhere({ released, isFromHere }: LockState): boolean {
   return !released && !isFromHere;
 }
 
