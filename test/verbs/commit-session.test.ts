@@ -112,16 +112,16 @@ describe('the commit of a session', () => {
     expect(subjects(place)).toEqual(['handoff: donna, note']);
   });
 
-  it('waits for the end of a merge, and says so', async () => {
+  it('does not wait for the end of a merge, which begins from it', async () => {
     const place = await working();
     git(place.dir, 'checkout', '--quiet', '-b', 'side');
     git(place.dir, 'commit', '--quiet', '--allow-empty', '--message', 'side');
     git(place.dir, 'checkout', '--quiet', 'main');
     git(place.dir, 'merge', '--quiet', '--no-ff', '--no-commit', 'side');
-    await expect(place.handoff.wrap({ message: 'done' })).rejects.toMatchObject({
-      code: 'io',
-      hint: expect.stringContaining('merge'),
-    });
+    const { commit } = await place.handoff.wrap({ message: 'done' });
+    expect(changed(place).every((path) => path.startsWith('.handoff/sessions/donna/'))).toBe(true);
+    git(place.dir, 'commit', '--quiet', '--no-edit');
+    expect(git(place.dir, 'log', '-1', '--format=%P')).toBe(`${commit} ${git(place.dir, 'rev-parse', 'side')}`);
   });
 
   it('never takes the place of a commit that came in between', async () => {

@@ -13,6 +13,7 @@ import type { Directories, GitAccess, StateDirectory } from '../../repository/pa
 import type { Repository } from '../../repository/repository.ts';
 import { stateDirs } from '../sessions/registry.ts';
 import { assertHeld } from './held-bytes.ts';
+import { howToEnd, keepingUnderWay } from './under-way.ts';
 
 export interface GitCommit {
   written: string[];
@@ -47,7 +48,7 @@ async function runCommit(
   const settings = { 'core.abbrev': 'no', ...author, ...withoutOwnHooks(dirs, config) };
   const message = await messageByHook(forHooks, change.message, stateDirs(stateDir).scratch, settings);
   const args = ['commit', '--only', '--no-verify', '--cleanup=verbatim', '-m', message, '--', ...paths];
-  const result = await commitUnlocked(forHooks, args, settings);
+  const result = await commitUnlocked(repository, forHooks, args, settings);
   const oid = /^\[[^\n]* ([0-9a-f]{40,64})\] /m.exec(result.stdout.toString('utf8'))?.[1];
   if (result.code === 0 && oid) return oid;
   // HEAD holds it all: an earlier attempt was cut off right after its commit.
@@ -57,10 +58,15 @@ async function runCommit(
 }
 
 /** Where somebody else has a lock to the end, what git said of it last. */
-async function commitUnlocked(git: Git, args: readonly string[], config: Record<string, string>): Promise<GitResult> {
+async function commitUnlocked(
+  { dirs }: Pick<Repository, 'dirs'>,
+  git: Git,
+  args: readonly string[],
+  config: Record<string, string>,
+): Promise<GitResult> {
   let last: GitResult | null = null;
   const outcome = await untilUnlocked(async () => {
-    last = await runGit(git, args, { config });
+    last = await keepingUnderWay(dirs, () => runGit(git, args, { config }));
     return isLockedOut(last) ? 'locked' : last;
   });
   return outcome === 'locked' ? last! : outcome;
@@ -97,9 +103,10 @@ function authorFallback(git: Git, config: GitConfig, identity: string): Record<s
 
 function commitFailure(args: readonly string[], result: Parameters<typeof gitFailure>[1]): HandoffError {
   const { message, data } = gitFailure(args, result);
+  const end = howToEnd(result.stderr);
   return new HandoffError('io', message, {
-    hint: /during a merge/.test(result.stderr)
-      ? 'The files are written and staged. They go in with the merge: resolve it, then git commit.'
+    hint: end
+      ? `What was written is safe and staged, and goes in with what is under way: resolve that, then ${end}`
       : 'The files are written and staged, and nothing is lost. Resolve what git says, then commit them: git commit -- .handoff',
     ...(data ? { data } : {}),
   });

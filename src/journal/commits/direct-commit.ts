@@ -33,10 +33,10 @@ async function moveByGit(git: Git, { from, to, reason, settings }: UnnamedCommit
 }
 
 const HOOKS = ['prepare-commit-msg', 'commit-msg', 'post-commit'];
-const UNDER_WAY = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge', 'rebase-apply', 'sequencer'];
+const UNDER_WAY = ['rebase-merge', 'rebase-apply'];
 const OTHERWISE = ['core.hookspath', 'i18n.commitencoding', 'user.useconfigonly'];
 
-/** Whether nobody could tell such a commit from one by `git commit`: no hook but ours and those for content, nothing to sign, no merge under way. */
+/** Whether nobody could tell such a commit from one by `git commit`: no hook but ours and those for content, nothing to sign, no rebase under way. A merge, a pick or a revert goes on behind such a commit, and git would refuse its own. */
 export function isPlain(dirs: RepositoryDirs, config: GitConfig): boolean {
   return (
     !HOOKS.some((name) => isForeignHook(dirs, name)) &&
