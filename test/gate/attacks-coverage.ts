@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Place, privateKey, writeBytes } from '../handoff.ts';
-import { git } from '../temporary.ts';
+import { git, gitInput } from '../temporary.ts';
 import { edited } from './ground.ts';
 import { inReview, mainMoves, mergeAsItIs, mergeAsWritten, revert, squash, takeRecords } from './landing.ts';
 import { usual } from './ready.ts';
@@ -182,6 +182,16 @@ function commitMerge({ dir }: Place, tree: string, parents: readonly string[]): 
   git(dir, 'reset', '--quiet', '--hard', made);
 }
 
+/** HEAD with another commit merged so many times, of which nothing comes. */
+function mergedAgain({ dir }: Place, other: string, times: number): void {
+  const commit = 'commit refs/heads/merged\ncommitter Ada <ada@example.org> 1800000000 +0000\ndata 0\n';
+  const [first, theirs] = git(dir, 'rev-parse', 'HEAD', other).split('\n');
+  const from = (at: number) => (at === 0 ? `from ${first}\n` : '');
+  const stream = Array.from({ length: times }, (_, at) => `${commit}${from(at)}merge ${theirs}\n\n`);
+  gitInput(dir, stream.join(''), 'fast-import', '--quiet');
+  if (times > 0) git(dir, 'reset', '--quiet', '--hard', 'merged');
+}
+
 /** Squashed, and taken back by somebody who says so. */
 async function takenBack(place: Place): Promise<string> {
   await usual(place);
@@ -241,6 +251,28 @@ export const BACK_AGAIN: Scenario[] = [
       branch(place, 'again', 'feature');
     },
   },
+  ...[0, 300].map((others) => ({
+    name: `the same where a merge brought it and one took it back${others ? `, before ${others} that only look as if` : ''}`,
+    threat: 46,
+    expect: UNLISTED,
+    async build(place: Place) {
+      const [before, after] = [{ 5: 'main\n' }, { 5: 'main\n', 20: 'feature\n' }];
+      branch(place, 'old');
+      code(place, { 'src/old-only.ts': 'old\n' });
+      checkout(place, 'main');
+      code(place, { 'src/app.ts': edited(before) });
+      await honestBranch(place, 'feature', { 'src/app.ts': edited(after) });
+      checkout(place, 'main');
+      takeRecords(place, 'feature');
+      for (const changes of [after, before]) {
+        code(place, { 'src/app.ts': edited(changes) });
+        commitMerge(place, 'HEAD^{tree}', ['HEAD^', 'old']);
+      }
+      mergedAgain(place, 'old', others);
+      branch(place, 'again', 'feature');
+      merge(place, '--no-ff', 'main');
+    },
+  })),
   {
     name: 'a commit that was waived, squashed and reverted, merged once more',
     threat: 46,

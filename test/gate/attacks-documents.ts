@@ -271,6 +271,16 @@ export const VERSIONS: Scenario[] = [
     },
   },
   {
+    name: 'versions of a branch of which one says that it is far ahead',
+    threat: 57,
+    expect: 'policy_rollback',
+    build(place) {
+      branch(place, 'feature');
+      document(place, 'identities/donna/identity.yaml', identityAfter(place, 'donna', { version: LAST }));
+      document(place, 'identities/donna/identity.yaml', identityAfter(place, 'donna', { version: 3 }));
+    },
+  },
+  {
     name: 'versions of a line that the protected branch has left',
     threat: 57,
     expect: 'policy_rollback',

@@ -146,6 +146,23 @@ export const RECORDS_FIRST: Scenario[] = [
       return { base: 'one', head: 'two', ...inReview(place) };
     },
   })),
+  ...(['merge', 'squash'] as const).map((how) => ({
+    name: `the same ${how}, where main has merged an old branch that never had the file as it is`,
+    async build(place: Place) {
+      branch(place, 'old');
+      code(place, { 'src/else.ts': 'else\n' });
+      checkout(place, 'main');
+      code(place, { 'src/app.ts': edited({ 5: 'main\n' }) });
+      await undone(place, { 'src/app.ts': edited({ 5: 'main\n', 20: 'feature\n' }) });
+      branch(place, 'one', 'main');
+      takeRecords(place, 'feature');
+      merge(place, '--no-ff', 'old'); // to git this merge changes the file: it differs from what the old branch had
+      branch(place, 'two', 'one');
+      if (how === 'merge') merge(place, '--no-ff', 'feature');
+      else squash(place, 'feature', 'two');
+      return { base: 'one', head: 'two', ...inReview(place) };
+    },
+  })),
 ];
 
 /** Two commits, the second of which has a thought of its own that lists only its own files. */
