@@ -156,6 +156,13 @@ export const records = [
   ),
   validRecord('an empty body', ['M8'], record('decision', decisionFront, { body: '' })),
   refusedNote('an odd scalar where no schema speaks', ['M14'], 'text: hi\nx_n: 010\n', 'schema_invalid'),
+  // no schema types a scalar where it wants a map, so M14 comes with the YAML: SPEC §7.6
+  refusedNote(
+    'an odd scalar where a map should be, and a key twice',
+    ['M13', 'M14'],
+    'lock: 5.\ntext: hi\ntext: ho\n',
+    'schema_invalid',
+  ),
   refusedNote('an unknown key', ['M15'], 'text: hi\ncolour: blue\n', 'schema_invalid'),
   refusedNote('a missing key', ['M15'], 'x_text: hi\n', 'schema_invalid'),
   refusedNote('a key twice', ['M13'], 'text: hi\ntext: ho\n', 'yaml_invalid'),
@@ -200,6 +207,12 @@ export const records = [
   refused('a note as Markdown', ['M9'], record('note', `${NOTE}text: hi\n`, { body: '' }).file, 'schema_invalid'),
   refused('a decision as YAML', ['M9'], record('decision', decisionFront).file, 'schema_invalid'),
   refused('a first line of ---js', ['M8'], decision.file.replace('---', '---js'), 'yaml_invalid'),
+  refused(
+    'a closing line of dashes without a line end',
+    ['M8'],
+    record('decision', decisionFront, { body: '' }).file.slice(0, -1),
+    'yaml_invalid',
+  ),
   refused('a first line with a space', ['M8'], decision.file.replace('---', '--- '), 'yaml_invalid'),
   refused('no signature', ['M16'], cut(note.file), 'signature_invalid'),
   refused(

@@ -19,6 +19,27 @@ tree(
   [error('path_mismatch', '.handoff/notes.txt'), error('path_mismatch', '.handoff/tasks/P0.3.yml')],
 );
 
+tree(
+  'files and folders that have no place, or the place of the other',
+  ['M2', 'M50'],
+  {
+    ...GROUND,
+    '.handoff/drafts/next.md': 'hi\n',
+    '.handoff/drafts/old.md': 'hi\n',
+    '.handoff/ledger/drafts/next.md': 'hi\n',
+    '.handoff/sessions/donna/20260220T143025-ffffffff': 'hi\n',
+    '.handoff/tasks/P0.3.yaml/next.md': 'hi\n',
+  },
+  9,
+  [
+    error('path_mismatch', '.handoff/drafts'),
+    error('ledger_inconsistent', '.handoff/ledger'),
+    error('path_mismatch', '.handoff/ledger/drafts/next.md'),
+    error('mode_invalid', '.handoff/sessions/donna/20260220T143025-ffffffff'),
+    error('mode_invalid', '.handoff/tasks/P0.3.yaml'),
+  ],
+);
+
 const moved = { mode: '120000', content: 'P0.1.yaml' };
 const executable = { mode: '100755', content: GROUND[path.donna] };
 tree(
@@ -58,9 +79,12 @@ tree(
   {
     ...GROUND,
     '.handoff/policy/0001.yaml': POLICY['.handoff/policy/0001.yaml'].replace('900', '901'),
+    '.handoff/ledger/next.md': 'hi\n',
+    '.handoff/sessions/donna/next.md': 'hi\n',
+    '.handoff/tasks/next.md': 'hi\n',
   },
   6,
-  [error('signature_invalid', '.handoff/policy/0001.yaml')],
+  [error('signature_invalid', '.handoff/policy/0001.yaml'), error('path_mismatch', '.handoff/tasks/next.md')],
 );
 
 tree(

@@ -3,7 +3,7 @@ import { donna } from '../signing.mjs';
 import { POLICY } from '../world/documents.mjs';
 import { GROUND, IDENTITIES } from '../world/ground.mjs';
 import { ledger, sessionsOf, withLedger } from '../world/ledger.mjs';
-import { error } from '../world/verdict.mjs';
+import { error, ROOT } from '../world/verdict.mjs';
 import { waived, work } from './holding.mjs';
 import { cases, OTHER_ROOT, store, tree } from './making.mjs';
 
@@ -27,6 +27,16 @@ const wrongly = `.handoff/proofs/${OTHER_ROOT}.yaml`;
 tree('a proof under the name of another record', ['M89'], { ...GROUND, [wrongly]: proofs[0].file }, 10, [
   error('proof_invalid', wrongly),
 ]);
+const proved = `.handoff/proofs/${proofs[0].record.slice('sha256:'.length)}.yaml`;
+tree(
+  'a proof, and no maintainer whose key could have signed its ledger',
+  ['M89', 'M92'],
+  { ...POLICY, [proved]: proofs[0].file },
+  2,
+  [error('proof_invalid', proved)],
+);
 
 const { oid } = store.commit(GROUND, { message: 'another root' });
 cases.push({ name: 'another root is pinned', rule: ['M33'], commit: oid, root: OTHER_ROOT, error: 'root_mismatch' });
+const bare = store.commit({ '.handoff/tasks/P0.1.yaml': GROUND['.handoff/tasks/P0.1.yaml'] }, { message: 'no policy' });
+cases.push({ name: 'no policy', rule: ['§7.6'], commit: bare.oid, root: ROOT, error: 'not_initialised' });

@@ -57,6 +57,16 @@ tree('a gap, and what follows it', ['M39', 'M40'], without({ ...GROUND, ...gap.f
   error('chain_broken', gap.records[2].path),
   error('chain_broken', gap.records[3].path),
 ]);
+const twice = session(
+  'twice',
+  [start(), note('gone'), note('one'), ['wip', 'key: reader\nstate: open\ntext: two\n', { seq: 3 }]],
+  { clock: 10 },
+);
+const [, gone, one, two] = twice.records;
+tree('a number twice, after a gap', ['M39'], without({ ...GROUND, ...twice.files }, gone.path), 12, [
+  error('chain_broken', one.path),
+  error('chain_broken', two.path),
+]);
 tree('a seal that was changed', ['M18'], { ...GROUND, ...badSeal.files, [badSeal.of('seal').path]: resealed }, 12, [
   error('signature_invalid', badSeal.of('seal').path),
 ]);
@@ -84,3 +94,11 @@ const held = [tokens('donna', 'one', 1), tokens('donna', 'two', 1, { time: LATER
 tree('two sessions of an identity, and one token', ['M48'], { ...GROUND, ...held[0].files, ...held[1].files }, 11, [
   error('stale_token', held[1].folder),
 ]);
+const twoFolders = [tokens('donna', 'one', 1), tokens('donna', 'one', 1, { time: LATER })];
+tree(
+  'two folders of one session, and one token',
+  ['M47', 'M48'],
+  { ...GROUND, ...twoFolders[0].files, ...twoFolders[1].files },
+  11,
+  [error('chain_broken', twoFolders[1].folder), error('stale_token', twoFolders[1].folder)],
+);

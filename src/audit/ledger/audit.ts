@@ -55,10 +55,13 @@ async function readSigned(source: Source, trust: Trust, suite: Suite): Promise<L
 /** A proof that stands in the tree: of the record that its name says, and by a key that may sign the ledger. */
 export async function auditProof(source: Source, file: Entry, trust: Trust, suite: Suite): Promise<void> {
   const proof = parseProof(await source.read(file, MAX_PROOF_BYTES));
-  const check = (vkeys: string[]) => checkProof(proof, { vkeys, source: 'maintainers' }, suite);
+  const check = async (vkeys: string[]) => {
+    if (vkeys.length === 0) throw proofError('checkpoint', 'a key of a maintainer that may sign the ledger', 'none');
+    return checkProof(proof, { vkeys, source: 'maintainers' }, suite);
+  };
   const { record } = await check(ledgerVkeys(trust, suite)).catch(async (error: unknown) => {
     const revoked = ledgerVkeys(trust, suite, isRevoked);
-    throw revoked.length > 0 && (await holds(check(revoked))) ? provedByRevoked() : error;
+    throw (await holds(check(revoked))) ? provedByRevoked() : error;
   });
   if (proofPath(record) === file.path && proof.repo === trust.repoId) return;
   throw proofError('record', `the record that ${file.name} names`, record);

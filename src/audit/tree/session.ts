@@ -244,11 +244,9 @@ function reportChain(
   const good = links.filter((link) => link !== null);
   if (files.length === 0)
     report(finding('chain_broken', folder.path, 'a session that opens with record 1', 'no record', NO_CHAIN));
-  const paths = new Map(files.map((file) => [file.seq, file]));
-  const ids = new Map(good.map(({ seq, id }) => [seq, id]));
-  for (const fault of chainFaults(good, damaged)) {
-    const { path } = paths.get(fault.seq)!.entry;
-    report({ ...finding(fault.code, path, fault.expected, fault.found, NO_CHAIN), record: ids.get(fault.seq)! });
+  for (const { code, id, expected, found } of chainFaults(good, damaged)) {
+    const at = links.findIndex((link) => link?.id === id);
+    report({ ...finding(code, files[at]!.entry.path, expected, found, NO_CHAIN), record: id });
   }
 }
 

@@ -30,6 +30,8 @@ export interface Link {
 export interface ChainFault {
   code: 'chain_broken' | 'stale_token';
   seq: number;
+  /** Of the record: a number may stand twice. */
+  id: string;
   expected: string;
   found: string;
 }
@@ -117,8 +119,13 @@ function checkLink(link: Link, before: Link | null, { opening, end, tokens }: Wh
     faults.push(fault(link, `a token of at least ${token}`, `${lock.token}`, 'stale_token'));
 }
 
-function fault({ seq }: Link, expected: string, found: string, code: ChainFault['code'] = 'chain_broken'): ChainFault {
-  return { code, seq, expected, found };
+function fault(
+  { seq, id }: Link,
+  expected: string,
+  found: string,
+  code: ChainFault['code'] = 'chain_broken',
+): ChainFault {
+  return { code, seq, id, expected, found };
 }
 
 /** SPEC §6.5: within a session the token of a task's lock never goes down, whatever was recorded in between. */
