@@ -47,10 +47,17 @@ function nodeHashes({ onResolve, onLoad }) {
 const CLI = {
   ...COMMON,
   format: 'cjs',
-  entryPoints: { cli: 'src/cli/entry.ts', program: 'src/cli/main.ts', 'gray-matter': 'gray-matter', yaml: 'yaml' },
+  entryPoints: {
+    cli: 'src/entry.ts',
+    program: 'src/cli/main.ts',
+    mcp: 'src/mcp/serve.ts',
+    'gray-matter': 'gray-matter',
+    yaml: 'yaml',
+  },
   plugins: [
     { name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^(gray-matter|yaml)$/ }, part) },
     { name: 'program', setup: loadedFromKept },
+    { name: 'server', setup: ({ onResolve }) => onResolve({ filter: /^\.\/mcp\/serve\.ts$/ }, server) },
     { name: 'engines', setup: ({ onLoad }) => onLoad({ filter: /gray-matter.lib.engines\.js$/ }, noEngines) },
     { name: 'builtins', setup: loadedWhenUsed },
     { name: 'hashes', setup: nodeHashes },
@@ -64,7 +71,7 @@ const CLI = {
 /** The version needs nothing of main, and what V8 kept of it is for a file of its own. */
 function loadedFromKept({ onResolve, onLoad }) {
   const namespace = 'loader';
-  onResolve({ filter: /^\.\/main\.ts$/ }, ({ kind, path }) =>
+  onResolve({ filter: /^\.\/cli\/main\.ts$/ }, ({ kind, path }) =>
     kind === 'entry-point' ? undefined : { path, namespace },
   );
   onLoad({ filter: /.*/, namespace }, () => ({
@@ -77,6 +84,11 @@ function loadedFromKept({ onResolve, onLoad }) {
 /** Files of their own: only a draft with front matter needs them. */
 function part({ kind, path }) {
   return kind === 'entry-point' ? undefined : { path: `./${path}.cjs`, external: true };
+}
+
+/** So is what speaks MCP: only the verb of that name needs it. */
+function server({ kind }) {
+  return kind === 'entry-point' ? undefined : { path: './mcp.cjs', external: true };
 }
 
 /** gray-matter's own engines are never called, and one of them is eval: the CLI does without them and js-yaml. */

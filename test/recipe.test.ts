@@ -123,7 +123,7 @@ async function bundle(): Promise<void> {
     ...common,
     define,
     absWorkingDir: copy,
-    entryPoints: ['src/cli/entry.ts'],
+    entryPoints: ['src/entry.ts'],
     outfile: join(copy, 'cli.cjs'),
   });
 }

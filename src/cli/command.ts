@@ -62,6 +62,8 @@ export interface Context {
   hookRepository(): Promise<Repository>;
   /** Null outside a repository. */
   anyRepository(): Promise<Repository | null>;
+  /** Speaks MCP on standard input and output until the client closes its end. */
+  serveClient(): Promise<void>;
 }
 
 interface VerbDefinition<Options, Result> extends Description {

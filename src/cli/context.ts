@@ -16,6 +16,7 @@ export function openContext(
   directory: string,
   options: RepositoryOptions,
   host: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>,
+  serveClient: () => Promise<void>,
 ): OpenContext {
   let opened: Promise<Repository> | undefined;
   let isHook = false;
@@ -36,6 +37,7 @@ export function openContext(
       opened ??= openForHook(directory, options);
       return opened;
     },
+    serveClient,
     anyRepository: () => repository().catch(nullOutside),
     showLife,
     showLifeRefused: async (as) => {

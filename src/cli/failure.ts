@@ -27,6 +27,13 @@ export function formatFailure(failure: Failure, paint: Paint): string {
   return `${lines.join('\n')}\n`;
 }
 
+const FOLLOWING: ReadonlySet<string> = new Set(['predecessor_active', 'identity_conflict']);
+
+/** Whoever wanted to follow another, and was refused, must not keep that one alive by asking. */
+export function isFollowing(error: unknown): boolean {
+  return error instanceof HandoffError && FOLLOWING.has(error.code);
+}
+
 function asHandoffError(error: unknown): HandoffError | null {
   if (error instanceof HandoffError) return error;
   if (isSystemError(error)) return new HandoffError('io', error.message, { hint: ioHint(error), cause: error });

@@ -1,13 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { HandoffError } from '../core/error.ts';
 import { later } from '../core/later.ts';
 import { nodeHost } from '../host.ts';
-import type { Program } from '../repository/repository.ts';
+import type { Program, RepositoryOptions } from '../repository/repository.ts';
 import type { Verb } from './command.ts';
 import { completeNames } from './completion/names.ts';
 import { type OpenContext, openContext } from './context.ts';
-import { type Failure, formatFailure, toFailure } from './failure.ts';
+import { type Failure, formatFailure, isFollowing, toFailure } from './failure.ts';
 import { toJson } from './json.ts';
 import { type Parsed, parse } from './program.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -19,13 +18,21 @@ export interface Release {
   build: string;
 }
 
+/** How a client of MCP is served: what that takes is not loaded with this program. */
+type Serve = (setting: { version: string; directory: string; options: RepositoryOptions }) => Promise<void>;
+
 /** Parses arguments, calls one verb, prints once. Returns the exit code. */
-export async function main(args: readonly string[], host: NodeJS.Process, release: Release): Promise<number> {
+export async function main(
+  args: readonly string[],
+  host: NodeJS.Process,
+  release: Release,
+  serve: Serve,
+): Promise<number> {
   const terminal = openTerminal(host);
   const json = isJsonWanted(args);
   const crash = new Promise<never>((_, reject) => host.once('uncaughtException', reject));
   try {
-    const answer = await Promise.race([perform(args, host, release, terminal, json), crash]);
+    const answer = await Promise.race([perform(args, host, release, terminal, json, serve), crash]);
     await terminal.out(answer.output);
     return answer.exitCode;
   } catch (error) {
@@ -46,6 +53,7 @@ async function perform(
   release: Release,
   terminal: Terminal,
   json: boolean,
+  serve: Serve,
 ): Promise<Answer> {
   const [word, kind = ''] = args;
   // for shells alone, so in no help: what they ask while somebody types
@@ -53,7 +61,7 @@ async function perform(
   const parsed = parse(args, host.cwd());
   if ('help' in parsed) return { output: json ? toJson(parsed) : parsed.help, exitCode: 0 };
   if ('version' in parsed) return { output: json ? toJson(release) : `${release.version}\n`, exitCode: 0 };
-  const context = contextFor(parsed, host, release, terminal);
+  const context = contextFor(parsed, host, release, terminal, serve);
   try {
     const result = await runVerb(parsed, context);
     await context.showLife(asOf(parsed));
@@ -66,18 +74,15 @@ async function perform(
   }
 }
 
-/** Whoever is refused is at work all the same. But whoever wanted to follow another must not keep that one alive by asking. */
+/** Whoever is refused is at work all the same. */
 async function runVerb(call: Call, context: OpenContext): Promise<object> {
   try {
     return await call.verb.run(context, call.options);
   } catch (error) {
-    const isFollowing = error instanceof HandoffError && FOLLOWING.has(error.code);
-    if (!isFollowing) await context.showLifeRefused(asOf(call));
+    if (!isFollowing(error)) await context.showLifeRefused(asOf(call));
     throw error;
   }
 }
-
-const FOLLOWING: ReadonlySet<string> = new Set(['predecessor_active', 'identity_conflict']);
 
 function asOf({ options }: Call): string | undefined {
   return typeof options.as === 'string' ? options.as : undefined;
@@ -96,11 +101,13 @@ async function show(
 function contextFor(
   { directory }: Call,
   host: NodeJS.Process,
-  { build }: Release,
+  { version, build }: Release,
   { warn, progress }: Terminal,
+  serve: Serve,
 ): OpenContext {
   const program = programOf(host);
-  return openContext(directory, { env: host.env, host: nodeHost, build, program, warn, progress: progress.show }, host);
+  const options = { env: host.env, host: nodeHost, build, program, warn, progress: progress.show };
+  return openContext(directory, options, host, () => serve({ version, directory, options }));
 }
 
 /** What hooks start: this Node, and the script beside the program that runs. */

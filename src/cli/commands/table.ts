@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { mcp } from './agents/mcp.ts';
 import { log } from './reading/log.ts';
 import { show } from './reading/show.ts';
 import { verify } from './reading/verify.ts';
@@ -28,6 +29,7 @@ const CHECK = 'check records, or a change; pin the root';
 const JUDGE = 'a verdict, an exception; what was reverted';
 const PROVE = 'what was sealed; proofs for outsiders';
 const SIGN = 'who may sign; what a merge needs; all seals';
+const CLIENTS = 'what agent programs start';
 const SETUP = 'set up a repository, hooks, shell, a key';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
@@ -70,6 +72,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
   { audience: 'Maintainers', row: SIGN, ...ledger },
+  { audience: 'Setup', row: CLIENTS, ...mcp },
   { audience: 'Setup', row: SETUP, ...init },
   { audience: 'Setup', row: SETUP, ...hooks },
   { audience: 'Setup', row: SETUP, ...completion },
