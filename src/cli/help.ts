@@ -14,8 +14,7 @@ export function formatMainHelp(commands: readonly Command[]): string {
     '',
     ...groups,
     '',
-    `Every verb takes ${GLOBAL_FLAGS.map(({ flags }) => flags).join(', ')}.`,
-    'git handoff <verb> -h explains a verb and shows examples.',
+    `Every verb takes ${GLOBAL_FLAGS.map(({ flags }) => flags).join(', ')}, and -h, which explains it.`,
   );
 }
 
