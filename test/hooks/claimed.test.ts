@@ -147,6 +147,7 @@ describe('what a server remembers', () => {
     git(here.dir, 'rm', '-r', '--quiet', '--force', '.');
     const stranger = open(here.dir, { env: { ...here.env, HANDOFF_KEYS: join(here.dir, '../other-keys') } });
     git(here.dir, 'symbolic-ref', 'HEAD', 'refs/heads/main2');
+    git(here.dir, 'config', '--unset', 'handoff.root'); // his own clone trusts nobody else's
     await stranger.init({ hooks: false });
     const evil = at(here.dir, 'HEAD');
     rawPush(here.dir, server, [
@@ -221,6 +222,7 @@ describe('what a server remembers', () => {
     // a stranger's own repository, on a branch that its policy protects
     git(here.dir, 'checkout', '--quiet', '-b', 'trunk');
     const stranger = open(here.dir, { env: { ...here.env, HANDOFF_KEYS: join(here.dir, '../other-keys') } });
+    git(here.dir, 'config', '--unset', 'handoff.root'); // it trusts nobody else's
     await stranger.init({ hooks: false });
     expect(tryGit(here.dir, ['push', server, 'trunk'])).toMatchObject({ code: 0 });
     git(here.dir, 'commit', '--quiet', '--allow-empty', '-m', 'more');

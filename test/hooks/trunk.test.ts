@@ -51,6 +51,7 @@ async function withStranger(here: Place): Promise<void> {
   git(here.dir, 'checkout', '--quiet', '--orphan', 'trunk');
   git(here.dir, 'rm', '-r', '--quiet', '--force', '.');
   const stranger = open(here.dir, { env: { ...here.env, HANDOFF_KEYS: join(here.dir, '../other-keys') } });
+  git(here.dir, 'config', '--unset', 'handoff.root'); // his own clone trusts nobody else's
   await stranger.init({ hooks: false });
   for (const value of ['700', '800', '900']) await stranger.policy.set({ key: 'stale_after', value });
 }
