@@ -1,35 +1,36 @@
 import { openTree } from '../../audit/source/tree-source.ts';
 import { loadTrust } from '../../audit/trust/trust.ts';
 import { HandoffError } from '../../core/error.ts';
+import { once } from '../../core/once.ts';
 import type { PublicKey } from '../../core/record/verify.ts';
+import { joinTrust } from '../../core/trust/join.ts';
 import { standingKeys } from '../../core/trust/key-standing.ts';
-import type { Identity, Trust } from '../../core/trust/trust.ts';
+import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { saysTheSame } from '../../repository/everywhere/joined-trust.ts';
 import type { GitAccess, Settings } from '../../repository/parts.ts';
 import { trackedTips } from '../../repository/tracking.ts';
 
 /**
- * Whose signature on a lock counts: that of whoever is signed in here, or on a protected branch as this clone last saw it.
- * Without the second, a branch that is older than a colleague would not see what the colleague holds.
+ * Whose signature on a lock counts: that of whoever is signed in here, or on a protected branch as this clone last saw it. A branch
+ * that is older than that one does not know who was signed in since, nor which key was rotated or revoked: what a colleague holds by a
+ * new key would be noise there, and be written over.
  */
 export function lockKeys(repository: GitAccess & Settings, trust: Trust): (identity: string) => Promise<PublicKey[]> {
-  let others: Promise<Trust[]> | undefined;
-  const find = async (name: string): Promise<Identity | undefined> => {
-    const here = trust.identities.get(name);
-    if (here) return here;
-    others ??= protectedTrusts(repository, trust);
-    return (await others).map(({ identities }) => identities.get(name)).find((identity) => identity !== undefined);
-  };
-  return async (name) => standingKeys(await find(name));
+  const joined = once(() => withProtected(repository, trust));
+  return async (name) => standingKeys((await joined()).identities.get(name));
 }
 
-async function protectedTrusts(repository: GitAccess & Settings, trust: Trust): Promise<Trust[]> {
-  const trusts: Trust[] = [];
-  for (const { oid } of await trackedTips(repository, trust)) {
+async function withProtected(repository: GitAccess & Settings, here: Trust): Promise<Trust> {
+  const tips = await trackedTips(repository, here);
+  const head = tips.length === 0 ? null : await repository.store.resolve('HEAD');
+  let joined = here;
+  for (const { oid } of tips) {
+    if (oid === head || (await saysTheSame(repository, oid, head))) continue;
     const there = await tryTrust(repository, oid);
-    if (there?.repoId === trust.repoId) trusts.push(there);
+    if (there?.repoId === here.repoId) joined = await joinTrust(joined, there, nodeSuite);
   }
-  return trusts;
+  return joined;
 }
 
 async function tryTrust({ store }: GitAccess, commit: string): Promise<Trust | null> {

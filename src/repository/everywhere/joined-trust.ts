@@ -26,7 +26,8 @@ export async function joinedTrust(
   return here;
 }
 
-async function saysTheSame({ store }: GitAccess, trunk: Oid, head: Oid | null): Promise<boolean> {
+/** Whether two commits have the same policies and identities. */
+export async function saysTheSame({ store }: GitAccess, trunk: Oid, head: Oid | null): Promise<boolean> {
   if (head === null) return false;
   const rooms = ['policy', 'identities'];
   const revs = [trunk, head].flatMap((commit) => rooms.map((room) => `${commit}:${ROOT}/${room}`));
