@@ -60,7 +60,7 @@ async function requireFreeIdentity({
   identity,
 }: Opener): Promise<HolderState> {
   const prior = await identityHolder(repository, trust, knownSessions, locks, identity);
-  if (prior.active) throw identityConflict(identity, prior.held!.holder);
+  if (prior.active) throw identityConflict(repository, identity, prior.held!.holder);
   return prior;
 }
 

@@ -13,6 +13,7 @@ import { dirsOf, type LiveSession, withLiveness } from '../journal/sessions/sess
 import type { Directories, Settings, StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 import { unknownSession } from '../repository/unknown-session.ts';
+import { type Elsewhere, openElsewhere } from './elsewhere.ts';
 
 /** Whose session: named, or the one this work tree is in. */
 export interface SessionChoice {
@@ -27,7 +28,7 @@ export async function requireSession(
 ): Promise<LiveSession> {
   const named = await namedIdentity(repository, choice.as);
   const found = await chosenSession(repository, trust, choice);
-  if (!found) throw noSession(named);
+  if (!found) throw noSession(named, openElsewhere(repository, trust, named));
   if (choice.as !== undefined && choice.as !== found.identity) throw notYours(found, choice.as);
   return withLiveness(repository, trust, found);
 }
@@ -172,10 +173,17 @@ function sessionsHere(repository: Directories & StateDirectory): Session[] {
   return [...pointed, ...others].filter(({ session_id }) => readTip(dirs, session_id) !== null);
 }
 
-function noSession(identity: string | null): HandoffError {
+function noSession(identity: string | null, [elsewhere]: readonly Elsewhere[]): HandoffError {
   const whose = identity === null ? 'No session is' : `${identity} has no session`;
-  return new HandoffError('no_session', `${whose} open in this work tree.`, {
-    hint: `git handoff start${identity === null ? '' : ` --as ${quoteWord(identity)}`} opens one, git handoff pickup continues another, --session ID names one.`,
+  const as = identity === null ? '' : ` --as ${quoteWord(identity)}`;
+  const open = `git handoff start${as} opens one, git handoff pickup continues another, --session ID names one.`;
+  if (!elsewhere) return new HandoffError('no_session', `${whose} open in this work tree.`, { hint: open });
+  const { session, cd } = elsewhere;
+  const where = `session ${session.session_id.slice(0, 8)} of ${session.identity} is in another one`;
+  return new HandoffError('no_session', `${whose} open in this work tree: ${where}.`, {
+    // whoever names nobody must not be sent to somebody else's
+    hint: identity === null ? `If that is yours: ${cd}. Else ${open}` : cd,
+    data: { session_id: session.session_id, identity: session.identity },
   });
 }
 

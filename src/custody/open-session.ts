@@ -13,6 +13,7 @@ import { createSession, readSession, removeSession, type Session } from '../jour
 import { dirsOf, momentOf } from '../journal/sessions/session-state.ts';
 import type { Directories, StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import { type HolderState, readHolderState } from './at-work.ts';
+import { wayToSession } from './elsewhere.ts';
 import type { KnownSessions } from './known-sessions.ts';
 
 /**
@@ -27,7 +28,7 @@ export async function openSession(
 ): Promise<Session> {
   const session = register(repository, opening.identity, opening.inherited_from);
   try {
-    await takeIdentity(locks, session, opening.prior);
+    await takeIdentity(repository, locks, session, opening.prior);
     await takeOwn(locks, session);
     await takePlaces(session);
     return session;
@@ -85,17 +86,27 @@ export async function identityHolder(
 }
 
 /** Takes the identity for a session, or says who was faster. */
-async function takeIdentity(locks: Locks, session: Session, prior: LockState | null): Promise<void> {
+async function takeIdentity(
+  repository: Directories & StateDirectory,
+  locks: Locks,
+  session: Session,
+  prior: LockState | null,
+): Promise<void> {
   if (session.identity === BOT) return;
   const name = `identity/${session.identity}` as const;
   if (await locks.take(name, prior, own(session))) return;
-  throw identityConflict(session.identity, (await locks.read(name))?.holder ?? null);
+  throw identityConflict(repository, session.identity, (await locks.read(name))?.holder ?? null);
 }
 
-export function identityConflict(identity: string, holder: Holder | null): HandoffError {
+export function identityConflict(
+  repository: Directories & StateDirectory,
+  identity: string,
+  holder: Holder | null,
+): HandoffError {
   const who = holder ? `session ${holder.session_id} on ${holder.host}, since ${holder.at}` : 'another session';
+  const cd = holder && wayToSession(repository, holder.session_id);
   return new HandoffError('identity_conflict', `${identity} is active in ${who}.`, {
-    hint: `Let it wrap, act as somebody else (--as NAME), or take it over: git handoff pickup --as ${quoteWord(identity)}${holder ? ` --from-session ${quoteWord(holder.session_id.slice(0, 8))}` : ''} --force --reason TEXT`,
+    hint: `${cd ? `It is in another work tree: ${cd}. Go on there` : 'Let it wrap'}, act as somebody else (--as NAME), or take it over: git handoff pickup --as ${quoteWord(identity)}${holder ? ` --from-session ${quoteWord(holder.session_id.slice(0, 8))}` : ''} --force --reason TEXT`,
     data: { identity, session_id: holder?.session_id ?? null },
   });
 }

@@ -14,6 +14,13 @@ export function isInLostWorkTree(dirs: RepositoryDirs, branch: string): boolean 
   return paths.length > 0 && !paths.some(isThere);
 }
 
+/** Where a work tree is that is named as sessions name theirs: `.`, or `worktrees/<name>`. Null where it is gone. */
+export function workTreeCalled({ commonDir }: RepositoryDirs, name: string): string | null {
+  const first = basename(commonDir) === '.git' ? dirname(commonDir) : null;
+  const path = name === '.' ? first : topOf(join(commonDir, name));
+  return path !== null && isThere(path) ? path : null;
+}
+
 /** A folder is a work tree as long as it says whose it is. */
 function isThere(path: string): boolean {
   return existsSync(join(path, '.git'));

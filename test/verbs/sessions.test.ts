@@ -798,6 +798,7 @@ describe('sessions and status', () => {
     expect(before).toEqual({
       identity: 'erin',
       session: null,
+      cd: null,
       baton: null,
       project: 'work',
       phase: null,

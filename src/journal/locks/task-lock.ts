@@ -70,12 +70,18 @@ interface FreeTask {
   title: string;
 }
 
-export function taskClaimed(task_id: string, holder: Holder | null, others: readonly FreeTask[] = []): HandoffError {
+/** `cd` goes to the work tree in which whoever is refused holds it. */
+export function taskClaimed(
+  task_id: string,
+  holder: Holder | null,
+  others: readonly FreeTask[] = [],
+  cd: string | null = null,
+): HandoffError {
   const who = holder
     ? `${holder.identity} holds ${task_id} since ${holder.at}, in session ${holder.session_id} on ${holder.host}.`
     : `Somebody else has taken ${task_id}.`;
   return new HandoffError('task_claimed', who, {
-    hint: `To take it over all the same: git handoff claim ${quoteWord(task_id)} --force --reason TEXT. ${instead(others)}`,
+    hint: `${cd === null ? '' : `You have it in another work tree: ${cd}. `}To take it over all the same: git handoff claim ${quoteWord(task_id)} --force --reason TEXT. ${instead(others)}`,
     data: {
       task_id,
       holder: holder && { identity: holder.identity, session_id: holder.session_id, since: holder.at },

@@ -95,7 +95,7 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   const locks = await openLocks(repository, trust, options);
   const knownSessions = await readKnownSessions(repository, trust);
   const prior = await identityHolder(repository, trust, knownSessions, locks, identity);
-  if (prior.active && !options.force) throw identityConflict(identity, prior.held!.holder);
+  if (prior.active && !options.force) throw identityConflict(repository, identity, prior.held!.holder);
   return takeUp(repository, options, { trust, knownSessions, identity, signer, locks, prior });
 }
 

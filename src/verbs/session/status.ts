@@ -6,6 +6,7 @@ import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { type Delta, reminders, toDelta, type Warning } from '../../custody/bundle.ts';
 import { type SessionChoice, shownSession } from '../../custody/chosen-session.ts';
 import { distrustWarnings } from '../../custody/distrust-warning.ts';
+import { openElsewhere } from '../../custody/elsewhere.ts';
 import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import { type LeftOut, leftOutOf, leftOutWarnings, partOf } from '../../custody/left-out.ts';
 import { readTodos, type Todos } from '../../custody/todos.ts';
@@ -22,6 +23,8 @@ export interface StatusResult {
   identity: string;
   session: { session_id: string; state: SessionState; started_at: string; inherited_from: string | null } | null;
   /** What this session was handed or, once it is wrapped, what it left; without one what a pickup would hand over now. */
+  /** The command that goes to the work tree which has the open session, where this one has none. */
+  cd: string | null;
   baton: (Delta & { next_agent: string | null; focus: string[] }) | null;
   project: string | null;
   phase: string | null;
@@ -69,6 +72,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
       started_at: session.opened_at,
       inherited_from: session.inherited_from,
     },
+    cd: session ? null : (openElsewhere(repository, trust, named)[0]?.cd ?? null),
     baton: baton && { ...toDelta(baton), next_agent: baton.next_agent, focus: baton.focus },
     project,
     phase,

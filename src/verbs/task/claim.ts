@@ -2,6 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { isOpen } from '../../core/task/order.ts';
 import { formatCd, quoteWord } from '../../core/text/quote.ts';
+import { wayToSession } from '../../custody/elsewhere.ts';
 import { tidyKnownSessions } from '../../custody/tidy.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { removeTrailers, writeTrailers } from '../../journal/commits/trailers.ts';
@@ -56,7 +57,10 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
   const { board, task, held, locks } = wanted;
   const id = task.task_id;
   const other = await otherHolder({ repository, trust, locks, session: claimant.session }, board.knownSessions, held);
-  if (other && !options.force) throw taskClaimed(id, other, alternatives(board, id));
+  if (other && !options.force) {
+    const cd = other.identity === claimant.identity ? wayToSession(repository, other.session_id) : null;
+    throw taskClaimed(id, other, alternatives(board, id), cd);
+  }
   assertClaimable(wanted, claimant.session);
   const isOwn = claimant.session !== null && isHeldBy(held, claimant.session);
   const earlier = isOwn ? readClaim(dirsOf(repository), claimant.session!.session_id, id) : null;

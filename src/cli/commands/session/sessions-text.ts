@@ -176,8 +176,9 @@ function joinSections(found: readonly Warning[]): Warning[] {
 }
 
 export function formatStatus(status: StatusResult, paint: Paint): string {
-  const { session, baton } = status;
-  const state = session ? `${session.session_id.slice(0, 8)}, ${session.state}` : 'none: git handoff start, or pickup';
+  const { session, baton, cd } = status;
+  const none = cd === null ? 'none: git handoff start, or pickup' : `none here, one in another work tree: ${cd}`;
+  const state = session ? `${session.session_id.slice(0, 8)}, ${session.state}` : none;
   const rows: [string, string][] = [
     ['session', state],
     ['baton', baton ? `${baton.identity}, ${time(baton.at)}: ${baton.summary}` : 'none'],
