@@ -550,6 +550,19 @@ export const ELSEWHERE: Scenario[] = [
     },
   },
   {
+    name: 'the same patch once more after it was merged, among lines that are all the same',
+    threat: 55,
+    expect: UNLISTED,
+    async build(place) {
+      code(place, { 'src/twice.ts': `${SAME}end\n` });
+      await honestBranch(place, 'feature', { 'src/twice.ts': `${SAME}same\nend\n` });
+      checkout(place, 'main');
+      merge(place, '--no-ff', 'feature');
+      branch(place, 'other');
+      code(place, { 'src/twice.ts': `${SAME}same\nsame\nend\n` });
+    },
+  },
+  {
     name: 'the same patch where the first place is gone, and the second is the only one',
     threat: 55,
     expect: HALF,

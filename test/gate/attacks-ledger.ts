@@ -592,10 +592,10 @@ export const LEDGERS: Scenario[] = [
   },
 ];
 
-export async function proofOf(place: Place): Promise<{ path: string; text: string }> {
+export async function proofOf(place: Place, as = 'maintainer'): Promise<{ path: string; text: string }> {
   const records = sealedSession(place, {}, [STORY[0]!, STORY[1]!, seal()]);
   commitHandoff(place);
-  await append(place);
+  await append(place, { as });
   const { proof } = await open(place).handoff.prove({ record: records[1]!.id, output: '-' });
   return { path: `.handoff/proofs/${records[1]!.id.slice('sha256:'.length)}.yaml`, text: proof };
 }

@@ -5,6 +5,7 @@ import { type Draft, newKey, type Place, writeBytes } from '../handoff.ts';
 import { commitSealed } from '../ledger/sealed.ts';
 import { identityOf, type NamedKey, publicLine, signDocument } from '../threats/forge.ts';
 import { open } from '../verbs/agents.ts';
+import { proofOf } from './attacks-ledger.ts';
 import { append } from './ledgers.ts';
 import {
   BATON,
@@ -101,6 +102,20 @@ export const DEPENDENTS: Scenario[] = [
       await open(place).handoff.identity.add({ name: 'second', role: 'maintainer' });
       commitSealed(place, 3);
       await append(place, { as: 'second' });
+      branch(place, 'feature');
+      demote(place, 'second');
+    },
+  },
+  {
+    name: 'the same, with a proof under a checkpoint that nobody else has signed',
+    threat: 64,
+    expect: 'proof_invalid',
+    async build(place) {
+      await open(place).handoff.identity.add({ name: 'second', role: 'maintainer' });
+      const { path, text } = await proofOf(place, 'second');
+      writeBytes(place.dir, path, text);
+      commitSealed(place);
+      await append(place);
       branch(place, 'feature');
       demote(place, 'second');
     },
@@ -244,6 +259,19 @@ export const RETIRED: Scenario[] = [
       setState(place, 'second', 'revoked');
       branch(place, 'feature');
       document(place, 'identities/mallory/identity.yaml', fields, [['second', other], second]);
+    },
+  },
+  {
+    name: 'a task that a retired key signs, beside one that the same change revokes',
+    threat: 67,
+    expect: 'signer_not_entitled',
+    build(place) {
+      const second = secondMaintainer(place);
+      const other = newKey();
+      setState(place, 'second', 'retired', [other]);
+      branch(place, 'feature');
+      document(place, 'tasks/P0.7.yaml', taskFields(place, 'P0.7'), [['second', other], second]);
+      setState(place, 'second', 'revoked');
     },
   },
   {

@@ -124,6 +124,7 @@ describe('THREATS 1: a change brings its own key and signs with it', () => {
     expect(await commitAndFind(place)).toEqual([
       expect.stringMatching(/^signer_not_entitled sessions\/donna.*0002-waiver.yaml$/),
     ]);
+    expect(await reopen(place).handoff.verify()).toMatchObject({ valid: false }); // who never was one cannot have ceased to be
   });
 });
 
