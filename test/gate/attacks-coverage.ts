@@ -550,6 +550,23 @@ export const ELSEWHERE: Scenario[] = [
     },
   },
   {
+    name: 'the same patch, as the squash of two commits, where main has a second place by now',
+    threat: 55,
+    expect: HALF,
+    async build(place) {
+      code(place, { 'src/twice.ts': `${SAME}old\n${SAME}` });
+      const base = headOf(place.dir);
+      branch(place, 'feature');
+      for (const text of ['half\n', 'new\n']) code(place, { 'src/twice.ts': `${SAME}${text}${SAME}` }, text);
+      session(place, [START, IN_PROGRESS, await thoughtSince(place, base), DONE, BATON]);
+      mainMoves(place, twice('old\n', 'old\n'));
+      branch(place, 'other', 'main');
+      code(place, twice('old\n', 'new\n'));
+      takeRecords(place, 'feature');
+      return inReview(place);
+    },
+  },
+  {
     name: 'the same patch once more after it was merged, among lines that are all the same',
     threat: 55,
     expect: UNLISTED,
