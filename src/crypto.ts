@@ -76,8 +76,8 @@ const keys = new Map<string, KeyObject | null>();
 function importKey(publicKey: Uint8Array): KeyObject | null {
   const bytes = Buffer.from(publicKey.buffer, publicKey.byteOffset, publicKey.byteLength);
   const name = bytes.toString('latin1');
-  const known = keys.get(name);
-  if (known !== undefined) return known;
+  const kept = keys.get(name);
+  if (kept !== undefined) return kept;
   if (keys.size >= MAX_KEYS) keys.clear();
   const key = createKey(bytes.toString('base64url'));
   keys.set(name, key);

@@ -38,8 +38,8 @@ export function refusing(report: Report): Report {
 }
 
 /** Tells whether the same was found before: the same words about the same file. Of thousands, each is looked at once. */
-export function among(known: Iterable<Finding>): (found: Finding) => boolean {
-  const words = new Set([...known].map(wordsOf));
+export function among(others: Iterable<Finding>): (found: Finding) => boolean {
+  const words = new Set([...others].map(wordsOf));
   return (found) => words.has(wordsOf(found));
 }
 

@@ -13,9 +13,9 @@ export interface Failure {
 }
 
 export function toFailure(error: unknown): Failure {
-  const known = asHandoffError(error);
-  if (!known) return bug(error);
-  const { code, message, hint = null, data = null, exitCode } = known;
+  const failure = asHandoffError(error);
+  if (!failure) return bug(error);
+  const { code, message, hint = null, data = null, exitCode } = failure;
   return { code, message, hint, data, exitCode };
 }
 

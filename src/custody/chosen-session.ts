@@ -166,9 +166,9 @@ function lastOpened(repository: Directories & StateDirectory): Session | null {
 function sessionsHere(repository: Directories & StateDirectory): Session[] {
   const dirs = dirsOf(repository);
   const pointed = pointedSessions(dirs, repository.worktree);
-  const known = new Set(pointed.map(({ session_id }) => session_id));
+  const ids = new Set(pointed.map(({ session_id }) => session_id));
   const others = listSessions(dirs).filter(
-    ({ worktree, session_id }) => worktree === repository.worktree && !known.has(session_id),
+    ({ worktree, session_id }) => worktree === repository.worktree && !ids.has(session_id),
   );
   return [...pointed, ...others].filter(({ session_id }) => readTip(dirs, session_id) !== null);
 }

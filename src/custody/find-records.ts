@@ -64,9 +64,9 @@ export async function findElsewhere<T>(
   if (repository.dirs.topLevel === null) return [];
   const { source, head, trust } = await openEverywhere(repository, await requireTrust(repository));
   if (source === null || source === head) return [];
-  const known: KnownRecords = { source, committed: source, changed: new Set() };
-  const folders = await findFolders(repository, known, question, 'records-everywhere');
-  return folders ? judgeMatching(repository, known, trust, folders, choose) : [];
+  const committedRecords: KnownRecords = { source, committed: source, changed: new Set() };
+  const folders = await findFolders(repository, committedRecords, question, 'records-everywhere');
+  return folders ? judgeMatching(repository, committedRecords, trust, folders, choose) : [];
 }
 
 /** Every session record there is, valid or not. */

@@ -85,8 +85,8 @@ async function changesInIndex(repository: Repository, head: Source): Promise<Raw
   const index = repository.index.version();
   const handoff = (await head.root()).find(({ name }) => name === ROOT)?.oid ?? '';
   const file = repository.build === null ? null : join(cacheFolder(repository, 'staged'), nameOf(repository));
-  const known = file === null ? null : parseJson<Partial<KnownChanges>>(readCached(file));
-  if (known?.index === index && known.handoff === handoff && areChanges(known.changes)) return known.changes;
+  const cached = file === null ? null : parseJson<Partial<KnownChanges>>(readCached(file));
+  if (cached?.index === index && cached.handoff === handoff && areChanges(cached.changes)) return cached.changes;
   const args = ['diff-index', '--cached', ...RAW, '--ita-visible-in-index', head.oid!, '--', ROOT];
   const changes = parseRaw(await readGit(repository.git, args));
   if (file && repository.index.version() === index) writeCached(file, { index, handoff, changes });

@@ -124,11 +124,11 @@ function followLess(history: History, own: number): void {
 
 /** Whether a branch has all that the journal has. What was found to be committed need not be compared byte for byte again. */
 function isCommittedSomewhere(repository: StateDirectory, { sessions }: History, session: Session): boolean {
-  const known = findOwn(sessions, session);
-  if (!known) return false;
+  const committed = findOwn(sessions, session);
+  if (!committed) return false;
   const last = lastRecord(dirsOf(repository), session.session_id);
-  if (known.last_seq !== last?.number) return false;
-  return isCommitted(dirsOf(repository), session.session_id) || known.last_id === idOf(last);
+  if (committed.last_seq !== last?.number) return false;
+  return isCommitted(dirsOf(repository), session.session_id) || committed.last_id === idOf(last);
 }
 
 async function addJournal(

@@ -124,9 +124,9 @@ export async function takeOver(
 ): Promise<boolean> {
   if (!(await locks.take(`session/${victim}`, held, holder))) return false;
   const dirs = dirsOf(repository);
-  const known = readSession(dirs, victim);
-  if (known && !isWrapped(dirs, victim)) endSession(dirs, victim, toEnd(holder));
-  if (known) removeTrailers(repository, known);
+  const session = readSession(dirs, victim);
+  if (session && !isWrapped(dirs, victim)) endSession(dirs, victim, toEnd(holder));
+  if (session) removeTrailers(repository, session);
   return true;
 }
 

@@ -13,10 +13,10 @@ import { type Dependencies, isOnCycle, ringsOf, withoutDependencies } from '../c
 export async function judgeCycles(before: Source, result: Source, budget: Budget): Promise<Finding[]> {
   const [old, now] = await Promise.all([find(before, TASKS), find(result, TASKS)]);
   if (now === null || (now.oid !== null && now.oid === old?.oid)) return [];
-  const [known, entries] = [await listTasks(before, old), await listTasks(result, now)];
-  const changed = [...entries.values()].filter((entry) => !isSame(known.get(entry.path), entry));
-  const dependedOn = await readAllOf(before, known, changed.map(idOf));
-  const definitions = await readBehind({ before, result, known, entries, budget }, changed.map(idOf));
+  const [oldEntries, entries] = [await listTasks(before, old), await listTasks(result, now)];
+  const changed = [...entries.values()].filter((entry) => !isSame(oldEntries.get(entry.path), entry));
+  const dependedOn = await readAllOf(before, oldEntries, changed.map(idOf));
+  const definitions = await readBehind({ before, result, oldEntries, entries, budget }, changed.map(idOf));
   const rings = ringsOf(definitions);
   const findings: Finding[] = [];
   for (const entry of whileTime(budget, changed)) {
@@ -50,21 +50,24 @@ function idOf({ name }: Entry): string {
 interface Trees {
   before: Source;
   result: Source;
-  known: Tasks;
+  oldEntries: Tasks;
   entries: Tasks;
   budget: Budget;
 }
 
 /** These, and all that they depend on, step by step; of a push that changes one task, few of many thousand. */
-async function readBehind({ before, result, known, entries, budget }: Trees, ids: string[]): Promise<Dependencies> {
+async function readBehind(
+  { before, result, oldEntries, entries, budget }: Trees,
+  ids: string[],
+): Promise<Dependencies> {
   const all = new Map<string, readonly string[]>();
   for (let step = ids; step.length > 0; ) {
     budget.assertTime();
-    const isOld = (id: string): boolean => isSame(known.get(taskPath(id)), entries.get(taskPath(id))!);
+    const isOld = (id: string): boolean => isSame(oldEntries.get(taskPath(id)), entries.get(taskPath(id))!);
     const there = step.filter((id) => entries.has(taskPath(id)));
     // nobody who pushes pays for what was there
     const read = [
-      ...(await readAllOf(before, known, there.filter(isOld))),
+      ...(await readAllOf(before, oldEntries, there.filter(isOld))),
       ...(await readAllOf(
         result,
         entries,
@@ -96,8 +99,8 @@ function parseDependencies(content: Uint8Array | HandoffError): readonly string[
     if (content instanceof HandoffError) throw content;
     return parseAs(content, 'task-definition').fields.depends_on ?? [];
   } catch (error) {
-    const known = asHandoffError(error);
-    if (known.exitCode === 4 || isOverBudget(known)) throw known;
+    const failure = asHandoffError(error);
+    if (failure.exitCode === 4 || isOverBudget(failure)) throw failure;
     return [];
   }
 }

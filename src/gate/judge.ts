@@ -36,7 +36,7 @@ import { judgeWriteback, type Writeback } from './writeback.ts';
 
 /** By whom it is judged, and what was judged elsewhere. */
 interface JudgedCase extends Case {
-  known: Oid[];
+  knownCommits: Oid[];
   trust: Trust;
   comparer: Comparer;
 }
@@ -106,10 +106,10 @@ async function judgeCode(
   input: JudgedCase,
   { outcome, added, accounts, evidence, delta, exempt }: Arrived,
 ): Promise<Writeback> {
-  const { base, head, range, before, known, comparer, trust, budget } = input;
+  const { base, head, range, before, knownCommits, comparer, trust, budget } = input;
   const { review, required: isRequired } = trust.policy.rules.writeback;
   // compared with base itself, what differs is not there
-  const isCompared = known.length === 0 && outcome.result === outcome.theirs;
+  const isCompared = knownCommits.length === 0 && outcome.result === outcome.theirs;
   const writeback = await judgeWriteback(repository, {
     base,
     head,
@@ -117,7 +117,7 @@ async function judgeCode(
     comparer,
     isRequired,
     budget,
-    whole: known.length > 0 ? null : outcome.beginnings,
+    whole: knownCommits.length > 0 ? null : outcome.beginnings,
     accounts,
     waived: new Set(waivedIn(added)),
     exempt,
@@ -207,7 +207,7 @@ function anchoring(repository: GitAccess, input: JudgedCase, arrived: Arrived, {
     }
     if (account.files.length === 0 || commits.has(commit) || (await isAnchored(account))) return true;
     if (!(await store.has(`${commit}^{commit}`))) return false;
-    for (const there of [input.base, ...input.known]) if (await store.isAncestor(commit, there)) return true;
+    for (const there of [input.base, ...input.knownCommits]) if (await store.isAncestor(commit, there)) return true;
     return false;
   };
 }

@@ -54,8 +54,8 @@ function hasFailed(thought: PlacedRecord<'thought'> | undefined): boolean {
 export function withRunsOf(warnings: readonly Finding[], ofDone: readonly Finding[]): Finding[] {
   const failed = new Map(ofDone.filter(({ code }) => code === 'run_failed').map((found) => [found.record, found]));
   const told = warnings.map((found) => ({ ...found, severity: failed.get(found.record)?.severity ?? found.severity }));
-  const known = new Set(warnings.map(({ record }) => record));
-  return [...told, ...ofDone.filter(({ code, record }) => code !== 'run_failed' || !known.has(record))];
+  const warned = new Set(warnings.map(({ record }) => record));
+  return [...told, ...ofDone.filter(({ code, record }) => code !== 'run_failed' || !warned.has(record))];
 }
 
 function runFailed(id: string, { told, line, exit_code }: Run, severity: Finding['severity']): Finding {

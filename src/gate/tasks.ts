@@ -165,8 +165,8 @@ export function failedRuns(accounts: readonly Account[]): Finding[] {
 function newestOfEach(accounts: readonly Account[]): Account[] {
   const newest = new Map<string, Account>();
   for (const account of accounts) {
-    const known = newest.get(account.task_id);
-    if (!known || byNewest(account, known) < 0) newest.set(account.task_id, account);
+    const other = newest.get(account.task_id);
+    if (!other || byNewest(account, other) < 0) newest.set(account.task_id, account);
   }
   return [...newest.values()];
 }

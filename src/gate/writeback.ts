@@ -115,7 +115,7 @@ async function cover(repository: GitAccess, input: CoverCase): Promise<Coverage>
   const free = new Map([...own].filter(([oid]) => !behind.has(oid)));
   const changing = [...free.keys()].filter((oid) => codeOf(own.get(oid)!).length > 0);
   const waived = new Set(input.waived);
-  const stepOf = openSteps(repository, { comparer, codeOf, known: [base], accounts });
+  const stepOf = openSteps(repository, { comparer, codeOf, knownCommits: [base], accounts });
   const anchoring = openAnchoring({ range, head, own: free, repeats, stepOf });
   const { found } = anchoring;
   const older: Covers<Account> = new Map();
@@ -134,13 +134,13 @@ async function cover(repository: GitAccess, input: CoverCase): Promise<Coverage>
   if (open().length > 0) {
     const patchIds = open().flatMap((oid) => own.get(oid)!.patchId ?? []);
     const commits = range.commits.map(({ oid }) => oid);
-    const known = await input.older(commits, patchIds);
-    const still = await coverByBase(repository, { range, base, own, repeats, open: open() }, known);
+    const baseRecords = await input.older(commits, patchIds);
+    const still = await coverByBase(repository, { range, base, own, repeats, open: open() }, baseRecords);
     for (const oid of still.waived) waived.add(oid);
     for (const [account, covered] of still.covers) older.set(account, covered);
     const isLate = (account: Account) =>
       isStillToCome(repository, { range, base, own: free, repeats, open: open() }, account);
-    for (const account of known.accounts) if (await isLate(account)) await anchoring.byPatch([account]);
+    for (const account of baseRecords.accounts) if (await isLate(account)) await anchoring.byPatch([account]);
   }
   const covers: Covers<Account> = joined(byAncestry, found.covers, older);
   const idsHere = (): Set<string> =>
@@ -173,8 +173,8 @@ async function cover(repository: GitAccess, input: CoverCase): Promise<Coverage>
 function joined(...all: readonly Covers<Account>[]): Covers<Account> {
   const covers: Covers<Account> = new Map();
   for (const [account, commits] of all.flatMap((each) => [...each])) {
-    const known = covers.get(account);
-    covers.set(account, known ? union([known, commits]) : commits);
+    const before = covers.get(account);
+    covers.set(account, before ? union([before, commits]) : commits);
   }
   return covers;
 }

@@ -22,8 +22,8 @@ export function toConfig(entries: readonly (readonly [string, string])[]): GitCo
 
 /** The same with one more value. */
 export function withValue(config: GitConfig, key: string, value: string): GitConfig {
-  const known = config.keys().flatMap((each) => config.all(each).map((old): [string, string] => [each, old]));
-  return toConfig([...known, [key, value]]);
+  const pairs = config.keys().flatMap((each) => config.all(each).map((old): [string, string] => [each, old]));
+  return toConfig([...pairs, [key, value]]);
 }
 
 /** Writes to the repository's own configuration, which linked worktrees share. */

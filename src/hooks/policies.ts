@@ -42,14 +42,15 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** A push names thousands of refs, whose commits have the same policies, or all but one: each file is judged once. */
 export function openPolicies({ store }: GitAccess, budget: Budget): Policies {
   const byTree = new Map<string, Promise<PolicyAt | null>>();
-  const known: KnownPolicies = new Map();
+  const knownPolicies: KnownPolicies = new Map();
   const oneByOne = limiter(1); // so that each knows what the one before has read
   const readOf = async (source: Source, root?: string): Promise<PolicyAt | null> => {
     budget.assertTime();
     const folder = await find(source, `${ROOT}/policy`);
     if (folder?.mode !== FOLDER) return null;
     const key = `${folder.oid} ${root ?? ''}`;
-    const found = byTree.get(key) ?? oneByOne(1, () => readAt(source, { known, root, named: byName(store, folder) }));
+    const found =
+      byTree.get(key) ?? oneByOne(1, () => readAt(source, { knownPolicies, root, named: byName(store, folder) }));
     byTree.set(key, found);
     return found;
   };
@@ -87,14 +88,14 @@ async function unlessUnreadable<T>(budget: Budget, read: () => Promise<T>): Prom
     return await read();
   } catch (error) {
     budget.assertTime();
-    const known = asHandoffError(error);
-    if (known.exitCode === 4) throw known;
+    const failure = asHandoffError(error);
+    if (failure.exitCode === 4) throw failure;
     return 'unreadable';
   }
 }
 
 interface Reading {
-  known: KnownPolicies;
+  knownPolicies: KnownPolicies;
   root: string | undefined;
   named: AsyncIterable<Entry>;
 }
@@ -103,15 +104,15 @@ interface Reading {
  * A folder that is too large to be listed may still have policies in force: a branch that they protect does not become free by what
  * somebody puts beside them. So they are asked for by their names, each once the one before it holds.
  */
-async function readAt(source: Source, { known, root, named }: Reading): Promise<PolicyAt | null> {
+async function readAt(source: Source, { knownPolicies, root, named }: Reading): Promise<PolicyAt | null> {
   const report = () => {};
   try {
     if (!(await hasPolicy(source))) return null;
-    return toPolicyAt(await readPolicies(source, nodeSuite, report, { known, root }));
+    return toPolicyAt(await readPolicies(source, nodeSuite, report, { knownPolicies, root }));
   } catch (error) {
     const problem = asHandoffError(error);
     if (problem.code !== 'too_large' || isOverBudget(problem)) throw problem;
-    const policies = await readPolicies(source, nodeSuite, report, { known, root, named });
+    const policies = await readPolicies(source, nodeSuite, report, { knownPolicies, root, named });
     if (policies.length === 0) throw problem;
     return toPolicyAt(policies);
   }

@@ -25,7 +25,9 @@ export async function preMergeCommit(repository: Repository, { env }: HookCall):
     committer: NOBODY,
     message: 'a merge that is being judged\n',
   });
-  return [await judge(repository, ref, { base: head, head: made, known: await trackingCommits(repository, ref) })];
+  return [
+    await judge(repository, ref, { base: head, head: made, knownCommits: await trackingCommits(repository, ref) }),
+  ];
 }
 
 const NOBODY = 'git-handoff <git-handoff@git-handoff.invalid> 0 +0000';

@@ -117,9 +117,9 @@ async function judgeUpdate(server: Server, { claimed, now, ref }: Update): Promi
     const remembers = base !== null && base === trunk.commit && trunk.policy !== null;
     return await judge(repository, ref, { base: base ?? claimed, head: now, remembers, budget });
   } catch (error) {
-    const known = asHandoffError(error);
-    if (isOverBudget(known)) throw known;
-    const { message, hint = '' } = known;
+    const failure = asHandoffError(error);
+    if (isOverBudget(failure)) throw failure;
+    const { message, hint = '' } = failure;
     return refused(ref, `it could not be judged: ${message} ${hint}`.trimEnd()); // the others are judged all the same
   }
 }

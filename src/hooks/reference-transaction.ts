@@ -46,15 +46,16 @@ async function areOwn({ git }: GitAccess, { base, head }: Move, tip: Oid): Promi
 interface Comparison {
   base: Oid;
   head: Oid;
-  known: Oid[];
+  knownCommits: Oid[];
 }
 
 /** What a rebase puts on top of the remote's branch is judged as its push will be: it takes the place of what this clone alone had. */
 async function comparison(repository: GitAccess, base: Oid, head: Oid, ref: string): Promise<Comparison> {
   const { store } = repository;
-  const known = await trackingCommits(repository, ref);
-  if (await store.isAncestor(base, head)) return { base, head, known };
-  for (const tip of known)
-    if (await store.isAncestor(tip, head)) return { base: tip, head, known: known.filter((oid) => oid !== tip) };
-  return { base, head, known };
+  const knownCommits = await trackingCommits(repository, ref);
+  if (await store.isAncestor(base, head)) return { base, head, knownCommits };
+  for (const tip of knownCommits)
+    if (await store.isAncestor(tip, head))
+      return { base: tip, head, knownCommits: knownCommits.filter((oid) => oid !== tip) };
+  return { base, head, knownCommits };
 }

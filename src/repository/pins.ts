@@ -100,9 +100,9 @@ export async function findRollbacks(
   staged: boolean,
 ): Promise<Rollbacks> {
   const path = pinsPath(repository);
-  const known = readPins(path);
+  const kept = readPins(path);
   const commit = await repository.store.resolve(`${rev}^{commit}`);
-  const pins = known?.root === seen.root ? known : null;
+  const pins = kept?.root === seen.root ? kept : null;
   const findings: Finding[] = [];
   for (const { place, version, pin } of compared(seen, pins)) {
     const isFork = pin && place === POLICY && forks(seen, pin);

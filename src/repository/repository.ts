@@ -85,9 +85,9 @@ export function openFound(
     env: options.env,
     config: readAll,
     async setConfig(key, value) {
-      const known = await readAll();
-      if (known.get(key) === undefined && appendConfig(dirs, key, value)) {
-        config = Promise.resolve(withValue(known, key, value));
+      const settings = await readAll();
+      if (settings.get(key) === undefined && appendConfig(dirs, key, value)) {
+        config = Promise.resolve(withValue(settings, key, value));
         return;
       }
       await writeConfig(git, key, value);

@@ -45,13 +45,13 @@ export async function readKnownTasks(
   const tasks = await readTasks(repository, source, trust);
   const { topLevel } = repository.dirs;
   if (topLevel === null) return tasks;
-  const known = new Set<string | null>(tasks.map(({ task_id }) => task_id));
+  const ids = new Set<string | null>(tasks.map(({ task_id }) => task_id));
   const names = ifThere(() => readdirSync(join(topLevel, FOLDER_PATH))) ?? [];
-  if (names.every((name) => known.has(name.slice(0, -'.yaml'.length)))) return tasks;
+  if (names.every((name) => ids.has(name.slice(0, -'.yaml'.length)))) return tasks;
   const workTree = openWorkTree(topLevel);
   const folder = await find(workTree, FOLDER_PATH);
   const entries = folder?.mode === FOLDER ? await workTree.list(folder) : [];
-  const added = entries.filter(({ name }) => !known.has(parseTaskName(name)));
+  const added = entries.filter(({ name }) => !ids.has(parseTaskName(name)));
   return [...tasks, ...(await readDefinitions(repository, workTree, added, trust))];
 }
 
@@ -65,8 +65,8 @@ export async function readTasks(
   if (folder?.mode !== FOLDER) return [];
   const cache = repository.build && folder.oid ? cacheFolder(repository, 'tasks') : null;
   const name = digest(`${folder.oid} ${maintainerKeys(trust)}`);
-  const known = cache && parseJson<Partial<TaskDefinition>[]>(readCached(join(cache, name)));
-  if (Array.isArray(known)) return known.map(toDefinition);
+  const cached = cache && parseJson<Partial<TaskDefinition>[]>(readCached(join(cache, name)));
+  if (Array.isArray(cached)) return cached.map(toDefinition);
   const tasks = await readDefinitions(repository, source, await source.list(folder), trust);
   if (cache) keep(cache, name, tasks);
   return tasks;

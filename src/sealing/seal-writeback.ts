@@ -131,7 +131,7 @@ async function uncovered(
     const changes = await readOwn(comparer, codeOf, range.commits);
     const own = new Map(range.commits.map(({ oid }, at) => [oid, changes[at]!]));
     const elsewhere = accounts.filter(({ commit }) => !own.has(commit));
-    const stepOf = openSteps(repository, { comparer, codeOf, known: [...range.boundary], accounts });
+    const stepOf = openSteps(repository, { comparer, codeOf, knownCommits: [...range.boundary], accounts });
     const anchoring = openAnchoring({ range, head, own, repeats: openRepeats(comparer, codeOf), stepOf });
     await anchoring.byPatch(elsewhere);
     for (const account of elsewhere) await anchoring.byTree(account);

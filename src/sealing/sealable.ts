@@ -46,9 +46,9 @@ function assertChain(records: readonly PlacedRecord[]): void {
 
 /** What a key signed that was revoked since is left out of the journal's records, and is no gap. */
 function distrustedNumbers(links: readonly Link[]): Set<number> {
-  const known = new Set(links.map(({ seq }) => seq));
+  const numbersHere = new Set(links.map(({ seq }) => seq));
   const numbers = Array.from({ length: links.at(-1)?.seq ?? 0 }, (_, at) => at + 1);
-  return new Set(numbers.filter((seq) => !known.has(seq)));
+  return new Set(numbers.filter((seq) => !numbersHere.has(seq)));
 }
 
 /** A record that it lacks is put back; one that it has otherwise is not ours to overwrite. */
@@ -67,12 +67,12 @@ async function assertInHead({ store }: GitAccess, { folder }: Session, written: 
   const there = `HEAD:${folder}`;
   const tree = (await store.has(there)) ? await store.readTree((await store.resolve(there))!) : null;
   const entries = tree?.entries ?? [];
-  const known = entries.filter(({ name }) => signed.has(`${folder}/${name}`));
+  const committed = entries.filter(({ name }) => signed.has(`${folder}/${name}`));
   const contents = await store.readBlobs(
-    known.map(({ oid }) => oid),
+    committed.map(({ oid }) => oid),
     MAX_RECORD_BYTES,
   );
-  for (const [at, { name }] of known.entries()) {
+  for (const [at, { name }] of committed.entries()) {
     const path = `${folder}/${name}`;
     const content = contents[at]!;
     if (content instanceof HandoffError || !equalBytes(content, signed.get(path)!))

@@ -91,8 +91,8 @@ function openedAt(repository: StateDirectory, { session_id }: Session): Oid | nu
 }
 
 /** What the commit has that none of these have, and the commit where it left them. */
-async function since(repository: GitAccess, commit: Oid, known: readonly ProtectedTip[]): Promise<Beginning> {
-  const tips = known.map(({ oid }) => oid);
+async function since(repository: GitAccess, commit: Oid, protectedTips: readonly ProtectedTip[]): Promise<Beginning> {
+  const tips = protectedTips.map(({ oid }) => oid);
   const { commits, boundary } = await readForkedRange(repository.git, repository.store, commit, tips);
   if (commits.length === 0) return { base: commit, commits };
   if (boundary.size === 1) return { base: [...boundary][0]!, commits };

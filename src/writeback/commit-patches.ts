@@ -26,8 +26,8 @@ export async function readPatches(
   const found = new Map<Oid, CommitPatches>();
   const unknown: RangeCommit[] = [];
   for (const commit of commits) {
-    const known = cache?.get(commit.oid);
-    if (known) found.set(commit.oid, known);
+    const cached = cache?.get(commit.oid);
+    if (cached) found.set(commit.oid, cached);
     else unknown.push(commit);
   }
   for (let at = 0; at < unknown.length; at += BATCH) {

@@ -146,10 +146,10 @@ function byPatches(range: Commits, changes: readonly DoneChange[], { applied, ta
  * that commit's change backwards: so the older one looks as if it took the change back.
  */
 function olderThanAll(range: Commits): (oid: Oid, appliedBy: readonly Oid[]) => boolean {
-  const known = new Map<Oid, Set<Oid>>();
+  const ancestorsOf = new Map<Oid, Set<Oid>>();
   const ancestors = (oid: Oid): Set<Oid> => {
-    if (!known.has(oid)) known.set(oid, ancestorsIn(range, oid));
-    return known.get(oid)!;
+    if (!ancestorsOf.has(oid)) ancestorsOf.set(oid, ancestorsIn(range, oid));
+    return ancestorsOf.get(oid)!;
   };
   return (oid, appliedBy) =>
     appliedBy.some((by) => ancestors(by).has(oid)) && !appliedBy.some((by) => !range.has(by) || ancestors(oid).has(by));

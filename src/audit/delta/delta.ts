@@ -147,9 +147,9 @@ async function loadNext(
   report: Report,
 ): Promise<Trust> {
   if (!changes.some(({ place }) => place === 'policy' || place === 'identity')) return trust;
-  const known: Finding[] = [];
-  await loadTrust(before, suite, (found) => known.push(found));
-  const isKnown = among(known);
+  const oldFindings: Finding[] = [];
+  await loadTrust(before, suite, (found) => oldFindings.push(found));
+  const isKnown = among(oldFindings);
   const arriving = new Set(changes.map(({ path }) => path));
   const refuse = refusing(report);
   const next = await loadTrust(now, suite, (found) => {

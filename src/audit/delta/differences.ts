@@ -41,10 +41,10 @@ export async function readDifferences(
     reportDuplicates(entries, report);
     if (to && entries.length === 0 && old.length === 0) return [...leaves, { ...leaf(null, to, parent) }];
     const inside: Parent = { folder: to, isNew: from === null };
-    const known = new Map(old.map((entry) => [entry.name, entry]));
+    const byName = new Map(old.map((entry) => [entry.name, entry]));
     const names = new Set(entries.map(({ name }) => name));
     const gone = old.filter(({ name }) => !names.has(name)).map((entry) => walk(entry, null, inside));
-    const here = entries.map((entry) => walk(known.get(entry.name) ?? null, entry, inside));
+    const here = entries.map((entry) => walk(byName.get(entry.name) ?? null, entry, inside));
     return [...leaves, ...(await Promise.all([...gone, ...here])).flat()];
   };
   return walk(pair.before, pair.now, { folder: null, isNew: false });
@@ -52,8 +52,8 @@ export async function readDifferences(
 
 /** Whether an entry is not among others, be it by name, mode or content. A root may have thousands. */
 export function unlike(others: readonly Entry[]): (entry: Entry) => boolean {
-  const known = new Set(others.map(identityOf));
-  return (entry) => !known.has(identityOf(entry));
+  const identities = new Set(others.map(identityOf));
+  return (entry) => !identities.has(identityOf(entry));
 }
 
 function identityOf({ mode, oid, name }: Entry): string {

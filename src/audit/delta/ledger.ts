@@ -147,10 +147,10 @@ async function listSessions(source: Source, identity: string): Promise<Map<strin
 
 async function assertNew(seals: readonly LedgerSeal[], before: Ledger | null, suite: Suite): Promise<void> {
   const leaves = seals.map(({ bytes }) => leafHash(bytes, suite.sha256));
-  const known = new Set(before ? (await findLeaves(before, leaves)).keys() : []);
+  const inLog = new Set(before ? (await findLeaves(before, leaves)).keys() : []);
   for (const [at, leaf] of leaves.entries()) {
-    if (known.has(toHex(leaf))) throw rewritten(`${describe(seals[at]!)} was in it already.`);
-    known.add(toHex(leaf));
+    if (inLog.has(toHex(leaf))) throw rewritten(`${describe(seals[at]!)} was in it already.`);
+    inLog.add(toHex(leaf));
   }
 }
 

@@ -53,10 +53,10 @@ export function retiredWaivers(sessions: readonly ChangedSession[], was: Trust):
 /** The retired key that signed it, where no other maintainer's key did. */
 function lateSigner(document: ParsedRecord, retired: ReadonlySet<string>, { was, is }: Turn): string | null {
   const lines = document.signatures.map(({ fingerprint }) => fingerprint);
-  const known = printsOf(was, () => true);
+  const before = printsOf(was, () => true);
   const fresh = new Set([
     ...printsOf(was, isActive),
-    ...[...printsOf(is, isActive)].filter((print) => !known.has(print)),
+    ...[...printsOf(is, isActive)].filter((print) => !before.has(print)),
   ]);
   const revoked = printsOf(is, isRevoked);
   if (lines.some((print) => fresh.has(print) && !revoked.has(print))) return null;

@@ -92,9 +92,9 @@ async function withoutKnown(
     const entry = await find(before, path);
     if (entry?.mode === FOLDER) folders.push({ owner: ownerOf(path), entry, isNew: false });
   }
-  const known: Finding[] = [];
+  const oldFindings: Finding[] = [];
   const context = { source: before, trust, suite, onSession() {} };
-  await foldSessions(emptyHistory(), folders, context, (found) => known.push(found));
-  const isKnown = among(known);
+  await foldSessions(emptyHistory(), folders, context, (found) => oldFindings.push(found));
+  const isKnown = among(oldFindings);
   return findings.filter((found) => !isKnown(found));
 }

@@ -36,9 +36,9 @@ export async function readBeyond(source: Source, room: Room, kept: KeptBeyond, t
   const reference = isKept ? kept.reference : (trees.trunk ?? trees.head);
   const beyond: Beyond = { reference, trees: {}, unread: [] };
   for (const tree of trees.all.filter((each) => each !== trees.head)) {
-    const known = isKept ? kept.trees[tree] : undefined;
+    const keptPlaces = isKept ? kept.trees[tree] : undefined;
     try {
-      beyond.trees[tree] = known ?? (await placesBeyond(source, room, reference, tree)).slice(0, MOST_PLACES);
+      beyond.trees[tree] = keptPlaces ?? (await placesBeyond(source, room, reference, tree)).slice(0, MOST_PLACES);
     } catch (error) {
       if (!(error instanceof HandoffError)) throw error;
       beyond.unread.push({ tree, error });

@@ -41,20 +41,22 @@ async function tasksBeyond(source: Source, before: Oid | null, now: Oid): Promis
     before === null ? null : roomEntry('tasks', before),
     roomEntry('tasks', now),
   );
-  const known = new Set(old.map(({ name }) => name));
-  const added = entries.filter(({ name, mode }) => mode === FILE && parseTaskName(name) !== null && !known.has(name));
+  const oldNames = new Set(old.map(({ name }) => name));
+  const added = entries.filter(
+    ({ name, mode }) => mode === FILE && parseTaskName(name) !== null && !oldNames.has(name),
+  );
   return added.map(({ name, oid }) => ({ owner: '', name, oid: oid! }));
 }
 
 async function sessionsBeyond(source: Source, before: Oid | null, now: Oid): Promise<Place[]> {
   const old = before ? await source.list(roomEntry('sessions', before)) : [];
-  const known = new Map(old.filter(isFolder).map((owner) => [owner.name, owner]));
+  const oldOwners = new Map(old.filter(isFolder).map((owner) => [owner.name, owner]));
   const owners = (await source.list(roomEntry('sessions', now))).filter(
     ({ name, mode }) => mode === FOLDER && isIdentityName(name),
   );
   const beyond: Place[] = [];
   for (const owner of owners) {
-    const was = known.get(owner.name) ?? null;
+    const was = oldOwners.get(owner.name) ?? null;
     if (was?.oid !== owner.oid) beyond.push(...(await foldersBeyond(source, was, owner)));
   }
   return beyond;
@@ -62,10 +64,10 @@ async function sessionsBeyond(source: Source, before: Oid | null, now: Oid): Pro
 
 async function foldersBeyond(source: Source, before: Entry | null, now: Entry): Promise<Place[]> {
   const [old, entries] = await listBoth(source, before, now);
-  const known = new Map(old.filter(isFolder).map((folder) => [folder.name, folder]));
+  const oldFolders = new Map(old.filter(isFolder).map((folder) => [folder.name, folder]));
   const places: Place[] = [];
   for (const entry of entries) {
-    const was = known.get(entry.name);
+    const was = oldFolders.get(entry.name);
     if (entry.mode !== FOLDER || !parseSessionFolder(entry.name) || was?.oid === entry.oid) continue;
     if (was && (await containsVersion(source, was, entry))) continue;
     places.push({ owner: now.name, name: entry.name, oid: entry.oid! });

@@ -64,8 +64,8 @@ export async function planUnion(beyond: KeptBeyond, context: UnionContext): Prom
     if (chosen) edits.push({ ...chosen, was });
   }
   edits.sort((a, b) => (`${a.owner}/${a.name}` < `${b.owner}/${b.name}` ? -1 : 1));
-  const known = [...verdicts].filter((entry): entry is [string, boolean] => entry[1] !== null);
-  return { edits, notes: byTree(notes), verdicts: Object.fromEntries(known) };
+  const decided = [...verdicts].filter((entry): entry is [string, boolean] => entry[1] !== null);
+  return { edits, notes: byTree(notes), verdicts: Object.fromEntries(decided) };
 }
 
 /** The protected branch's come first: of two that fork, that one stays. Each version once. */

@@ -4,6 +4,6 @@ import type { Entry, Source } from '../source/source.ts';
 export async function containsVersion(source: Source, whole: Entry, part: Entry): Promise<boolean> {
   if (whole.oid === part.oid) return true;
   const [all, some] = await Promise.all([source.list(whole), source.list(part)]);
-  const known = new Map(all.map(({ name, oid }) => [name, oid]));
-  return some.every(({ name, oid }) => known.get(name) === oid);
+  const byName = new Map(all.map(({ name, oid }) => [name, oid]));
+  return some.every(({ name, oid }) => byName.get(name) === oid);
 }

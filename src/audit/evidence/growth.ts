@@ -36,14 +36,15 @@ const FOLDERS_AT_A_TIME = 512;
 export async function readUncovered(now: Entry, covered: Covered | null, context: Context, keep: Keep): Promise<void> {
   const { source, trust } = context;
   const before = covered ? await source.list({ ...now, oid: covered.sessions }) : [];
-  const known = new Map((covered?.standings ?? []).map((standing) => [standing.owner, standing]));
+  const byOwner = new Map((covered?.standings ?? []).map((standing) => [standing.owner, standing]));
   const done = new Map<string, Standing>();
   const reached = (isWhole: boolean) => ({ sessions: now.oid!, standings: [...done.values()], isWhole });
   let waiting: Kept[] = [];
   let folders = 0;
   for (const owner of (await source.list(now)).filter(isOwner)) {
-    const standing = standingNow(known.get(owner.name), owner.name, trust);
-    const old = known.has(owner.name) && standing.isKnown ? before.find(({ name }) => name === owner.name) : undefined;
+    const standing = standingNow(byOwner.get(owner.name), owner.name, trust);
+    const old =
+      byOwner.has(owner.name) && standing.isKnown ? before.find(({ name }) => name === owner.name) : undefined;
     const news = await uncovered(source, old ?? null, owner, standing.upTo);
     for (let at = 0; at < news.length || at === 0; at += FOLDERS_AT_A_TIME) {
       const some = news.slice(at, at + FOLDERS_AT_A_TIME);
@@ -61,10 +62,10 @@ export async function readUncovered(now: Entry, covered: Covered | null, context
 }
 
 /** What was kept about an identity, if it is still judged the same way; else an empty start. */
-function standingNow(known: Standing | undefined, owner: string, trust: Trust): Standing & { isKnown: boolean } {
+function standingNow(before: Standing | undefined, owner: string, trust: Trust): Standing & { isKnown: boolean } {
   const opened = openStanding(owner, trust);
-  const isKnown = known !== undefined && isStanding(known, trust);
-  return isKnown ? { ...known, whole: opened.whole, isKnown } : { ...opened, isKnown };
+  const isKnown = before !== undefined && isStanding(before, trust);
+  return isKnown ? { ...before, whole: opened.whole, isKnown } : { ...opened, isKnown };
 }
 
 function isOwner({ name, mode }: Entry): boolean {
@@ -114,22 +115,22 @@ async function traces(
   standing.used = [...new Set([...standing.used, ...(labels.at(-1) ?? [])])];
   const { entries } = await newEntries(source, old, folder);
   const files = new Map(entries.map((file) => [file.path, file]));
-  const known = new Set<string>();
+  const seenLocks = new Set<string>();
   return records.flatMap((placed, at) => {
     const file = files.get(placed.path);
     const { owner, role } = standing;
     const where = { owner, role, labels: labels[at]!, tree: folder.oid!, blob: file?.oid ?? '' };
-    const found = keysOf(placed).filter((key) => isNews(placed, key, known));
+    const found = keysOf(placed).filter((key) => isNews(placed, key, seenLocks));
     return file ? found.map((key) => ({ key, trace: { ...shorten(placed, key), ...where } })) : [];
   });
 }
 
 /** A session may write many records under one number of a lock: the first of them is enough to tell that it held it. */
-function isNews(placed: PlacedRecord, key: string, known: Set<string>): boolean {
+function isNews(placed: PlacedRecord, key: string, seenLocks: Set<string>): boolean {
   const { lock } = placed.record.fields;
   if (!lock || key !== keys.lock(lock.task)) return true;
   const held = `${key} ${lock.token}`;
-  if (known.has(held)) return false;
-  known.add(held);
+  if (seenLocks.has(held)) return false;
+  seenLocks.add(held);
   return true;
 }

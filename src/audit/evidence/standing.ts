@@ -23,10 +23,10 @@ export function openStanding(owner: string, trust: Trust): Standing {
 }
 
 /** Whether the sessions of an identity would be judged as they were: if not, they are read again. SPEC §7.4 */
-export function isStanding(known: Standing, trust: Trust): boolean {
-  const identity = trust.identities.get(known.owner);
-  if (wholeOf(identity) === known.whole) return true;
-  return known.isClean && isSigner(identity, known.role, known.used);
+export function isStanding(standing: Standing, trust: Trust): boolean {
+  const identity = trust.identities.get(standing.owner);
+  if (wholeOf(identity) === standing.whole) return true;
+  return standing.isClean && isSigner(identity, standing.role, standing.used);
 }
 
 /** Whether all that a record hangs on may still sign. */
@@ -45,7 +45,7 @@ function wholeOf(identity: Identity | undefined): string {
 
 /** For each record of a session, from the first on, the labels of the keys that signed it and all before it. */
 export function labelsOf(records: readonly PlacedRecord[], identity: Identity | undefined): string[][] {
-  const known = new Map((identity?.keys ?? []).map((key) => [key.fingerprint, labelOf(key)]));
+  const labelsOf = new Map((identity?.keys ?? []).map((key) => [key.fingerprint, labelOf(key)]));
   const labels = new Set<string>();
-  return records.map(({ record }) => [...labels.add(known.get(record.fingerprint)!)]);
+  return records.map(({ record }) => [...labels.add(labelsOf.get(record.fingerprint)!)]);
 }

@@ -82,10 +82,10 @@ async function readMany(source: Source, { before, now }: Change, report: Report)
 }
 
 function compare(old: readonly Entry[], entries: readonly Entry[]): Change[] | null {
-  const known = new Map(old.map((entry) => [entry.name, entry]));
+  const oldEntries = new Map(old.map((entry) => [entry.name, entry]));
   const names = new Set(entries.map(({ name }) => name));
   const changes = entries
-    .map((entry) => ({ before: known.get(entry.name) ?? null, now: entry }))
+    .map((entry) => ({ before: oldEntries.get(entry.name) ?? null, now: entry }))
     .filter((change) => !change.before || !isSame(change.before, change.now));
   const isOther = changes.some((change) => change.before && change.before.mode !== change.now.mode);
   return isOther || old.some(({ name }) => !names.has(name)) ? null : changes;

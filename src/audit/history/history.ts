@@ -48,8 +48,8 @@ export async function readHistory(source: Source, trust: Trust, options: History
   const now = await findSessions(source, report);
   if (!now) return { history: emptyHistory(), findings, distrusted: [] };
   const cache = openHistoryCache(now.oid ? options.cacheFolder : null);
-  const known = now.oid ? cache.get(now.oid) : null;
-  if (known && isStillTrusted(known, trust)) return { ...known, findings };
+  const cached = now.oid ? cache.get(now.oid) : null;
+  if (cached && isStillTrusted(cached, trust)) return { ...cached, findings };
   const others = openHistoryCache(now.oid ? (options.baseFolder ?? null) : null);
   const { state, folders } =
     (await findBase(source, now, trust, cache, report)) ??
@@ -123,8 +123,8 @@ function hasCopies(folders: readonly SessionFolder[], { owners }: HistoryState):
 /** Few are looked for in the text; for many it is taken apart, once. */
 function mentionsAny(sids: string, wanted: readonly string[]): boolean {
   if (wanted.length <= FEW) return wanted.some((sid) => sids.includes(sid));
-  const known = new Set(sids.split(' '));
-  return wanted.some((sid) => known.has(sid));
+  const present = new Set(sids.split(' '));
+  return wanted.some((sid) => present.has(sid));
 }
 
 const FEW = 16;
@@ -151,9 +151,9 @@ function noteKeys(owners: Owner[], name: string, fingerprints: readonly string[]
   const standing = standingOf(name, trust);
   if (standing === null) return null;
   const labels = labelsOf(name, trust);
-  const known = owners.find((owner) => owner.name === name);
-  const owner: Owner = known ?? { name, standing, fingerprints: [], sids: '' };
-  if (!known) owners.push(owner);
+  const found = owners.find((owner) => owner.name === name);
+  const owner: Owner = found ?? { name, standing, fingerprints: [], sids: '' };
+  if (!found) owners.push(owner);
   owner.fingerprints = [...new Set([...owner.fingerprints, ...fingerprints.map((print) => labels.get(print)!)])];
   return owner;
 }

@@ -46,8 +46,8 @@ export async function assertComplete(
   const named = await folderNamed(source, ledger);
   if (named === null) return;
   const old = before && (await folderNamed(source, before));
-  const known = new Set(found.map(({ path, oid }) => `${oid} ${path}`));
-  const seals = (await newSeals(source, old, named)).filter(({ file }) => !known.has(`${file.oid} ${file.path}`));
+  const oldSeals = new Set(found.map(({ path, oid }) => `${oid} ${path}`));
+  const seals = (await newSeals(source, old, named)).filter(({ file }) => !oldSeals.has(`${file.oid} ${file.path}`));
   const leaves = await leavesOf(source, seals, suite);
   const places = leaves.length > 0 ? await findLeaves(ledger, leaves) : new Map();
   for (const [at, seal] of seals.entries())

@@ -29,8 +29,8 @@ export async function readUncovered(
 ): Promise<Newest> {
   const before = covered && { ...now, oid: covered.sessions };
   const { changed, gone } = await changedFolders(context.source, before, now);
-  const { newest: known, after } = covered ?? { newest: [], after: null };
-  let newest: Newest = { newest: known.filter(({ path }) => !isBelow(gone, path)), after };
+  const { newest: old, after } = covered ?? { newest: [], after: null };
+  let newest: Newest = { newest: old.filter(({ path }) => !isBelow(gone, path)), after };
   let checked = 0;
   for (let at = 0; at < changed.length; at += FOLDERS_AT_A_TIME) {
     const read = await readFolders(changed.slice(at, at + FOLDERS_AT_A_TIME), context);
@@ -61,11 +61,11 @@ function readFolders(folders: readonly ChangedFolder[], context: ReadContext): P
 
 async function readFolder(folder: ChangedFolder, { source, suite }: ReadContext): Promise<ReadFolder> {
   const { entry, old } = folder;
-  const known = new Set(old ? (await source.list(old)).map(fileKey) : []);
+  const oldFiles = new Set(old ? (await source.list(old)).map(fileKey) : []);
   const files = await listRecords(source, entry);
   const fresh = await readRecords(
     source,
-    files.filter((file) => !known.has(fileKey(file))),
+    files.filter((file) => !oldFiles.has(fileKey(file))),
     suite,
   );
   return { ...folder, files: new Set(files.map(fileKey)), fresh };

@@ -57,8 +57,8 @@ export function openRecordIndex(source: Source, options: IndexOptions): RecordIn
     async newest(most, isWanted) {
       const index = await open();
       if (!index) return [];
-      const known = index.covered.newest.filter(isWanted);
-      if (index.covered.after === null || known.length >= most) return known.slice(0, most).map(asFound);
+      const matching = index.covered.newest.filter(isWanted);
+      if (index.covered.after === null || matching.length >= most) return matching.slice(0, most).map(asFound);
       const whole = await withAllLines(index, source, options);
       return findPresent(source, whole.sessions, whole.files.all(), most, isWanted);
     },

@@ -5,7 +5,7 @@ import { type Entry, FILE, FOLDER, type Source } from './source.ts';
 export function openChanged(tree: Source, changes: readonly RawChange[]): Source {
   const top = emptyFolder();
   for (const change of changes) addChange(top, change);
-  const known = new Map<string, Entry[]>();
+  const listings = new Map<string, Entry[]>();
   const apply = async (entries: readonly Entry[], parent: string, changed: ChangedFolder): Promise<Entry[]> => {
     const named = entries.filter(({ name }) => !changed.files.has(name) && !changed.folders.has(name));
     for (const [name, file] of changed.files) if (file) named.push({ path: `${parent}${name}`, name, ...file });
@@ -13,7 +13,7 @@ export function openChanged(tree: Source, changes: readonly RawChange[]): Source
       const path = `${parent}${name}`;
       const old = entries.find((entry) => entry.name === name && entry.mode === FOLDER);
       const left = await apply(old ? await tree.list(old) : [], `${path}/`, below);
-      known.set(path, left);
+      listings.set(path, left);
       if (left.length > 0) named.push({ path, name, mode: FOLDER, oid: null });
     }
     return named.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -22,7 +22,7 @@ export function openChanged(tree: Source, changes: readonly RawChange[]): Source
   return {
     oid: null,
     root: () => (root ??= tree.root().then((entries) => apply(entries, '', top))),
-    list: async (folder) => (folder.oid === null ? (known.get(folder.path) ?? []) : tree.list(folder)),
+    list: async (folder) => (folder.oid === null ? (listings.get(folder.path) ?? []) : tree.list(folder)),
     read: (file, limit) => tree.read(file, limit),
     readAll: (files, limit) => tree.readAll(files, limit),
   };

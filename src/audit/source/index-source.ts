@@ -35,8 +35,8 @@ function group(files: readonly Entry[]): Map<string, Entry[]> {
   const folders = new Map<string, Entry[]>([['', []]]);
   const add = (entry: Entry): void => {
     const parent = entry.path.slice(0, entry.path.length - entry.name.length);
-    const known = folders.get(parent);
-    if (known) return void known.push(entry);
+    const siblings = folders.get(parent);
+    if (siblings) return void siblings.push(entry);
     folders.set(parent, [entry]);
     const path = parent.slice(0, -1);
     add({ path, name: path.slice(path.lastIndexOf('/') + 1), mode: FOLDER, oid: null });

@@ -128,11 +128,12 @@ async function auditSessions(
   const audits: { path: string; audit: SessionAudit }[] = [];
   const some = limiter(FOLDERS_AT_ONCE);
   const auditOne = async ({ owner, folder }: SessionPlace): Promise<void> => {
-    const known = options.onRecord ? null : recall(folder, owner, trust, options.sessions);
-    if (known) count(known.records);
-    const audit = known ?? (await auditSession(folder, owner, context, report));
+    const recalled = options.onRecord ? null : recall(folder, owner, trust, options.sessions);
+    if (recalled) count(recalled.records);
+    const audit = recalled ?? (await auditSession(folder, owner, context, report));
     if (audit) audits.push({ path: folder.path, audit });
-    if (audit?.distrusted === 0 && !known && folder.oid) options.sessions?.set(cacheKey(folder, owner, trust), audit);
+    if (audit?.distrusted === 0 && !recalled && folder.oid)
+      options.sessions?.set(cacheKey(folder, owner, trust), audit);
   };
   listed.findings.forEach(report);
   await Promise.all(listed.places.map((place) => some(1, () => auditOne(place))));
@@ -170,10 +171,10 @@ function recall(
   trust: Trust,
   sessions: SessionCache | null | undefined,
 ): SessionAudit | null {
-  const known = folder.oid ? sessions?.get(cacheKey(folder, owner, trust)) : undefined;
+  const recalled = folder.oid ? sessions?.get(cacheKey(folder, owner, trust)) : undefined;
   const standing = new Set(standingKeys(trust.identities.get(owner)).map(({ fingerprint }) => fingerprint));
-  const holds = known?.fingerprints?.every((print) => standing.has(print));
-  return holds && known ? known : null;
+  const holds = recalled?.fingerprints?.every((print) => standing.has(print));
+  return holds && recalled ? recalled : null;
 }
 
 /** All that the verdict on a folder came from, but for the keys: its content, its name, and whose and which rules. */

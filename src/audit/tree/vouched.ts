@@ -65,12 +65,12 @@ function isOver(bytes: Uint8Array, tree: GrowingTree): boolean {
 
 type Places = ReadonlyMap<string, number>;
 
-const known = new WeakMap<Source, Promise<Places>>();
+const placesOf = new WeakMap<Source, Promise<Places>>();
 
 /** Where each leaf stands in the ledger of a tree; nowhere, when nobody can trust it. */
 function placesIn(source: Source, trust: Trust, suite: Suite): Promise<Places> {
-  const places = known.get(source) ?? readPlaces(source, trust, suite);
-  known.set(source, places);
+  const places = placesOf.get(source) ?? readPlaces(source, trust, suite);
+  placesOf.set(source, places);
   return places;
 }
 

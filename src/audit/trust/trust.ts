@@ -67,7 +67,7 @@ export function rootOf(genesis: Policy): string {
 }
 
 interface PolicyOptions {
-  known?: KnownPolicies;
+  knownPolicies?: KnownPolicies;
   /** Of another root only the first is read: whoever asks for one has no use for more. */
   root?: string | undefined;
   /** In order, where the folder itself is too large to be listed. */
@@ -79,7 +79,7 @@ export async function readPolicies(
   source: Source,
   suite: Suite,
   report: Report,
-  { known = new Map(), root, named }: PolicyOptions = {},
+  { knownPolicies = new Map(), root, named }: PolicyOptions = {},
 ): Promise<Policy[]> {
   const entries = named ?? (await policyEntries(source));
   if (Array.isArray(entries) && entries.length === 0) throw notInitialised();
@@ -87,9 +87,9 @@ export async function readPolicies(
   for await (const entry of entries) {
     const key = `${policies.at(-1)?.id ?? ''} ${entry.name} ${entry.oid}`;
     const read = () => readNext(source, entry, policies, suite);
-    const policy = (entry.oid !== null && known.get(key)) || (await attempt(entry.path, report, read));
+    const policy = (entry.oid !== null && knownPolicies.get(key)) || (await attempt(entry.path, report, read));
     if (!policy) break;
-    known.set(key, policy);
+    knownPolicies.set(key, policy);
     policies.push(policy);
     if (root !== undefined && rootOf(policies[0]!) !== root) break;
   }

@@ -158,9 +158,9 @@ function addPickup({ signals, pickups }: History, record: VerifiedRecord<'pickup
 }
 
 function addWip(list: History['wip'], wip: Wip | ClosedWip): void {
-  const known = list.findIndex(({ key }) => key === wip.key);
-  if (known >= 0 && byNewest(list[known]!, wip) <= 0) return;
-  if (known >= 0) list.splice(known, 1);
+  const at = list.findIndex(({ key }) => key === wip.key);
+  if (at >= 0 && byNewest(list[at]!, wip) <= 0) return;
+  if (at >= 0) list.splice(at, 1);
   insertNewest(list, wip, NEWEST_WIP);
 }
 

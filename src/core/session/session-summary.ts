@@ -91,9 +91,9 @@ const NEWEST_ENDED = 64;
  * own: one that ends would leave a gap there, and which session fills it would depend on the order of reading.
  */
 export function addSummary(sessions: readonly SessionSummary[], session: SessionSummary): SessionSummary[] {
-  const known = findOwn(sessions, session);
-  if (known && known.last_seq >= session.last_seq) return [...sessions];
-  const all = [...sessions.filter((other) => other !== known), session].sort((a, b) => byNewest(last(a), last(b)));
+  const before = findOwn(sessions, session);
+  if (before && before.last_seq >= session.last_seq) return [...sessions];
+  const all = [...sessions.filter((other) => other !== before), session].sort((a, b) => byNewest(last(a), last(b)));
   const ended = all.filter(({ baton }) => baton).sort((a, b) => byNewest(a.baton!, b.baton!));
   const kept = new Set([...all.slice(0, NEWEST_SESSIONS), ...ended.slice(0, NEWEST_ENDED)]);
   return all.filter((candidate) => kept.has(candidate));

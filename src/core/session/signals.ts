@@ -44,17 +44,17 @@ function toSignal({ path, record: { id, fields } }: PlacedRecord<'signal'>): Sig
 export function addDrain({ drained }: Signals, { fields }: VerifiedRecord<'pickup'>): void {
   const { identity, clock, signals = [] } = fields;
   if (signals.length === 0) return;
-  const known = drainedBy(drained, identity);
-  known.signals = mergeNewest(
-    known.signals,
+  const own = drainedBy(drained, identity);
+  own.signals = mergeNewest(
+    own.signals,
     signals.map((delta_id) => ({ clock, delta_id })),
     NEWEST_DRAINED,
   );
 }
 
 function drainedBy(drained: Drained[], identity: string): Drained {
-  const known = drained.find((each) => each.identity === identity);
-  if (known) return known;
+  const own = drained.find((each) => each.identity === identity);
+  if (own) return own;
   const added: Drained = { identity, signals: [] };
   drained.push(added);
   drained.sort((a, b) => (a.identity < b.identity ? -1 : 1));

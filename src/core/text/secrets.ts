@@ -9,10 +9,10 @@ export interface SecretFinding {
 
 /** Passwords, keys and tokens that do not belong in a record, which is signed and pushed and never taken back. */
 export function findSecrets(text: string): SecretFinding[] {
-  const known = numberLines(text, findKnownForms(text));
-  const lines = new Set(known.map(({ line }) => line));
+  const tokens = numberLines(text, findKnownForms(text));
+  const lines = new Set(tokens.map(({ line }) => line));
   const assigned = numberLines(text, findAssignments(text)).filter(({ line }) => !lines.has(line));
-  return [...known, ...assigned].sort((a, b) => a.line - b.line);
+  return [...tokens, ...assigned].sort((a, b) => a.line - b.line);
 }
 
 /** Each rule once a line. One pass over the text, since a hostile text can have a hit every few characters. */

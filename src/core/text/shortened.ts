@@ -22,8 +22,8 @@ export function shortened(placed: PlacedRecord): PlacedRecord {
 const NOTHING = new Uint8Array();
 
 function shortFields(fields: YamlMap): YamlMap {
-  const known = Object.entries(fields).filter(([key]) => !key.startsWith('x_')); // SPEC §3.6: they mean nothing here
-  return Object.fromEntries(known.map(([key, value]) => [key, shortValue(key, value!)]));
+  const ours = Object.entries(fields).filter(([key]) => !key.startsWith('x_')); // SPEC §3.6: they mean nothing here
+  return Object.fromEntries(ours.map(([key, value]) => [key, shortValue(key, value!)]));
 }
 
 /** Lists that a history is made of, and how many of their items it could keep. */

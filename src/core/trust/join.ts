@@ -29,10 +29,10 @@ export async function joinTrust(here: Trust, trunk: Trust, suite: Suite): Promis
 }
 
 /** A newer version that forgets a revocation is no newer version. */
-function isNewer(own: Identity, known: Identity): boolean {
-  if (own.version <= known.version) return false;
+function isNewer(own: Identity, theirs: Identity): boolean {
+  if (own.version <= theirs.version) return false;
   const revoked = new Set(own.keys.filter(isRevoked).map(({ fingerprint }) => fingerprint));
-  return known.keys.filter(isRevoked).every(({ fingerprint }) => revoked.has(fingerprint));
+  return theirs.keys.filter(isRevoked).every(({ fingerprint }) => revoked.has(fingerprint));
 }
 
 /** An identity that only this branch has may hang on a maintainer whose key the protected branch has revoked since. */

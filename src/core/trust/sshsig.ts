@@ -108,8 +108,8 @@ type FiveStrings = [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 const prefixes = new Map<string, Uint8Array>();
 
 function messagePrefix(namespace: string): Uint8Array {
-  const known = prefixes.get(namespace);
-  if (known) return known;
+  const kept = prefixes.get(namespace);
+  if (kept) return kept;
   const fields = joinStrings([utf8(namespace), RESERVED, utf8('sha512')]);
   const prefix = concatBytes(MAGIC, fields, Uint8Array.of(0, 0, 0, 64));
   if (prefixes.size >= MAX_PREFIXES) prefixes.clear();

@@ -10,9 +10,9 @@ export type CommitSet = Pick<ReadonlySet<Oid>, 'has' | 'size'> & Iterable<Oid>;
 
 /** SPEC §10.4.3, step 2: a thought covers the commit that it names, and what of the change that commit descends from. */
 export function coverByAncestry<A extends { commit: Oid }>({ commits }: Range, accounts: readonly A[]): Covers<A> {
-  const known = new Map<Oid, RangeCommit>(commits.map((commit) => [commit.oid, commit]));
-  const named = new Set(accounts.map(({ commit }) => commit).filter((oid) => known.has(oid)));
-  const setOf = named.size <= FEW ? walking(known) : counting(commits, named);
+  const byOid = new Map<Oid, RangeCommit>(commits.map((commit) => [commit.oid, commit]));
+  const named = new Set(accounts.map(({ commit }) => commit).filter((oid) => byOid.has(oid)));
+  const setOf = named.size <= FEW ? walking(byOid) : counting(commits, named);
   const sets = new Map([...named].map((oid) => [oid, setOf(oid)]));
   return new Map(
     accounts.filter(({ commit }) => named.has(commit)).map((account) => [account, sets.get(account.commit)!]),
@@ -25,8 +25,8 @@ const FEW = 16;
 /** The bits of so many commits take 32 MiB. */
 const MOST = 16_384;
 
-function walking(known: ReadonlyMap<Oid, RangeCommit>): (oid: Oid) => CommitSet {
-  return (oid) => ancestorsIn(known, oid);
+function walking(byOid: ReadonlyMap<Oid, RangeCommit>): (oid: Oid) => CommitSet {
+  return (oid) => ancestorsIn(byOid, oid);
 }
 
 /** Each commit has the bits of its parents, and its own: time and memory grow with commits, however many thoughts there are. */

@@ -20,7 +20,7 @@ export interface StepCase {
   comparer: Comparer;
   codeOf: CodeOf;
   /** What the protected branch is at. */
-  known: readonly Oid[];
+  knownCommits: readonly Oid[];
   /** All thoughts that arrive. */
   accounts: readonly Account[];
 }

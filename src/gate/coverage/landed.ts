@@ -34,7 +34,7 @@ export async function hasLanded(repository: GitAccess, input: LandedCase, accoun
   const { before, commits } = await readSince(repository, input, account);
   const changes = await readOwn(comparer, codeOf, commits);
   const own = new Map(commits.map(({ oid }, at) => [oid, changes[at]!]));
-  const stepOf = openSteps(repository, { comparer, codeOf, known: before, accounts: [account] });
+  const stepOf = openSteps(repository, { comparer, codeOf, knownCommits: before, accounts: [account] });
   const anchorCase = { range: { commits, boundary: new Set<Oid>() }, head, own, repeats, stepOf };
   if (await eachByTree({ ...anchorCase, free: [], alike: new Map() }, account)) return true; // all of it is at head
   const anchoring = openAnchoring(anchorCase);

@@ -29,11 +29,11 @@ export function openSteps(repository: GitAccess, input: StepCase): (account: Acc
 }
 
 async function readStep(repository: GitAccess, input: StepCase, account: Account): Promise<Step> {
-  const { comparer, codeOf, known } = input;
+  const { comparer, codeOf, knownCommits } = input;
   const { commit } = account;
   if (!(await repository.store.has(`${commit}^{commit}`))) return NOT_HERE;
   const work = await readWork(repository, input, account);
-  const shared = (await Promise.all(known.map((oid) => comparer.mergeBases(commit, oid)))).flat();
+  const shared = (await Promise.all(knownCommits.map((oid) => comparer.mergeBases(commit, oid)))).flat();
   const others = input.accounts.filter((each) => each !== account);
   const besides = once(() => accountsBehind(repository, account, others));
   return {
@@ -41,7 +41,7 @@ async function readStep(repository: GitAccess, input: StepCase, account: Account
     commits: work.commits,
     isWhole: once(() => wholeFitsOnce(comparer, account, { ...work, shared })),
     isAhead: aheadOf(repository, shared),
-    isUntouched: (since, paths) => isUntouched(repository, known, since, paths),
+    isUntouched: (since, paths) => isUntouched(repository, knownCommits, since, paths),
     carriedOnto: oncePer((parent: Oid) => readCarried(repository, input, account, parent, besides)),
     pathsOf: async ({ oid }) => (await comparer.changes.read([{ commit: oid }])).flatMap(codeOf),
   };
@@ -50,12 +50,12 @@ async function readStep(repository: GitAccess, input: StepCase, account: Account
 /** The commits of one parent that have the ids which the thought lists, and the merges among them. */
 export async function readWork(
   { git }: GitAccess,
-  { comparer, known }: Pick<StepCase, 'comparer' | 'known'>,
+  { comparer, knownCommits }: Pick<StepCase, 'comparer' | 'knownCommits'>,
   account: Account,
 ): Promise<Work> {
   const { commit, commitPatchIds } = account;
   const count = `--max-count=${commitPatchIds.size + MORE}`;
-  const args = ['rev-list', '--topo-order', '--parents', count, commit, '--not', ...known, '--'];
+  const args = ['rev-list', '--topo-order', '--parents', count, commit, '--not', ...knownCommits, '--'];
   const lines = (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
   const all = lines.map((line) => line.split(' ')).map(([oid, ...parents]): RangeCommit => ({ oid: oid!, parents }));
   const single = all.filter(({ parents }) => parents.length < 2);

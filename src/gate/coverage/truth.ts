@@ -25,7 +25,7 @@ export async function findUntruth(
   if (wholePatchId === null && commitPatchIds.size === 0 && files.length === 0) return null;
   const comparer = openComparer(repository);
   try {
-    const work = await readWork(repository, { comparer, known: [] }, account);
+    const work = await readWork(repository, { comparer, knownCommits: [] }, account);
     if (!hasItsIds({ isHere: true, ...work }, account)) return 'commit_patch_ids';
     const shared = (await Promise.all(tips.map((tip) => comparer.mergeBases(commit, tip)))).flat();
     const anywhere = commitPatchIds.size > 0 ? [] : work.all.flatMap(({ parents }) => parents);

@@ -11,8 +11,8 @@ export function fitsOnce(file: Uint8Array, hunks: readonly Hunk[]): boolean {
   const lines = splitLines(Buffer.from(file.buffer, file.byteOffset, file.byteLength));
   const places = new Map<string, number[]>();
   for (const [at, line] of lines.entries()) {
-    const known = places.get(line);
-    if (known) known.push(at);
+    const alike = places.get(line);
+    if (alike) alike.push(at);
     else places.set(line, [at]);
   }
   return hunks.every((hunk) => isAtAnEnd(hunk) || fitsHunkOnce(lines, places, hunk));

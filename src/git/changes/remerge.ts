@@ -38,16 +38,16 @@ export interface Pick {
 
 /** `spend` is told how many are about to be made, and throws where that is too much. */
 export function openMerger(workshop: Workshop, spend: (merges: number) => void = () => {}): Merger {
-  const known = new Map<string, Merged | null>();
+  const mergedPairs = new Map<string, Merged | null>();
   const mergePairs = async (pairs: readonly Pair[]): Promise<(Merged | null)[]> => {
-    const asked = [...new Map(pairs.map((pair) => [pair.join(' '), pair]))].filter(([key]) => !known.has(key));
+    const asked = [...new Map(pairs.map((pair) => [pair.join(' '), pair]))].filter(([key]) => !mergedPairs.has(key));
     if (asked.length > 0) spend(asked.length);
     const made = await makePairs(
       workshop,
       asked.map(([, pair]) => pair),
     );
-    for (const [at, [key]] of asked.entries()) known.set(key, made[at]!);
-    return pairs.map((pair) => known.get(pair.join(' '))!);
+    for (const [at, [key]] of asked.entries()) mergedPairs.set(key, made[at]!);
+    return pairs.map((pair) => mergedPairs.get(pair.join(' '))!);
   };
   const mergeMany = async (sides: readonly Oid[]): Promise<Merged | null> => {
     const [first, ...others] = sides;

@@ -24,8 +24,8 @@ export function takeHalfMoved(git: Git, { from, to, derived }: Way): void {
   const done = changes.filter(isDone).map(({ path }) => path);
   readGitSync(git, ['update-index', '--add', '--remove', '-z', '--stdin'], lines(done, '\0'));
   const others = changes.filter((each) => !isDone(each) && each.before && each.path.startsWith(`${derived}/`));
-  const known = knownTo(git, [...found.values()]);
-  const isReplaceable = (oid: Oid | null | undefined) => oid === null || (oid !== undefined && known.has(oid));
+  const here = knownTo(git, [...found.values()]);
+  const isReplaceable = (oid: Oid | null | undefined) => oid === null || (oid !== undefined && here.has(oid));
   const old = others.filter(({ path }) => isReplaceable(found.get(path))).map(({ path }) => path);
   readGitSync(git, ['checkout-index', '--force', '-u', '-z', '--stdin'], lines(old, '\0'));
 }
@@ -56,8 +56,8 @@ function hashFiles(git: Git, changes: readonly RawChange[]): Map<string, Oid | n
 function knownTo(git: Git, oids: readonly (Oid | null)[]): Set<string> {
   const asked = oids.filter((oid) => oid !== null);
   const answers = readGitSync(git, ['cat-file', '--batch-check=%(objectname)'], lines(asked, '\n')).toString('latin1');
-  const known = answers.split('\n').slice(0, -1);
-  return new Set(known.filter((line) => !line.endsWith(' missing')));
+  const answered = answers.split('\n').slice(0, -1);
+  return new Set(answered.filter((line) => !line.endsWith(' missing')));
 }
 
 function lines(texts: readonly string[], end: string): string {

@@ -5,10 +5,10 @@
 export function forgetTrees(trees: Buffer, folders: readonly string[], width: number): Buffer[] | null {
   try {
     const nodes = folders.flatMap((folder) => nodesAlong(trees, folder.split('/'), width));
-    const known = new Map(nodes.filter(({ isKnown }) => isKnown).map((node) => [node.nul, node]));
+    const byNul = new Map(nodes.filter(({ isKnown }) => isKnown).map((node) => [node.nul, node]));
     return withUnknown(
       trees,
-      [...known.values()].sort((a, b) => a.nul - b.nul),
+      [...byNul.values()].sort((a, b) => a.nul - b.nul),
     );
   } catch (error) {
     if (error instanceof Malformed) return null;

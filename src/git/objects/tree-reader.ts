@@ -18,8 +18,8 @@ export function openTreeReader(git: Git): TreeReader {
   const kept = new Map<Oid, Uint8Array>();
   return {
     async read(oid) {
-      const known = kept.get(oid);
-      if (known) return known;
+      const bytesKept = kept.get(oid);
+      if (bytesKept) return bytesKept;
       const bytes = await readTree(catFile, oid);
       if (kept.size === KEPT) kept.delete(kept.keys().next().value!);
       if (bytes.length <= LARGE) kept.set(oid, Buffer.from(bytes)); // not the chunk that they came in

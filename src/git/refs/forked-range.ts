@@ -3,18 +3,23 @@ import type { Git } from '../run.ts';
 import { type Range, readNearRange, readRange } from './range.ts';
 
 /** What `head` brings that none of `known` has: without a process where branches left each other not long ago, as most have. */
-export async function readForkedRange(git: Git, store: GitStore, head: Oid, known: readonly Oid[]): Promise<Range> {
-  if (known.includes(head)) return { commits: [], boundary: new Set() };
+export async function readForkedRange(
+  git: Git,
+  store: GitStore,
+  head: Oid,
+  knownCommits: readonly Oid[],
+): Promise<Range> {
+  if (knownCommits.includes(head)) return { commits: [], boundary: new Set() };
   // where history was cut off, a commit does not say which parents git takes it to have
-  const near = (await store.isShallow()) ? null : await readNear(store, head, known);
-  return near ?? readRange(git, head, known);
+  const near = (await store.isShallow()) ? null : await readNear(store, head, knownCommits);
+  return near ?? readRange(git, head, knownCommits);
 }
 
 /** Null where no commit is found near by that every way back leads through, from each of them. */
-async function readNear(store: GitStore, head: Oid, known: readonly Oid[]): Promise<Range | null> {
-  const fork = await findFork(store, head, known);
+async function readNear(store: GitStore, head: Oid, knownCommits: readonly Oid[]): Promise<Range | null> {
+  const fork = await findFork(store, head, knownCommits);
   const [ours, ...theirs] =
-    fork === null ? [] : await Promise.all([head, ...known].map((tip) => readNearRange(store, tip, fork)));
+    fork === null ? [] : await Promise.all([head, ...knownCommits].map((tip) => readNearRange(store, tip, fork)));
   if (!ours || theirs.some((range) => range === null)) return null;
   const had = new Set(theirs.flatMap((range) => range!.commits.map(({ oid }) => oid)));
   const commits = ours.commits.filter(({ oid }) => !had.has(oid));
@@ -23,9 +28,9 @@ async function readNear(store: GitStore, head: Oid, known: readonly Oid[]): Prom
 }
 
 /** The newest commit that is on the line of first parents of all of them. */
-async function findFork(store: GitStore, head: Oid, known: readonly Oid[]): Promise<Oid | null> {
-  if (known.length === 0) return null;
-  const lines = [head, ...known].map((tip): Line => ({ oids: [], next: tip }));
+async function findFork(store: GitStore, head: Oid, knownCommits: readonly Oid[]): Promise<Oid | null> {
+  if (knownCommits.length === 0) return null;
+  const lines = [head, ...knownCommits].map((tip): Line => ({ oids: [], next: tip }));
   for (let stretch = 0; stretch < STRETCHES && lines.some(({ next }) => next !== undefined); stretch++) {
     await Promise.all(lines.map((line) => extend(store, line)));
     const [ours, ...theirs] = lines.map(({ oids }) => oids);

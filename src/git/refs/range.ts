@@ -17,9 +17,9 @@ export interface Range {
 }
 
 /** What `head` brings that none of `known` has. */
-export async function readRange(git: Git, head: Oid, known: readonly Oid[]): Promise<Range> {
-  for (const oid of [head, ...known]) assertOid(oid);
-  const args = ['rev-list', '--topo-order', '--parents', '--boundary', head, '--not', ...known, '--'];
+export async function readRange(git: Git, head: Oid, knownCommits: readonly Oid[]): Promise<Range> {
+  for (const oid of [head, ...knownCommits]) assertOid(oid);
+  const args = ['rev-list', '--topo-order', '--parents', '--boundary', head, '--not', ...knownCommits, '--'];
   const lines = (await readGit(git, args)).toString('latin1').split('\n').slice(0, -1);
   const boundary = new Set(lines.filter((line) => line.startsWith('-')).map((line) => line.slice(1).split(' ', 1)[0]!));
   const commits = lines

@@ -97,8 +97,8 @@ const NOTHING_NEW = /^(?:nothing to commit|nothing added to commit|no changes ad
 
 /** A machine without a git identity can still hand over: the record says who signed it. */
 function authorFallback(git: Git, config: GitConfig, identity: string): Record<string, string> {
-  const known = config.get('user.email') ?? git.env.GIT_COMMITTER_EMAIL ?? git.env.EMAIL;
-  return known ? {} : { 'user.name': identity, 'user.email': `${identity}@git-handoff.invalid` };
+  const address = config.get('user.email') ?? git.env.GIT_COMMITTER_EMAIL ?? git.env.EMAIL;
+  return address ? {} : { 'user.name': identity, 'user.email': `${identity}@git-handoff.invalid` };
 }
 
 function commitFailure(args: readonly string[], result: Parameters<typeof gitFailure>[1]): HandoffError {

@@ -91,8 +91,8 @@ function writtenFiles(repository: StateDirectory & Messages, session: Session): 
 /** What another branch has, and this one has not, is not lost. What HEAD has should be in the work tree. */
 async function withoutOtherBranches({ git }: GitAccess, gone: readonly Gone[]): Promise<Gone[]> {
   const open = gone.filter(({ isInHead, isElsewhere }) => !isInHead && !isElsewhere).map(({ path }) => path);
-  const known = open.length === 0 ? new Set() : await everCommitted(git, open);
-  return gone.filter(({ path, isInHead, isElsewhere }) => isInHead || !(isElsewhere || known.has(path)));
+  const committed = open.length === 0 ? new Set() : await everCommitted(git, open);
+  return gone.filter(({ path, isInHead, isElsewhere }) => isInHead || !(isElsewhere || committed.has(path)));
 }
 
 async function everCommitted(git: Git, paths: readonly string[]): Promise<Set<string>> {

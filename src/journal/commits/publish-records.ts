@@ -78,9 +78,9 @@ function noteCommitted(repository: Directories & StateDirectory, session: Sessio
 async function noteChanged(
   repository: Repository,
   session: Session,
-  known: ReadonlySet<string>,
+  warnedOf: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const changed = (await changedAtHead(repository, session)).filter((path) => !known.has(path));
+  const changed = (await changedAtHead(repository, session)).filter((path) => !warnedOf.has(path));
   if (changed.length > 0) repository.warn(putBack(changed));
   return changed;
 }

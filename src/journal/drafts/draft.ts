@@ -83,7 +83,7 @@ function readFields(data: DraftMap): DraftFields {
   const fields: DraftFields = {};
   for (const [typed, value] of Object.entries(data)) {
     const name = typed.trim();
-    const key = KEYS.find((known) => known === name || (known === 'next_agent' && name === 'next-agent'));
+    const key = KEYS.find((each) => each === name || (each === 'next_agent' && name === 'next-agent'));
     if (!key) throw wrongField(`${JSON.stringify(name.slice(0, 64))} is no key of a draft.`);
     if (key in fields) throw wrongField(`${key} is given twice.`);
     if (typeof value === 'string' && value.trim() === '') continue; // `reason:` with nothing after it

@@ -34,9 +34,9 @@ async function ownLocks(at: LockRemote, prefix: string): Promise<RemoteSession[]
 async function identityHolders(at: LockRemote, prefix: string): Promise<RemoteSession[]> {
   const refs = await listRemote(at, `${LOCKS}identity/`);
   const names = new Set(refs.map((ref) => parseNamed(ref)?.lock).filter((name) => name !== undefined));
-  const known: string[] = [];
-  for (const name of names) if ((await at.keysOf(name.slice('identity/'.length))).length > 0) known.push(name);
-  const holds = await Promise.all(known.map((name) => readRemoteHold(at, name)));
+  const withKeys: string[] = [];
+  for (const name of names) if ((await at.keysOf(name.slice('identity/'.length))).length > 0) withKeys.push(name);
+  const holds = await Promise.all(withKeys.map((name) => readRemoteHold(at, name)));
   return holds
     .filter((hold) => hold !== null && !hold.released && hold.holder.session_id.startsWith(prefix))
     .map((hold) => ({ session_id: hold!.holder.session_id, identity: hold!.holder.identity, at: hold!.holder.at }));

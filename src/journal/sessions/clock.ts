@@ -14,6 +14,7 @@ export function readClock({ clock: path }: StateDirs): number {
  * above what is there now comes from a branch that no gate would let in.
  */
 export function rememberClock(dirs: StateDirs, clock: number): void {
-  const known = readClock(dirs);
-  if (clock < CLOCK_CAP && (clock > known || known > clock + CLOCK_SLACK)) replaceFile(dirs.clock, `${clock}\n`);
+  const remembered = readClock(dirs);
+  if (clock < CLOCK_CAP && (clock > remembered || remembered > clock + CLOCK_SLACK))
+    replaceFile(dirs.clock, `${clock}\n`);
 }

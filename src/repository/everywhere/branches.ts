@@ -54,8 +54,8 @@ async function readRooms(
   const rooms = new Map<Oid, Rooms>();
   const unknown: Oid[] = [];
   for (const commit of commits) {
-    const known = kept && Object.hasOwn(kept, commit) ? kept[commit] : undefined;
-    if (areRooms(known)) rooms.set(commit, known);
+    const keptRooms = kept && Object.hasOwn(kept, commit) ? kept[commit] : undefined;
+    if (areRooms(keptRooms)) rooms.set(commit, keptRooms);
     else unknown.push(commit);
   }
   if (unknown.length === 0) return rooms;
@@ -77,7 +77,7 @@ function isFinal({ sessions, tasks }: Rooms, config: GitConfig): boolean {
 }
 
 /** Somebody else may have written the file. */
-function areRooms(known: unknown): known is Rooms {
-  const { sessions, tasks } = (known ?? {}) as Partial<Rooms>;
+function areRooms(value: unknown): value is Rooms {
+  const { sessions, tasks } = (value ?? {}) as Partial<Rooms>;
   return [sessions, tasks].every((oid) => oid === null || typeof oid === 'string');
 }

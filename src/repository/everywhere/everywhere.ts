@@ -113,8 +113,8 @@ async function readUnions(repository: GitAccess & StateDirectory, trust: Trust, 
     judged,
     ...ROOMS.flatMap((room) => [room, trees[room].head, trees[room].trunk, ...sorted(trees[room])]),
   ]);
-  const known = folder && parseJson<Partial<Unions>>(readCached(join(folder, name)));
-  if (known && isUnions(known)) return known;
+  const cached = folder && parseJson<Partial<Unions>>(readCached(join(folder, name)));
+  if (cached && isUnions(cached)) return cached;
   const made = await makeUnions(repository, trust, judged, trees);
   if (folder) keepUnions(folder, name, made);
   return made;
@@ -194,9 +194,9 @@ function emptyKept(judged: string): Kept {
 }
 
 /** Somebody else may have written the file. */
-function isUnions(known: Partial<Unions>): known is Unions {
-  const areNotes = Array.isArray(known.notes) && known.notes.every(isNote);
-  return areNotes && [known.sessions, known.tasks].every((room) => room === null || isRoom(room));
+function isUnions(value: Partial<Unions>): value is Unions {
+  const areNotes = Array.isArray(value.notes) && value.notes.every(isNote);
+  return areNotes && [value.sessions, value.tasks].every((room) => room === null || isRoom(room));
 }
 
 function isNote(note: Partial<Note> | null): boolean {

@@ -122,6 +122,6 @@ function knownIn(ledger: Ledger | null): IsKnown {
 }
 
 async function knownHashes(ledger: Ledger | null): Promise<IsKnown> {
-  const known = new Set(ledger ? await readLeafHashes(ledger, nodeSuite) : []);
-  return async ({ bytes }) => known.has(toHex(leafHash(bytes, nodeSuite.sha256)));
+  const inLedger = new Set(ledger ? await readLeafHashes(ledger, nodeSuite) : []);
+  return async ({ bytes }) => inLedger.has(toHex(leafHash(bytes, nodeSuite.sha256)));
 }

@@ -48,10 +48,10 @@ export async function checkLedgerPin(
 ): Promise<LedgerPin | null> {
   const found = toPin(ledger, home, repository.now());
   const isSide = isSideBranch(repository, home);
-  const known = await settledPin(repository, home, readLedgerPin(repository));
+  const settled = await settledPin(repository, home, readLedgerPin(repository));
   // what another branch has is none that others need have
-  const accept = (pin: LedgerPin): LedgerPin | null => (remembers && !isSide ? rememberPin(repository, pin) : known);
-  for (let pin = known; ; pin = pin.own!.before) {
+  const accept = (pin: LedgerPin): LedgerPin | null => (remembers && !isSide ? rememberPin(repository, pin) : settled);
+  for (let pin = settled; ; pin = pin.own!.before) {
     if (pin?.origin !== found.origin) return accept(found);
     const fault = await faultOf(pin, found, ledger);
     if (fault === null) return accept(newer(pin, found));

@@ -82,15 +82,15 @@ async function appendUntilPushed(repository: Repository, options: LedgerAppendOp
   for (let attempt = 1; ; attempt++) {
     const { tips, state: early } = askState(repository);
     await settled(early); // git finds sessions while documents are verified; what is wrong with those is told first
-    const known = await requireTrust(repository);
+    const trustedAtFirst = await requireTrust(repository);
     const found = await tips;
-    const branch = requireProtectedBranch(found.branch, known);
+    const branch = requireProtectedBranch(found.branch, trustedAtFirst);
     if (options.push) await assertRemote(repository, branch);
-    const mayMove = (to: Oid) => assertGoesOn(repository, known, { early, refused, to });
+    const mayMove = (to: Oid) => assertGoesOn(repository, trustedAtFirst, { early, refused, to });
     const standing = await catchUp(repository, branch, found, { follows: options.push ?? false, mayMove });
     if (options.push && standing === 'parted') throw hasParted(branch);
     // what won may have changed who is trusted
-    const trust = standing === 'moved' ? await requireTrust(repository) : known;
+    const trust = standing === 'moved' ? await requireTrust(repository) : trustedAtFirst;
     const state = await (standing === 'moved' ? askState(repository).state : early);
     const result = await appendHere(repository, trust, { ...state, branch }, options);
     if (!options.push) return { ...result, pushed: false, pushed_to: null };

@@ -175,8 +175,8 @@ async function isInForce(
     case 'policy':
       return entry.path === policyPath(fields.version) && fields.version <= trust.policy.version;
     case 'identity': {
-      const known = trust.identities.get(fields.name)?.document.signedBytes;
-      return entry.path === identityPath(fields.name) && known !== undefined && equalBytes(known, signedBytes);
+      const inForce = trust.identities.get(fields.name)?.document.signedBytes;
+      return entry.path === identityPath(fields.name) && inForce !== undefined && equalBytes(inForce, signedBytes);
     }
     case 'project':
       return entry.path === PROJECT_PATH && isSigned();

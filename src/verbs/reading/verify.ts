@@ -117,10 +117,10 @@ interface Verdict {
 /** A tree that held last time holds again: its oid covers every byte and mode in it. SPEC §7.4 */
 async function judge(repository: Repository, source: Source, root: string | undefined): Promise<Verdict> {
   const verdicts = repository.build ? openCache<Verdict>(cachePath(repository, 'trees'), 32) : null;
-  const known = source.oid ? verdicts?.get(source.oid) : undefined;
-  if (known?.trust) {
-    await assertPinned(repository, known.trust.root, root);
-    return known;
+  const cached = source.oid ? verdicts?.get(source.oid) : undefined;
+  if (cached?.trust) {
+    await assertPinned(repository, cached.trust.root, root);
+    return cached;
   }
   const verdict = await audit(repository, source, root);
   if (source.oid && verdict.trust && !hasErrors(verdict.findings)) verdicts?.set(source.oid, verdict);

@@ -28,13 +28,13 @@ export async function auditStart(repository: Repository, options: AuditStartOpti
   if (intent.trim() === '') throw noIntent();
   const trust = await requireTrust(repository);
   if (task !== undefined) await readTask(repository, trust, task);
-  const known = await openId(repository, trust, options);
-  const session = known ?? (await startedId(repository, options));
+  const openSession = await openId(repository, trust, options);
+  const session = openSession ?? (await startedId(repository, options));
   const writer = await openWriter(repository, { ...options, session }, null);
   const fields = { intent, ...(task === undefined ? {} : { task_id: task }) };
   const { identity } = writer.session;
   const written = await writeRecord(writer, { kind: 'audit', fields }, `handoff: ${identity}, audit`, options);
-  return { ...written, opened: known === null, intent, task_id: task ?? null };
+  return { ...written, opened: openSession === null, intent, task_id: task ?? null };
 }
 
 /** The session to write to: whichever was named, or that of this work tree unless it has ended. */

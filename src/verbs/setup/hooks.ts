@@ -118,8 +118,8 @@ const UNSET = 'unset';
 
 /** THREATS 28: a tree with an entry twice is two trees, and git takes it unless told otherwise. Returns what was set before. */
 async function checkObjects(repository: Repository, place: HookPlace): Promise<string> {
-  const known = SERVER_HOOKS.map((name) => hookState(place.at(name)).fsck).find((fsck) => fsck !== undefined);
-  const before = known ?? (await localValue(repository, FSCK)) ?? UNSET;
+  const recorded = SERVER_HOOKS.map((name) => hookState(place.at(name)).fsck).find((fsck) => fsck !== undefined);
+  const before = recorded ?? (await localValue(repository, FSCK)) ?? UNSET;
   await repository.setConfig(FSCK, 'true');
   return before;
 }

@@ -92,8 +92,8 @@ function parseChange(key: string, value: string, trust: Trust): YamlMap {
 }
 
 function findValue(target: YamlMap, section: string, name: string): YamlValue | undefined {
-  const known = [target, POLICY_DEFAULTS[section] ?? {}].find((each) => Object.hasOwn(each, name));
-  return known?.[name];
+  const holder = [target, POLICY_DEFAULTS[section] ?? {}].find((each) => Object.hasOwn(each, name));
+  return holder?.[name];
 }
 
 const SETTABLE: ReadonlySet<string> = new Set([

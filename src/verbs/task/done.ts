@@ -164,9 +164,9 @@ async function assertProvable(
   { planned, earlier, told }: Finishing,
   id: string,
 ): Promise<void> {
-  const known = earlier ? told : withNewest(told, toTold(planned.fields, { delta_id: null, path: '' }));
+  const thoughts = earlier ? told : withNewest(told, toTold(planned.fields, { delta_id: null, path: '' }));
   const asked = askedEvidence(trust);
-  assertRuns(id, await judgeTold(repository, known, asked), asked);
+  assertRuns(id, await judgeTold(repository, thoughts, asked), asked);
 }
 
 /** Before it runs: a run on what is not committed proves nothing. */

@@ -29,7 +29,7 @@ export interface GateOptions {
   /** Head takes base's place as it is, as in a push: what base has and head has not is lost. Else head is to be merged. */
   replaces?: boolean;
   /** What these commits have was judged elsewhere and is not judged again. */
-  known?: readonly string[];
+  knownCommits?: readonly string[];
   /** What is left of it, where several are judged at once; else what the configuration allows for one. */
   budget?: Budget;
   /** Whether what base trusts is remembered, as it is unless this says no: it was accepted, and nobody has chosen it for this. */
@@ -83,21 +83,21 @@ async function judgeEnds(repository: Repository, options: GateOptions, means: Me
   return result;
 }
 
-async function nearRange({ store }: GitAccess, { base, head, known }: Ends): Promise<Range | null> {
-  return base === null || known.length > 0 ? null : readNearRange(store, head, base);
+async function nearRange({ store }: GitAccess, { base, head, knownCommits }: Ends): Promise<Range | null> {
+  return base === null || knownCommits.length > 0 ? null : readNearRange(store, head, base);
 }
 
-function wholeRange({ git }: GitAccess, { base, head, known }: Ends): Promise<Range> {
-  return readRange(git, head, base === null ? [] : [base, ...known]);
+function wholeRange({ git }: GitAccess, { base, head, knownCommits }: Ends): Promise<Range> {
+  return readRange(git, head, base === null ? [] : [base, ...knownCommits]);
 }
 
 interface Ends {
   base: Oid | null;
   head: Oid;
-  known: Oid[];
+  knownCommits: Oid[];
 }
 
-async function resolveEnds({ store }: GitAccess, { base, head, known = [] }: GateOptions): Promise<Ends> {
+async function resolveEnds({ store }: GitAccess, { base, head, knownCommits = [] }: GateOptions): Promise<Ends> {
   const resolve = async (rev: string): Promise<Oid> => {
     const oid = await store.resolve(`${rev}^{commit}`);
     if (oid === null) throw noSuchRevision(rev);
@@ -106,9 +106,9 @@ async function resolveEnds({ store }: GitAccess, { base, head, known = [] }: Gat
   const [from, to, ...judged] = await Promise.all([
     isNullOid(base) ? null : resolve(base).catch(hintingOther(base)),
     resolve(head),
-    ...known.map(resolve),
+    ...knownCommits.map(resolve),
   ]);
-  return { base: from!, head: to!, known: judged as Oid[] };
+  return { base: from!, head: to!, knownCommits: judged as Oid[] };
 }
 
 const OF_REMOTE = /^(?:refs\/remotes\/)?[\w.-]+\/([\w./-]+)$/;

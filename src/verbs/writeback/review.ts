@@ -152,8 +152,8 @@ function warnings(
 
 function unknownItem(id: string, item: string, acceptance: readonly string[]): HandoffError {
   const items = acceptance.map((text, at) => `${at + 1}. ${text}`);
-  const known = items.length === 0 ? `The checklist of ${id} is empty.` : `The items of ${id}: ${items.join('; ')}`;
-  return new HandoffError('usage', `${JSON.stringify(item)} is not on the checklist. ${known}`, {
+  const listed = items.length === 0 ? `The checklist of ${id} is empty.` : `The items of ${id}: ${items.join('; ')}`;
+  return new HandoffError('usage', `${JSON.stringify(item)} is not on the checklist. ${listed}`, {
     hint: '--checked takes the words of an item, or its number.',
     data: { item, acceptance: [...acceptance] },
   });

@@ -9,8 +9,8 @@ const LABEL = 40;
 export function custodyDiagram(sessions: readonly GateSession[]): string | null {
   const before = sessions.flatMap(({ predecessor_session_id: id }) => id ?? []);
   const ids = [...new Set([...sessions.map(({ session_id }) => session_id), ...before])];
-  const known = new Map(sessions.map((session) => [session.session_id, session]));
-  const nodes = ids.map((id, at) => node(id, at, known.get(id)));
+  const byId = new Map(sessions.map((session) => [session.session_id, session]));
+  const nodes = ids.map((id, at) => node(id, at, byId.get(id)));
   const edges = sessions
     .filter(({ predecessor_session_id: id }) => id !== null)
     .map((session) => `  s${ids.indexOf(session.predecessor_session_id!)} --> s${ids.indexOf(session.session_id)}`);
