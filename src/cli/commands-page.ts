@@ -43,9 +43,9 @@ function audienceSection(audience: string): string[] {
 
 function formatCommand(command: Command): string[] {
   const also = command.alias ? `Also called \`${command.alias}\`.` : '';
-  const head = [`### git handoff ${command.name}`, also, escapeMarkdown(command.purpose)];
-  if (!isFamily(command)) return [...head, ...usage(command, '')];
-  return [...head, ...command.verbs.flatMap((verb) => formatMember(verb, command.name))];
+  const heading = [`### git handoff ${command.name}`, also, escapeMarkdown(command.purpose)];
+  if (!isFamily(command)) return [...heading, ...usage(command, '')];
+  return [...heading, ...command.verbs.flatMap((verb) => formatMember(verb, command.name))];
 }
 
 function formatMember(verb: Verb, family: string): string[] {

@@ -30,8 +30,8 @@ function audienceSection(audience: string): string[] {
 
 function formatCommand(command: Command): string[] {
   if (!isFamily(command)) return formatVerb(command, '');
-  const head = subsection(`git handoff ${command.name}`, command.purpose);
-  return [...head, ...command.verbs.flatMap((verb) => formatVerb(verb, command.name))];
+  const heading = subsection(`git handoff ${command.name}`, command.purpose);
+  return [...heading, ...command.verbs.flatMap((verb) => formatVerb(verb, command.name))];
 }
 
 function formatVerb(verb: Verb, family: string): string[] {

@@ -62,8 +62,8 @@ export async function findElsewhere<T>(
   choose: Choice<T>,
 ): Promise<JudgedRecord<T>[]> {
   if (repository.dirs.topLevel === null) return [];
-  const { source, head, trust } = await openEverywhere(repository, await requireTrust(repository));
-  if (source === null || source === head) return [];
+  const { source, headTree, trust } = await openEverywhere(repository, await requireTrust(repository));
+  if (source === null || source === headTree) return [];
   const committedRecords: KnownRecords = { source, committed: source, changed: new Set() };
   const folders = await findFolders(repository, committedRecords, question, 'records-everywhere');
   return folders ? judgeMatching(repository, committedRecords, trust, folders, choose) : [];

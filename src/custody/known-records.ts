@@ -54,12 +54,12 @@ async function missingIn(source: Source, files: readonly FileBeyond[]): Promise<
 
 async function openStaged(repository: Repository): Promise<KnownRecords> {
   const { store, git } = repository;
-  const head = (await store.resolve('HEAD')) === null ? null : await openTree(store, 'HEAD');
-  const changes = head && (await changesInIndex(repository, head));
-  if (!head || !changes || changes.length > MOST || changes.some(({ isUnmerged }) => isUnmerged))
+  const headTree = (await store.resolve('HEAD')) === null ? null : await openTree(store, 'HEAD');
+  const changes = headTree && (await changesInIndex(repository, headTree));
+  if (!headTree || !changes || changes.length > MOST || changes.some(({ isUnmerged }) => isUnmerged))
     return { source: await openIndex(git, store, [ROOT]), committed: null, changed: new Set() };
-  if (changes.length === 0) return unchanged(head);
-  return { source: openChanged(head, changes), committed: head, changed: new Set(changes.map(sessionOf)) };
+  if (changes.length === 0) return unchanged(headTree);
+  return { source: openChanged(headTree, changes), committed: headTree, changed: new Set(changes.map(sessionOf)) };
 }
 
 /** Whoever stages more than this has them all listed. */
@@ -81,13 +81,13 @@ interface KnownChanges {
 }
 
 /** To compare, git reads the whole index: what it answered holds until somebody writes the index or commits records. */
-async function changesInIndex(repository: Repository, head: Source): Promise<RawChange[]> {
+async function changesInIndex(repository: Repository, headTree: Source): Promise<RawChange[]> {
   const index = repository.index.version();
-  const handoff = (await head.root()).find(({ name }) => name === ROOT)?.oid ?? '';
+  const handoff = (await headTree.root()).find(({ name }) => name === ROOT)?.oid ?? '';
   const file = repository.build === null ? null : join(cacheFolder(repository, 'staged'), nameOf(repository));
   const cached = file === null ? null : parseJson<Partial<KnownChanges>>(readCached(file));
   if (cached?.index === index && cached.handoff === handoff && areChanges(cached.changes)) return cached.changes;
-  const args = ['diff-index', '--cached', ...RAW, '--ita-visible-in-index', head.oid!, '--', ROOT];
+  const args = ['diff-index', '--cached', ...RAW, '--ita-visible-in-index', headTree.oid!, '--', ROOT];
   const changes = parseRaw(await readGit(repository.git, args));
   if (file && repository.index.version() === index) writeCached(file, { index, handoff, changes });
   return changes;

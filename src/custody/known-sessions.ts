@@ -54,8 +54,8 @@ export async function readKnownSessions(
   here: Trust,
   everywhere?: Everywhere,
 ): Promise<KnownSessions> {
-  const { source, head, trust, tips, refOf } = everywhere ?? (await openEverywhere(repository, here));
-  const { history, distrusted, isSound } = await committedHistory(repository, source, head, trust);
+  const { source, headTree, trust, tips, refOf } = everywhere ?? (await openEverywhere(repository, here));
+  const { history, distrusted, isSound } = await committedHistory(repository, source, headTree, trust);
   const live = liveSessions(repository, trust);
   const uncommitted: PlacedRecord[] = [];
   const committed = new Set<string>();
@@ -80,11 +80,11 @@ export async function knownTrail({ evidence }: KnownSessions, id: string): Promi
 async function committedHistory(
   repository: StateDirectory & Messages,
   source: Source | null,
-  head: Source | null,
+  headTree: Source | null,
   trust: Trust,
 ): Promise<Pick<KnownSessions, 'history' | 'distrusted' | 'isSound'>> {
   if (source === null) return { history: emptyHistory(), distrusted: [], isSound: true };
-  const { history, findings, distrusted } = await readUnion(repository, source, head, trust);
+  const { history, findings, distrusted } = await readUnion(repository, source, headTree, trust);
   const broken = findings.filter(({ severity }) => severity === 'error').length;
   if (broken > 0)
     repository.warn(`Problems in .handoff: ${broken}. They are left out of what follows: git handoff verify`);
@@ -98,16 +98,16 @@ async function committedHistory(
 async function readUnion(
   repository: StateDirectory & Messages,
   source: Source,
-  head: Source | null,
+  headTree: Source | null,
   trust: Trust,
 ): Promise<ReadHistory> {
   const { build, progress: onProgress } = repository;
   const options = { suite: nodeSuite, onProgress };
   const own = build === null ? null : cacheFolder(repository, 'history');
-  if (source === head) return readHistory(source, trust, { ...options, cacheFolder: own });
+  if (source === headTree) return readHistory(source, trust, { ...options, cacheFolder: own });
   const folder = build === null ? null : cacheFolder(repository, 'everywhere');
   const sessions = await findSessions(source, () => {});
-  const readOwn = () => (head === null ? null : readHistory(head, trust, { ...options, cacheFolder: own }));
+  const readOwn = () => (headTree === null ? null : readHistory(headTree, trust, { ...options, cacheFolder: own }));
   if (folder !== null && sessions && !existsSync(join(folder, sessions.oid ?? ''))) await readOwn();
   const read = await readHistory(source, trust, { ...options, cacheFolder: folder, baseFolder: own });
   if (read.history.clock > FOLLOWED) followLess(read.history, (await readOwn())?.history.clock ?? 0);

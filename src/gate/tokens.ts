@@ -48,7 +48,7 @@ async function usedTwice(added: readonly PlacedRecord[], { tokensOf }: Trails, b
   const holders = new Map<string, TaskToken[]>();
   const keyOf = (task: string, { token, identity }: Omit<TaskToken, 'session_id'>) => `${task} ${token} ${identity}`;
   for (const task of whileTime(budget, new Set([...held.values()].map((each) => each.task))))
-    for (const [key, some] of groupBy(await tokensOf(task), (each) => keyOf(task, each))) holders.set(key, some);
+    for (const [key, group] of groupBy(await tokensOf(task), (each) => keyOf(task, each))) holders.set(key, group);
   for (const own of whileTime(budget, held.values())) {
     const other = holders.get(keyOf(own.task, own))?.find(({ session_id }) => session_id !== own.session_id);
     if (other) findings.push(heldTwice(own, other));

@@ -142,13 +142,13 @@ interface Target {
 
 /** By the policy it has, or by the trunk's. Where there is none, whoever brings the first is judged. */
 async function isProtected({ policies, trunk, root }: Server, { target, old, now }: Target): Promise<boolean> {
-  if (trunk.policy && target === trunk.head) return true; // whatever it becomes decides from then on
+  if (trunk.policy && target === trunk.headRef) return true; // whatever it becomes decides from then on
   if (trunk.policy && lists(trunk.policy, target)) return true;
-  if (!target.startsWith('refs/heads/') && target !== trunk.head) return false; // no policy can list it
+  if (!target.startsWith('refs/heads/') && target !== trunk.headRef) return false; // no policy can list it
   const own = old === null ? null : await ownPolicy({ policies, root }, old);
   if (own) return lists(own, target);
   if (trunk.policy || isNullOid(now)) return false;
-  if (target === trunk.head) return true;
+  if (target === trunk.headRef) return true;
   const brought = await policies.arriving(now);
   return brought !== null && lists(brought, target);
 }
@@ -162,7 +162,7 @@ async function ownPolicy({ policies, root }: Pick<Server, 'policies' | 'root'>, 
 
 /** A new branch that brings nothing. One that would be the trunk itself from then on may not take it back to an older state. */
 async function isOfTrunk({ repository, trunk }: Server, target: string, now: Oid): Promise<boolean> {
-  if (!trunk.policy || target === trunk.head || USUAL.includes(target)) return false;
+  if (!trunk.policy || target === trunk.headRef || USUAL.includes(target)) return false;
   return repository.store.isAncestor(now, trunk.commit!);
 }
 

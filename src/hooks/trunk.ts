@@ -10,7 +10,7 @@ import type { Refs } from './server-refs.ts';
 /** What decides where a ref itself has no policy. */
 export interface Trunk {
   /** The branch that HEAD names, whether it is there or not. */
-  head: string | null;
+  headRef: string | null;
   commit: Oid | null;
   policy: PolicyAt | null;
 }
@@ -36,9 +36,9 @@ export async function findTrunk(
   pinned: string | undefined,
 ): Promise<Trunk> {
   const text = readRefFile(dirs, 'HEAD');
-  const head = text !== null && isOid(text) ? null : followRef(dirs, 'HEAD');
-  const top = head === null ? [{ ref: null, commit: text! }] : present(refs, [head]);
-  const usual = [...top, ...present(refs, head === null ? USUAL : USUAL.filter((ref) => ref !== head))];
+  const headRef = text !== null && isOid(text) ? null : followRef(dirs, 'HEAD');
+  const top = headRef === null ? [{ ref: null, commit: text! }] : present(refs, [headRef]);
+  const usual = [...top, ...present(refs, headRef === null ? USUAL : USUAL.filter((ref) => ref !== headRef))];
   const isPinned = ({ policy }: Governing) => pinned === undefined || policy.root === pinned;
   const read = (candidate: Candidate) =>
     top.includes(candidate) ? policies.atHead(candidate.commit) : policies.standing(candidate.commit);
@@ -47,7 +47,7 @@ export async function findTrunk(
   const looksFurther = !counts && (pinned !== undefined || usual.length === 0);
   const others = looksFurther ? (await withPolicies(branches(refs), policies, pinned)).filter(isPinned) : [];
   const found = counts ?? newest(others, usual.length === 0) ?? governing[0];
-  return { head, commit: (found ?? readable[0])?.commit ?? null, policy: found?.policy ?? null };
+  return { headRef, commit: (found ?? readable[0])?.commit ?? null, policy: found?.policy ?? null };
 }
 
 interface Looked {

@@ -25,8 +25,8 @@ export async function requireBranch(
   commit: Oid,
 ): Promise<string> {
   if (given !== undefined) return givenBranch(repository, given.replace(/^refs\/heads\//, ''), commit);
-  const current = readBranch(repository);
-  if (current !== null && (await contains(repository, `refs/heads/${current}`, commit))) return current;
+  const checkedOut = readBranch(repository);
+  if (checkedOut !== null && (await contains(repository, `refs/heads/${checkedOut}`, commit))) return checkedOut;
   const names = await branchesWith(repository, commit);
   if (names.length === 1) return names[0]!;
   const found = names.length === 0 ? 'No branch has' : `${names.length} branches have`;

@@ -84,9 +84,9 @@ async function readDefinitions(
   const named = entries.filter((entry) => entry.mode === FILE && parseTaskName(entry.name) !== null);
   const tasks: (TaskDefinition | null)[] = [];
   for (let from = 0; from < named.length; from += AT_ONCE) {
-    const some = named.slice(from, from + AT_ONCE);
-    const ahead = readAhead(source, some, await source.readAll(some, MAX_RECORD_BYTES));
-    tasks.push(...(await Promise.all(some.map((entry) => readDefinition(repository, ahead, entry, trust)))));
+    const batch = named.slice(from, from + AT_ONCE);
+    const ahead = readAhead(source, batch, await source.readAll(batch, MAX_RECORD_BYTES));
+    tasks.push(...(await Promise.all(batch.map((entry) => readDefinition(repository, ahead, entry, trust)))));
   }
   return tasks.filter((task) => task !== null);
 }

@@ -77,9 +77,9 @@ export function planSeal(repository: StateDirectory, { session_id }: Session, se
   if (leaves.length !== seq - 1) throw gap(session_id, leaves.length, seq - 1);
   const before = entries.findLast(isSeal);
   if (before?.number === seq - 1) throw sealInProgress(session_id);
-  const head = { tree_size: leaves.length, root: toHex(merkleRoot(leaves, nodeSuite.sha256)) };
-  if (!before) return head;
+  const treeHead = { tree_size: leaves.length, root: toHex(merkleRoot(leaves, nodeSuite.sha256)) };
+  if (!before) return treeHead;
   const { tree_size, root } = parseAs(before.bytes, 'seal').fields;
   const proof = consistencyProof(leaves, tree_size, nodeSuite.sha256).map(toHex);
-  return { ...head, previous: { tree_size, root, proof } };
+  return { ...treeHead, previous: { tree_size, root, proof } };
 }

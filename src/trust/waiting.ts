@@ -85,10 +85,10 @@ async function readWaitingIdentity(source: Source, trust: Trust, name: string): 
   const path = identityPath(name, true);
   const document = await readIfThere(source, path, 'identity', trust.repoId);
   const identity = document && readIdentity(document, nodeSuite);
-  const current = trust.identities.get(name) ?? null;
+  const inForce = trust.identities.get(name) ?? null;
   // an older version that waits again would bring back a key that was revoked since
-  if (!identity || identity.name !== name || !isNextVersion(document, current)) return null;
-  return { identity: name, document, shown: show(document, path, current?.document ?? null) };
+  if (!identity || identity.name !== name || !isNextVersion(document, inForce)) return null;
+  return { identity: name, document, shown: show(document, path, inForce?.document ?? null) };
 }
 
 async function readIfThere<K extends DocumentKind>(

@@ -4,7 +4,7 @@ import { utf8 } from '../../src/core/bytes/bytes.ts';
 import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { HandoffError } from '../../src/core/error.ts';
 import { toLink } from '../../src/core/record/chain.ts';
-import { type Head, matchHead } from '../../src/core/record/front-matter.ts';
+import { matchHead, type SignedHead } from '../../src/core/record/front-matter.ts';
 import { extensionOf, type Kind, RECORD_KINDS, type RecordKind } from '../../src/core/record/kinds.ts';
 import { cutSignature, parseSessionRecord } from '../../src/core/record/record.ts';
 import { bytesOf, example, type FileCase, readVectors, signedFile, signedText, withoutSignature } from './examples.ts';
@@ -42,7 +42,7 @@ test('a pickup where nobody was before says so to both', () => {
   const { fields } = example('pickup');
   const first = Object.fromEntries(Object.entries(fields).filter(([key]) => key !== 'inherited_from'));
   const { matched } = heads(signedFile({ ...first, predecessor_session_id: null }, null), 'pickup') as {
-    matched: Head | null;
+    matched: SignedHead | null;
   };
   expect(matched?.fields.predecessor_session_id).toBeNull();
 });
@@ -113,7 +113,7 @@ function heads(bytes: Uint8Array, kind: RecordKind): { matched: unknown; parsed:
   return { matched, parsed };
 }
 
-function headOf({ kind, fields }: Pick<Head, 'kind' | 'fields'>) {
+function headOf({ kind, fields }: Pick<SignedHead, 'kind' | 'fields'>) {
   return { link: toLink({ kind, fields }, '', ''), repo: fields.repo, identity: fields.identity };
 }
 

@@ -84,11 +84,11 @@ async function auditDocument(step: Step, { path, before, now, place }: Placed, j
 
 /** A root key that is being rotated signs maintainers before the policy that brings it in is in force. */
 async function linesUnder(source: Source, document: ParsedRecord, { old, trust, suite }: Judges): Promise<Lines> {
-  const [current, listed] = [maintainersOf(old, trust), listedBy(trust)];
+  const [trustedNow, listed] = [maintainersOf(old, trust), listedBy(trust)];
   if (document.kind !== 'identity' || document.fields.role !== 'maintainer')
-    return { arriving: current, staying: listed };
+    return { arriving: trustedNow, staying: listed };
   const coming = principalsOf(...(await (await import('../trust/pending.ts')).proposedRoots(source, trust, suite)));
-  return { arriving: (line) => current(line) ?? coming(line), staying: (line) => listed(line) ?? coming(line) };
+  return { arriving: (line) => trustedNow(line) ?? coming(line), staying: (line) => listed(line) ?? coming(line) };
 }
 
 /** An identity that changes may name another skill than the one that stays. */

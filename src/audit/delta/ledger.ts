@@ -3,6 +3,7 @@ import { comparedIn, type Finding, HandoffError } from '../../core/error.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { planGrowth } from '../../core/ledger/log-growth.ts';
 import { labelOf, type NoteSignature } from '../../core/ledger/note.ts';
+import { oncePer } from '../../core/once.ts';
 import { LEDGER, parseSessionFolder, ROOT } from '../../core/paths.ts';
 import type { Suite } from '../../core/record/verify.ts';
 import { leafHash, merkleRoot } from '../../core/seal/merkle.ts';
@@ -91,7 +92,7 @@ async function assertGrowth(step: Step, changes: readonly Difference[], growth: 
   for (const { path, now: entry } of changes) {
     if (path === `${LEDGER}/checkpoint`) continue;
     const expected = written.get(path);
-    const isPlanned = entry === null ? removed.has(path) : expected && (await holds(step.now, entry, expected));
+    const isPlanned = entry === null ? removed.has(path) : expected && (await isAsExpected(step.now, entry, expected));
     if (!isPlanned) throw rewritten(`${path} is not what appending to the ledger makes of it.`);
   }
   const touched = new Set(changes.map(({ path }) => path));
@@ -99,28 +100,24 @@ async function assertGrowth(step: Step, changes: readonly Difference[], growth: 
     if (!touched.has(path)) throw rewritten(`${path} is still what it was before the ledger grew.`);
 }
 
-async function holds(source: Source, entry: Entry, expected: Uint8Array): Promise<boolean> {
+async function isAsExpected(source: Source, entry: Entry, expected: Uint8Array): Promise<boolean> {
   return equalBytes(await source.read(entry, Math.max(expected.length, 1)), expected);
 }
 
 /** Folders are listed once, whoever asks. */
 function remembering(source: Source): Source {
-  const lists = new Map<string, Promise<Entry[]>>();
-  return {
-    ...source,
-    list(folder) {
-      const list = lists.get(`${folder.oid} ${folder.path}`) ?? source.list(folder);
-      lists.set(`${folder.oid} ${folder.path}`, list);
-      return list;
-    },
-  };
+  const list = oncePer(
+    (folder: Entry) => source.list(folder),
+    ({ oid, path }) => `${oid} ${path}`,
+  );
+  return { ...source, list };
 }
 
 /** The files of these seals. */
 async function findInTree(source: Source, seals: readonly LedgerSeal[], suite: Suite): Promise<Entry[]> {
   const findSeal = sealFinder(source, sessionLister(source), suite);
-  const some = limiter(FOLDERS_AT_ONCE);
-  const files = await Promise.all(seals.map((seal) => some(1, () => findSeal(seal))));
+  const inTurn = limiter(FOLDERS_AT_ONCE);
+  const files = await Promise.all(seals.map((seal) => inTurn(1, () => findSeal(seal))));
   const missing = seals.find((_, at) => files[at] === null);
   if (missing) throw rewritten(`${describe(missing)} is not in the tree.`);
   return files.filter((file) => file !== null);

@@ -156,7 +156,7 @@ async function present(source: Source, sessions: Entry, traces: readonly KeptTra
     const folders = owner?.mode === FOLDER ? await source.list(owner) : [];
     const byPath = new Map(folders.map((folder) => [folder.path, folder]));
     const groups = [...groupBy(own, ({ path }) => path.slice(0, path.lastIndexOf('/')))];
-    const inFolders = groups.map(([path, some]) => presentIn(source, byPath.get(path), some));
+    const inFolders = groups.map(([path, group]) => presentIn(source, byPath.get(path), group));
     for (const traces of await Promise.all(inFolders)) for (const trace of traces) found.push(trace);
   }
   return found;

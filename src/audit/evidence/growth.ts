@@ -47,12 +47,12 @@ export async function readUncovered(now: Entry, covered: Covered | null, context
       byOwner.has(owner.name) && standing.isKnown ? before.find(({ name }) => name === owner.name) : undefined;
     const news = await uncovered(source, old ?? null, owner, standing.upTo);
     for (let at = 0; at < news.length || at === 0; at += FOLDERS_AT_A_TIME) {
-      const some = news.slice(at, at + FOLDERS_AT_A_TIME);
-      for (const trace of await readFolders(some, standing, context)) waiting.push(trace);
+      const batch = news.slice(at, at + FOLDERS_AT_A_TIME);
+      for (const trace of await readFolders(batch, standing, context)) waiting.push(trace);
       const isLast = at + FOLDERS_AT_A_TIME >= news.length;
       const { isKnown: _, ...noted } = standing;
-      done.set(owner.name, { ...noted, upTo: isLast ? null : some.at(-1)!.entry.name });
-      folders += some.length;
+      done.set(owner.name, { ...noted, upTo: isLast ? null : batch.at(-1)!.entry.name });
+      folders += batch.length;
       if (folders < FOLDERS_AT_A_TIME) continue;
       keep(waiting, reached(false));
       [waiting, folders] = [[], 0];

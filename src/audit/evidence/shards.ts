@@ -31,8 +31,8 @@ export function openShards(folder: string | null): Shards {
     ],
     add(kept) {
       if (folder !== null && append(folder, kept)) return true;
-      for (const [key, some] of groupBy(kept, (each) => each.key))
-        unkept.set(key, [...(unkept.get(key) ?? []), ...some.map(({ trace }) => trace)]);
+      for (const [key, group] of groupBy(kept, (each) => each.key))
+        unkept.set(key, [...(unkept.get(key) ?? []), ...group.map(({ trace }) => trace)]);
       return false;
     },
   };
@@ -45,9 +45,9 @@ function shardOf(folder: string, key: string): string {
 /** Each file is read once, however much of it is asked for. */
 function readLines(folder: string, keys: readonly string[]): KeptTrace[] {
   const found: KeptTrace[] = [];
-  for (const [path, some] of groupBy(new Set(keys), (key) => shardOf(folder, key))) {
+  for (const [path, group] of groupBy(new Set(keys), (key) => shardOf(folder, key))) {
     const text = readCached(path);
-    for (const key of some) findLines(text, key, (trace) => found.push(trace));
+    for (const key of group) findLines(text, key, (trace) => found.push(trace));
   }
   return found;
 }

@@ -94,11 +94,11 @@ function compare(old: readonly Entry[], entries: readonly Entry[]): Change[] | n
 /** Of thousands of folders a few differ: the others are not worth a map. */
 function withoutEqualEnds(old: readonly Entry[], now: readonly Entry[]): [Entry[], Entry[]] {
   const most = Math.min(old.length, now.length);
-  let head = 0;
-  while (head < most && isSame(old[head]!, now[head]!)) head++;
+  let matching = 0;
+  while (matching < most && isSame(old[matching]!, now[matching]!)) matching++;
   let tail = 0;
-  while (tail < most - head && isSame(old[old.length - 1 - tail]!, now[now.length - 1 - tail]!)) tail++;
-  return [old.slice(head, old.length - tail), now.slice(head, now.length - tail)];
+  while (tail < most - matching && isSame(old[old.length - 1 - tail]!, now[now.length - 1 - tail]!)) tail++;
+  return [old.slice(matching, old.length - tail), now.slice(matching, now.length - tail)];
 }
 
 function isSame(a: Entry, b: Entry): boolean {

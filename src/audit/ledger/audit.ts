@@ -61,13 +61,13 @@ export async function auditProof(source: Source, file: Entry, trust: Trust, suit
   };
   const { record } = await check(ledgerVkeys(trust, suite)).catch(async (error: unknown) => {
     const revoked = ledgerVkeys(trust, suite, isRevoked);
-    throw (await holds(check(revoked))) ? provedByRevoked() : error;
+    throw (await isAccepted(check(revoked))) ? provedByRevoked() : error;
   });
   if (proofPath(record) === file.path && proof.repo === trust.repoId) return;
   throw proofError('record', `the record that ${file.name} names`, record);
 }
 
-async function holds(checking: Promise<unknown>): Promise<boolean> {
+async function isAccepted(checking: Promise<unknown>): Promise<boolean> {
   try {
     await checking;
     return true;

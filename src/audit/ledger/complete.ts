@@ -51,7 +51,7 @@ export async function assertComplete(
   const leaves = await leavesOf(source, seals, suite);
   const places = leaves.length > 0 ? await findLeaves(ledger, leaves) : new Map();
   for (const [at, seal] of seals.entries())
-    if (!places.has(toHex(leaves[at]!)) && (await holds(seal, context))) throw leftOut(seal.file, ledger);
+    if (!places.has(toHex(leaves[at]!)) && (await isVerified(seal, context))) throw leftOut(seal.file, ledger);
 }
 
 /** Whether this clone can tell what a checkpoint says that it has. */
@@ -83,12 +83,12 @@ interface Sealed {
 async function newSeals(source: Source, old: Entry | null, now: Entry): Promise<Sealed[]> {
   const owners = await newEntries(source, old, now);
   const seals: Sealed[] = [];
-  const some = limiter(FOLDERS_AT_ONCE);
+  const inTurn = limiter(FOLDERS_AT_ONCE);
   for (const owner of owners.entries.filter(({ mode }) => mode === FOLDER)) {
     const { entries, before } = await newEntries(source, owners.before.get(owner.name) ?? null, owner);
     const folders = entries.filter(({ name, mode }) => mode === FOLDER && parseSessionFolder(name));
     const files = folders.map((folder) =>
-      some(1, async () => {
+      inTurn(1, async () => {
         const added = await newEntries(source, before.get(folder.name) ?? null, folder);
         return added.entries.filter(isSeal).map((file) => ({ owner: owner.name, folder, file }));
       }),
@@ -110,7 +110,7 @@ async function leavesOf(source: Source, seals: readonly Sealed[], suite: Suite):
 }
 
 /** Whether an append would have had to take it. One whose author was distrusted for a while may have come too late. */
-async function holds({ folder, owner, file }: Sealed, context: Context): Promise<boolean> {
+async function isVerified({ folder, owner, file }: Sealed, context: Context): Promise<boolean> {
   let isSound = !wasDistrusted(owner, context.trust);
   const limit = <T>(_: number, task: () => Promise<T>): Promise<T> => task();
   await auditSession(folder, owner, { ...context, limit, onFile() {} }, ({ severity, path }) => {

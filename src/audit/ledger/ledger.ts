@@ -172,9 +172,9 @@ export async function findLeaves(
   const found = new Map<string, number>();
   // from the end, and no list of all: nobody may have looked yet whether a ledger is as large as it says
   for (let end = Math.ceil(size / TILE_WIDTH); end > 0 && found.size < wanted.size; end -= TILES_AT_ONCE) {
-    const some = take(tilesOfLevel(0, size, Math.max(0, end - TILES_AT_ONCE)), Math.min(TILES_AT_ONCE, end));
-    const contents = await Promise.all(some.map(read));
-    for (const [i, { index }] of some.entries()) {
+    const batch = take(tilesOfLevel(0, size, Math.max(0, end - TILES_AT_ONCE)), Math.min(TILES_AT_ONCE, end));
+    const contents = await Promise.all(batch.map(read));
+    for (const [i, { index }] of batch.entries()) {
       for (const at of placesOf(starts, contents[i]!)) {
         const hash = toHex(contents[i]!.subarray(at * HASH_SIZE, (at + 1) * HASH_SIZE));
         if (wanted.has(hash)) found.set(hash, index * TILE_WIDTH + at);

@@ -51,9 +51,9 @@ async function readByHash(
 ): Promise<Map<string, Entry>> {
   const found = new Map<string, Entry>();
   for (let at = 0; at < files.length; at += AT_ONCE) {
-    const some = files.slice(at, at + AT_ONCE);
-    const contents = await source.readAll(some, MAX_SEAL_BYTES);
-    for (const [i, file] of some.entries()) {
+    const batch = files.slice(at, at + AT_ONCE);
+    const contents = await source.readAll(batch, MAX_SEAL_BYTES);
+    for (const [i, file] of batch.entries()) {
       const hash = hashOf(contents[i]!, sha256);
       if (hash !== null && !found.has(hash)) found.set(hash, file);
     }

@@ -82,11 +82,11 @@ const FILES_AT_ONCE = 128;
 export async function readRecords(source: Source, files: readonly Entry[], suite: Suite): Promise<ListedRecord[]> {
   const records: ListedRecord[] = [];
   for (let at = 0; at < files.length; at += FILES_AT_ONCE) {
-    const some = files.slice(at, at + FILES_AT_ONCE);
-    const contents = await source.readAll(some, MAX_RECORD_BYTES);
+    const batch = files.slice(at, at + FILES_AT_ONCE);
+    const contents = await source.readAll(batch, MAX_RECORD_BYTES);
     for (const [n, bytes] of contents.entries()) {
       if (isMissing(bytes)) throw bytes; // it may be there another time, and then this would not be all
-      const listed = toListed(some[n]!, bytes, suite);
+      const listed = toListed(batch[n]!, bytes, suite);
       if (listed) records.push(listed);
     }
   }

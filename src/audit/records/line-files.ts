@@ -33,7 +33,7 @@ export function openLineFiles(folder: string | null): LineFiles {
     },
     add(lines) {
       if (folder !== null && append(folder, lines)) return true;
-      for (const [name, some] of groupBy(lines, nameOf)) unkept.set(name, [...(unkept.get(name) ?? []), ...some]);
+      for (const [name, group] of groupBy(lines, nameOf)) unkept.set(name, [...(unkept.get(name) ?? []), ...group]);
       return false;
     },
     sizes: () => (folder === null ? [] : NAMES.map((name) => sizeOf(join(folder, name)))),
@@ -65,8 +65,8 @@ function linesBeginning(text: string, digits: string): string[] {
 function append(folder: string, lines: readonly string[]): boolean {
   try {
     mkdirSync(folder, { recursive: true });
-    for (const [name, some] of groupBy(lines, nameOf))
-      appendFileSync(join(folder, name), some.map((line) => `\n${line}`).join(''));
+    for (const [name, group] of groupBy(lines, nameOf))
+      appendFileSync(join(folder, name), group.map((line) => `\n${line}`).join(''));
     return true;
   } catch (error) {
     if (!isUnwritable(error)) throw error;

@@ -30,7 +30,7 @@ export async function auditFolders(
   { onProgress, ...context }: AuditContext,
   report: Report,
 ): Promise<number[]> {
-  const some = limiter(FOLDERS_AT_ONCE);
+  const inTurn = limiter(FOLDERS_AT_ONCE);
   const limit = limiter(RECORDS_AT_ONCE);
   let checked = 0;
   const auditOne = async ({ entry, owner }: SessionFolder) => {
@@ -45,7 +45,7 @@ export async function auditFolders(
       records,
     };
   };
-  const audited = await Promise.all(folders.map((folder) => some(1, () => auditOne(folder))));
+  const audited = await Promise.all(folders.map((folder) => inTurn(1, () => auditOne(folder))));
   compareSessions(
     audited.flatMap(({ path, audit }) => (audit ? [{ path, audit }] : [])),
     report,

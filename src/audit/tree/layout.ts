@@ -78,13 +78,13 @@ async function readIdentityFolders(
   report: Report,
 ): Promise<Layout['identities']> {
   const folders = entries.filter((entry) => isOwnedFolder(entry, report));
-  const some = limiter(FOLDERS_AT_ONCE);
+  const inTurn = limiter(FOLDERS_AT_ONCE);
   const readOne = async (folder: Entry): Promise<Layout['identities'][number]> => {
     const files = await listUnique(source, folder, report);
     const expected = 'identity.yaml, pending.yaml or skill.md';
     return { name: folder.name, files: files.filter((file) => isNamed(file, isIdentityFile, expected, report)) };
   };
-  return Promise.all(folders.map((folder) => some(1, () => readOne(folder))));
+  return Promise.all(folders.map((folder) => inTurn(1, () => readOne(folder))));
 }
 
 const isPolicyFile = (name: string): boolean => parsePolicyName(name) !== null;

@@ -91,8 +91,8 @@ export async function auditSession(
   };
   const links: (Link | null)[] = [];
   for (let at = 0; at < files.length; at += AT_ONCE) {
-    const some = files.slice(at, at + AT_ONCE);
-    const audited = await context.limit(some.length, () => auditRecords(some, session, context));
+    const batch = files.slice(at, at + AT_ONCE);
+    const audited = await context.limit(batch.length, () => auditRecords(batch, session, context));
     links.push(...audited);
   }
   reportChain(links, files, folder, note);
@@ -188,13 +188,13 @@ function auditRecord(
     if (bytes instanceof HandoffError) throw bytes;
     if (context.isArriving?.(entry.path)) assertSize(bytes.length, maxBytes(context.trust), 'record');
     const matched = context.onRecord || kind === 'seal' ? null : matchHead(bytes, parts, kind);
-    const head = matched ?? parseCut(bytes, parts);
-    if ('body' in head && isSessionRecord(head)) record = head;
-    assertPlace(head, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
+    const recordHead = matched ?? parseCut(bytes, parts);
+    if ('body' in recordHead && isSessionRecord(recordHead)) record = recordHead;
+    assertPlace(recordHead, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
-    const key = assertSigned(head, check, session.identity.keys);
+    const key = assertSigned(recordHead, check, session.identity.keys);
     assertEntitled(kind, session.identity);
-    link = keptLink(toLink(head, recordId(head.signedBytes, context.suite), key.fingerprint), bytes);
+    link = keptLink(toLink(recordHead, recordId(recordHead.signedBytes, context.suite), key.fingerprint), bytes);
     const distrust = whyDistrusted({ kind, seq, key }, session);
     if (distrust) session.distrusted.add(seq);
     if (distrust) session.report({ ...toFinding(distrust, entry.path), severity: 'warning', record: link.id });

@@ -126,7 +126,7 @@ async function auditSessions(
     onRecord: options.onRecord,
   };
   const audits: { path: string; audit: SessionAudit }[] = [];
-  const some = limiter(FOLDERS_AT_ONCE);
+  const inTurn = limiter(FOLDERS_AT_ONCE);
   const auditOne = async ({ owner, folder }: SessionPlace): Promise<void> => {
     const recalled = options.onRecord ? null : recall(folder, owner, trust, options.sessions);
     if (recalled) count(recalled.records);
@@ -136,7 +136,7 @@ async function auditSessions(
       options.sessions?.set(cacheKey(folder, owner, trust), audit);
   };
   listed.findings.forEach(report);
-  await Promise.all(listed.places.map((place) => some(1, () => auditOne(place))));
+  await Promise.all(listed.places.map((place) => inTurn(1, () => auditOne(place))));
   compareSessions(audits, report);
   return looked;
 }
@@ -155,12 +155,12 @@ interface Listed {
 async function listSessions(source: Source, owners: readonly Entry[]): Promise<Listed> {
   const findings: Finding[] = [];
   const report: Report = (found) => findings.push(found);
-  const some = limiter(FOLDERS_AT_ONCE);
+  const inTurn = limiter(FOLDERS_AT_ONCE);
   const listOne = async (owner: Entry): Promise<SessionPlace[]> => {
     const folders = (await listUnique(source, owner, report)).filter((entry) => isSessionFolder(entry, report));
     return folders.map((folder) => ({ owner: owner.name, folder }));
   };
-  const places = await Promise.all(owners.map((owner) => some(1, () => listOne(owner))));
+  const places = await Promise.all(owners.map((owner) => inTurn(1, () => listOne(owner))));
   return { places: places.flat(), findings };
 }
 
@@ -173,8 +173,8 @@ function recall(
 ): SessionAudit | null {
   const recalled = folder.oid ? sessions?.get(cacheKey(folder, owner, trust)) : undefined;
   const standing = new Set(standingKeys(trust.identities.get(owner)).map(({ fingerprint }) => fingerprint));
-  const holds = recalled?.fingerprints?.every((print) => standing.has(print));
-  return holds && recalled ? recalled : null;
+  const isStillSigned = recalled?.fingerprints?.every((print) => standing.has(print));
+  return isStillSigned && recalled ? recalled : null;
 }
 
 /** All that the verdict on a folder came from, but for the keys: its content, its name, and whose and which rules. */

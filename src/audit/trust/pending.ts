@@ -94,10 +94,10 @@ async function inForce(
   return unlessBroken(read); // one that is broken is told of at its own path
 }
 
-function assertNext(document: Waiting, current: DocumentVersion | null, path: string): void {
-  if (isNextVersion(document, current)) return;
+function assertNext(document: Waiting, inForce: DocumentVersion | null, path: string): void {
+  if (isNextVersion(document, inForce)) return;
   const say = (version: number, prev: string | null) => `version ${version} with prev ${prev}`;
-  const expected = say((current?.version ?? 0) + 1, current?.id ?? null);
+  const expected = say((inForce?.version ?? 0) + 1, inForce?.id ?? null);
   const found = say(document.fields.version, document.fields.prev);
   throw new HandoffError('policy_rollback', `Only the next version waits: expected ${expected}, found ${found}.`, {
     hint: `Take it out (git rm ${path}), and propose it anew on top of what is in force.`,

@@ -41,10 +41,10 @@ export function formatLiteral(key: string, text: string, pad = ''): string {
 function takeLine(source: readonly string[], at: number, plain: PlainYaml): number {
   const line = source[at]!;
   if (line.startsWith('#')) return at + 1;
-  const head = HEAD.exec(line);
-  const [, pad = '', key = '', mode = ''] = head ?? [];
-  const end = head ? blockEnd(source, at + 1, `${pad}  `) : at + 1;
-  plain.text += head ? pad + writeYaml(literal(key, source, at, end, mode, pad)) : `${line}\n`;
+  const header = HEAD.exec(line);
+  const [, pad = '', key = '', mode = ''] = header ?? [];
+  const end = header ? blockEnd(source, at + 1, `${pad}  `) : at + 1;
+  plain.text += header ? pad + writeYaml(literal(key, source, at, end, mode, pad)) : `${line}\n`;
   plain.lines.push(at + 1);
   return end;
 }

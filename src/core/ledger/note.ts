@@ -137,8 +137,8 @@ export async function openNote(note: Note, verifiers: readonly Verifier[], suite
 
 async function verifySignature(text: string, signature: NoteSignature, verifier: Verifier, suite: Suite) {
   const parts = verifier.type === 'ed25519' ? plainParts(text, signature) : timedParts(text, signature);
-  const holds = parts && (await suite.verify(verifier.publicKey, parts.message, parts.bytes));
-  if (!holds) throw wrongSignature(labelOf(signature));
+  const isVerified = parts && (await suite.verify(verifier.publicKey, parts.message, parts.bytes));
+  if (!isVerified) throw wrongSignature(labelOf(signature));
   return { verifier, ...(parts.time === undefined ? {} : { time: parts.time }) };
 }
 

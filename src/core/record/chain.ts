@@ -1,5 +1,5 @@
 import { HandoffError } from '../error.ts';
-import type { Head } from './front-matter.ts';
+import type { SignedHead } from './front-matter.ts';
 import { type DocumentKind, isRecordKind, type RecordKind } from './kinds.ts';
 import type { ParsedRecord } from './record.ts';
 
@@ -38,11 +38,12 @@ export interface ChainFault {
 
 /** SPEC §6.2: path, kind, identity, session and number agree; the record was written for this repository. */
 export function assertPlace(
-  record: Head | ParsedRecord<DocumentKind>,
+  record: SignedHead | ParsedRecord<DocumentKind>,
   place: ChainPlace,
   repoId: string,
-): asserts record is Head {
-  if (record.kind !== place.kind || !isHead(record)) throw mismatch('path_mismatch', 'kind', place.kind, record.kind);
+): asserts record is SignedHead {
+  if (record.kind !== place.kind || !isSignedHead(record))
+    throw mismatch('path_mismatch', 'kind', place.kind, record.kind);
   const { identity, session_id, seq, repo } = record.fields;
   const sid8 = session_id.slice(0, 8);
   if (identity !== place.identity) throw mismatch('path_mismatch', 'identity', place.identity, identity);
@@ -52,11 +53,11 @@ export function assertPlace(
 }
 
 /** A document in the place of a record has none of a record's keys. */
-function isHead(record: Head | ParsedRecord<DocumentKind>): record is Head {
+function isSignedHead(record: SignedHead | ParsedRecord<DocumentKind>): record is SignedHead {
   return isRecordKind(record.kind);
 }
 
-export function toLink({ kind, fields }: Pick<Head, 'kind' | 'fields'>, id: string, fingerprint: string): Link {
+export function toLink({ kind, fields }: Pick<SignedHead, 'kind' | 'fields'>, id: string, fingerprint: string): Link {
   return {
     seq: fields.seq,
     kind,

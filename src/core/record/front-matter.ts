@@ -6,7 +6,7 @@ import type { RecordKind } from './kinds.ts';
 import type { SignedParts } from './record.ts';
 
 /** What places, signatures and chains are checked by: any record will do. */
-export interface Head {
+export interface SignedHead {
   kind: RecordKind;
   signedBytes: Uint8Array;
   fields: HeadFields;
@@ -26,7 +26,7 @@ const FENCES = '---\n---\n'.length;
  * that its kind's schema asks for. One regular expression per kind says so, made from that schema. It matches nothing that
  * `parseRecord` refuses. Null says nothing: then only `parseRecord` can tell.
  */
-export function matchHead(bytes: Uint8Array, parts: SignedParts | null, kind: RecordKind): Head | null {
+export function matchHead(bytes: Uint8Array, parts: SignedParts | null, kind: RecordKind): SignedHead | null {
   if (!parts || bytes.length > (kind === 'seal' ? MAX_SEAL_BYTES : MAX_RECORD_BYTES)) return null;
   const match = patterns[kind].exec(decodeText(bytes));
   if (!match || match[0].length > MAX_FRONT_MATTER_BYTES + FENCES) return null;

@@ -89,14 +89,14 @@ function wrongHead(claim: SealClaim, seq: number, root: string | null, { size }:
 }
 
 /** M77 */
-function wrongPrevious({ previous, ...head }: SealClaim, before: TreeHead | null, sha256: Hash): Wrong | null {
+function wrongPrevious({ previous, ...claimed }: SealClaim, before: TreeHead | null, sha256: Hash): Wrong | null {
   if (!before && !previous) return null;
   if (!before) return { expected: 'no previous in the first seal', found: describe(previous!) };
   if (!previous) return { expected: `previous: ${describe(before)}`, found: 'none' };
   if (previous.treeSize !== before.treeSize || previous.root !== before.root)
     return { expected: `previous: ${describe(before)}`, found: describe(previous) };
-  if (isConsistent(previous, head, sha256)) return null;
-  const expected = `a proof that the tree of ${head.treeSize} records extends that of ${before.treeSize}`;
+  if (isConsistent(previous, claimed, sha256)) return null;
+  const expected = `a proof that the tree of ${claimed.treeSize} records extends that of ${before.treeSize}`;
   return { expected, found: `${previous.proof.length} hashes that do not show it` };
 }
 

@@ -14,14 +14,14 @@ interface Form {
   rule: string;
   pattern: RegExp;
   /** What the pattern cannot say, or says only in more than linear time. */
-  holds?: (match: RegExpExecArray) => boolean;
+  isSecret?: (match: RegExpExecArray) => boolean;
 }
 
 const FORMS: readonly Form[] = [
   {
     rule: 'private_key',
     pattern: /-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g,
-    holds: hasKeyBelow,
+    isSecret: hasKeyBelow,
   },
   { rule: 'aws_access_key_id', pattern: /(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/g },
   {
@@ -49,12 +49,12 @@ const FORMS: readonly Form[] = [
   {
     rule: 'jwt',
     pattern: /(?<=\\[nrt]|(?<![A-Za-z0-9_-]))eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{16,}/g,
-    holds: hasJwtHeader,
+    isSecret: hasJwtHeader,
   },
   {
     rule: 'password_in_url',
     pattern: /:\/\/([^\s:/?#@"'`<>]{0,128}):([^\s/?#@"'`<>]{3,256})@[\w[]/g,
-    holds: hasPassword,
+    isSecret: hasPassword,
   },
 ];
 
@@ -64,9 +64,9 @@ const TELLING =
 
 export function findKnownForms(text: string): SecretHit[] {
   if (!TELLING.test(text)) return [];
-  return FORMS.flatMap(({ rule, pattern, holds = isNoStub }) =>
+  return FORMS.flatMap(({ rule, pattern, isSecret = isNoStub }) =>
     Array.from(text.matchAll(pattern))
-      .filter((match) => standsAlone(match) && holds(match))
+      .filter((match) => standsAlone(match) && isSecret(match))
       .map(({ index }) => ({ rule, index })),
   );
 }

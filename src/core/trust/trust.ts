@@ -145,8 +145,8 @@ export interface DocumentVersion {
 }
 
 /** Whether a document is the very next one; `current` is null where there is none yet. */
-export function isNextVersion({ fields }: ParsedRecord<DocumentKind>, current: DocumentVersion | null): boolean {
-  return fields.version === (current?.version ?? 0) + 1 && fields.prev === (current?.id ?? null);
+export function isNextVersion({ fields }: ParsedRecord<DocumentKind>, inForce: DocumentVersion | null): boolean {
+  return fields.version === (inForce?.version ?? 0) + 1 && fields.prev === (inForce?.id ?? null);
 }
 
 /** SPEC §5.3: version 1 has no predecessor, and every other version has one. Which one that was a gate can tell, and no tree. */

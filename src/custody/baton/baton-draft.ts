@@ -38,7 +38,11 @@ const TOPICS: readonly { isIn: RegExp; lines(work: KnownWork): string[]; blank: 
   { isIn: /block|risk|question|problem/i, lines: blockers, blank: 'what stands in the way, or that nothing does' },
   { isIn: /file|change/i, lines: files, blank: 'which files matter' },
   { isIn: /progress|done|result/i, lines: progress, blank: 'what is done, and what shows it' },
-  { isIn: /work|current|goal|context|state/i, lines: current, blank: 'what this is about, and how far it has come' },
+  {
+    isIn: /work|current|goal|context|state/i,
+    lines: listCurrentWork,
+    blank: 'what this is about, and how far it has come',
+  },
 ];
 
 function sectionText(name: string, work: KnownWork): string {
@@ -55,7 +59,7 @@ function listed(lines: readonly string[]): string {
   return shown.map((line) => `- ${line}`).join('\n');
 }
 
-function current({ records, claimed }: KnownWork): string[] {
+function listCurrentWork({ records, claimed }: KnownWork): string[] {
   const wip = new Map<string, string | null>();
   for (const { record } of records.filter(isOfKind('wip')))
     wip.set(record.fields.key, record.fields.state === 'open' ? (record.fields.text ?? '') : null);

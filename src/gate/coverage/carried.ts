@@ -23,8 +23,8 @@ export async function readCarried(
   const differing = (await comparer.changes.read(trees.map((before) => ({ before, after })))).map(codeOf);
   const [fromParent, ...fromShared] = differing;
   const brought = fromShared
-    .map((some) => new Set(some))
-    .reduce((all, some) => all.filter((path) => some.has(path)), fromParent!);
+    .map((each) => new Set(each))
+    .reduce((all, each) => all.filter((path) => each.has(path)), fromParent!);
   const paths = new Set(fromShared.flat());
   const isIn = (listed: readonly string[]) => isSubset(brought, new Set(listed));
   if (isIn(files)) return { paths, beside: [], isListed: true };
@@ -32,8 +32,8 @@ export async function readCarried(
   return { paths, beside, isListed: isIn([...files, ...beside.flatMap((other) => other.files)]) };
 }
 
-function isSubset(some: readonly string[], all: ReadonlySet<string>): boolean {
-  return some.every((path) => all.has(path));
+function isSubset(part: readonly string[], all: ReadonlySet<string>): boolean {
+  return part.every((path) => all.has(path));
 }
 
 /** The other thoughts about what a thought's commit has behind it. */

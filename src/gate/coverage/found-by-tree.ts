@@ -100,7 +100,7 @@ async function findPick(
     const paths = await step.pathsOf(original);
     const isThere = async () => (await repeats.doneAt(head, [original])).length > 0;
     const lasts = async (parent: Oid) => (await step.isUntouched(parent, paths)) || isThere();
-    const commit = await findLasting(left, (some) => repeats.firstPickOf(some, original), lasts);
+    const commit = await findLasting(left, (candidates) => repeats.firstPickOf(candidates, original), lasts);
     if (commit) return { commit, how: { changed: new Set(paths) } };
   }
   return null;

@@ -39,6 +39,6 @@ export async function findUntruth(
   }
 }
 
-function isSameList(some: readonly string[], others: readonly string[]): boolean {
-  return JSON.stringify(some.toSorted()) === JSON.stringify(others.toSorted());
+function isSameList(paths: readonly string[], others: readonly string[]): boolean {
+  return JSON.stringify(paths.toSorted()) === JSON.stringify(others.toSorted());
 }

@@ -55,8 +55,8 @@ function placesOf(name: string): string[] {
 
 /** On an unborn branch git would go on to look for a tag that is called HEAD. */
 function isBorn(dirs: RepositoryDirs, isThere: IsThere): boolean {
-  const head = followRef(dirs, 'HEAD');
-  return head === 'HEAD' || head === OTHER_FORM || isThere(head);
+  const headRef = followRef(dirs, 'HEAD');
+  return headRef === 'HEAD' || headRef === OTHER_FORM || isThere(headRef);
 }
 
 type IsThere = (ref: string) => boolean;

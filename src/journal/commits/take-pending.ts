@@ -81,9 +81,9 @@ async function lackingAtHead(repository: GitAccess & StateDirectory, session: Se
   const { store } = repository;
   const held = new Set<string>();
   if ((await store.resolve('HEAD')) !== null) {
-    const head = await openTree(store, 'HEAD');
-    const folder = await find(head, session.folder);
-    for (const { path } of folder ? await head.list(folder) : []) held.add(path);
+    const headTree = await openTree(store, 'HEAD');
+    const folder = await find(headTree, session.folder);
+    for (const { path } of folder ? await headTree.list(folder) : []) held.add(path);
   }
   return journalledFiles(dirsOf(repository), session).filter(({ path }) => !held.has(path));
 }

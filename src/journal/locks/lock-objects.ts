@@ -60,9 +60,9 @@ async function fetchObjects(source: LockSource, refs: readonly Ref[]): Promise<M
   const objects = new Map<Oid, Found>();
   const distinct = [...new Map(refs.map((ref) => [ref.oid, ref])).values()];
   for (let from = 0; from < distinct.length; from += AT_ONCE) {
-    const some = distinct.slice(from, from + AT_ONCE);
-    const found = await withFetched(source, some, (aside) => readObjects(aside, some));
-    for (const [i, { oid }] of some.entries()) objects.set(oid, found[i]!);
+    const batch = distinct.slice(from, from + AT_ONCE);
+    const found = await withFetched(source, batch, (aside) => readObjects(aside, batch));
+    for (const [i, { oid }] of batch.entries()) objects.set(oid, found[i]!);
   }
   return objects;
 }

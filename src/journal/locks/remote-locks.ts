@@ -151,12 +151,12 @@ const STEP = 16;
 
 async function highestHold(at: LockRemote, name: string, { refs, numbers }: Listing): Promise<RemoteHold | null> {
   for (let from = 0, size = 1; from < numbers.length; from += size, size *= STEP) {
-    const some = numbers.slice(from, from + size);
-    const names = some.flatMap((number) => [lockRef(name, number), releaseRef(name, number)]);
+    const batch = numbers.slice(from, from + size);
+    const names = batch.flatMap((number) => [lockRef(name, number), releaseRef(name, number)]);
     const found = names.filter((ref) => refs.has(ref)).map((ref) => ({ name: ref, oid: refs.get(ref)! }));
     const holders = await readHolders(at, found);
     const byRef = new Map(found.map((ref, i) => [ref.name, holders[i]!]));
-    const number = some.find((each) => byRef.get(lockRef(name, each)));
+    const number = batch.find((each) => byRef.get(lockRef(name, each)));
     if (number !== undefined) return toHold(name, number, byRef);
   }
   return null;

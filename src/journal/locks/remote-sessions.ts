@@ -36,8 +36,8 @@ async function identityHolders(at: LockRemote, prefix: string): Promise<RemoteSe
   const names = new Set(refs.map((ref) => parseNamed(ref)?.lock).filter((name) => name !== undefined));
   const withKeys: string[] = [];
   for (const name of names) if ((await at.keysOf(name.slice('identity/'.length))).length > 0) withKeys.push(name);
-  const holds = await Promise.all(withKeys.map((name) => readRemoteHold(at, name)));
-  return holds
+  const remoteHolds = await Promise.all(withKeys.map((name) => readRemoteHold(at, name)));
+  return remoteHolds
     .filter((hold) => hold !== null && !hold.released && hold.holder.session_id.startsWith(prefix))
     .map((hold) => ({ session_id: hold!.holder.session_id, identity: hold!.holder.identity, at: hold!.holder.at }));
 }

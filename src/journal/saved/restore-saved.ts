@@ -32,8 +32,8 @@ export async function restoreSaved(repository: GitAccess & Directories & TimeAnd
   const all = [...(await store.compareLeaves(base, saved.tree))].filter(([path]) => !path.startsWith(`${ROOT}/`));
   const submodules = all.filter(([, change]) => isSubmodule(change)).map(([path]) => shownPath(path));
   const changes = new Map(all.filter(([, change]) => !isSubmodule(change)));
-  const head = (await store.resolve('HEAD')) === null ? null : (await store.readCommit('HEAD')).tree;
-  const merged = await mergeSaved(repository, { commit, base, changes }, head);
+  const headTree = (await store.resolve('HEAD')) === null ? null : (await store.readCommit('HEAD')).tree;
+  const merged = await mergeSaved(repository, { commit, base, changes }, headTree);
   const repositories = [...merged.keys()].filter((path) => kindAt(topLevel, path) === 'repository');
   if (repositories.length > 0) throw wouldOverwrite(repositories.map(shownPath), commit);
   const checkout = { git, dirs, processes: host, topLevel };
@@ -42,7 +42,7 @@ export async function restoreSaved(repository: GitAccess & Directories & TimeAnd
     assertNothingInTheWay(topLevel, standing, missing, commit);
     if (missing.size === 0) return false;
     const leaves = new Map([...merged].map(([path, { after }]) => [path, after]));
-    await checkOut(hidden, await store.graftTree(head, leaves), toCheckOut(missing));
+    await checkOut(hidden, await store.graftTree(headTree, leaves), toCheckOut(missing));
     return true;
   });
   return { paths: all.map(([path]) => shownPath(path)), applied, warnings: submoduleWarnings(submodules) };

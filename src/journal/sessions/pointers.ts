@@ -43,6 +43,6 @@ export function dropPointers(dirs: StateDirs, { worktree, identity, session_id }
 }
 
 /** One folder per work tree; its name can be long and hold anything, so its digest names it. */
-function pointerFolder({ current }: StateDirs, worktree: string): string {
-  return join(current, createHash('sha256').update(worktree).digest('hex').slice(0, 16));
+function pointerFolder({ pointers }: StateDirs, worktree: string): string {
+  return join(pointers, createHash('sha256').update(worktree).digest('hex').slice(0, 16));
 }

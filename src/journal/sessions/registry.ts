@@ -28,7 +28,7 @@ export interface Session {
 export interface StateDirs {
   locks: string;
   sessions: string;
-  current: string;
+  pointers: string;
   drafts: string;
   clock: string;
   scratch: string;
@@ -39,7 +39,7 @@ export function stateDirs(stateDir: string): StateDirs {
   return {
     locks: at('locks'),
     sessions: at('sessions'),
-    current: at('current'),
+    pointers: at('current'),
     drafts: at('drafts'),
     clock: at('clock'),
     scratch: at('scratch'),

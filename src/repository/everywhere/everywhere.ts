@@ -25,7 +25,7 @@ export interface Everywhere {
   /** Null where nothing is committed anywhere. */
   source: Source | null;
   /** What is checked out; null where nothing is committed there. The same as `source` where no other branch has more. */
-  head: Source | null;
+  headTree: Source | null;
   /** By whom what other branches say is judged. */
   trust: Trust;
   /** Every branch that was looked at. */
@@ -37,19 +37,19 @@ export interface Everywhere {
 /** Reads, and changes nothing but what is kept for the next time. */
 export async function openEverywhere(repository: Repository, here: Trust): Promise<Everywhere> {
   const branches = await readBranches(repository, here);
-  const head = branches.head === null ? null : await openTree(repository.store, branches.head);
+  const headTree = branches.head === null ? null : await openTree(repository.store, branches.head);
   const trust = await joinedTrust(repository, here, branches);
   const trees = { sessions: roomTrees(branches, 'sessions'), tasks: roomTrees(branches, 'tasks') };
   const isAlone = Object.values(trees).every(({ head: own, all }) => all.every((tree) => tree === own));
   const { tips } = branches;
-  const alone: Everywhere = { source: head, head, trust, tips, refOf: () => null };
-  if (isAlone) return alone;
+  const onlyHere: Everywhere = { source: headTree, headTree, trust, tips, refOf: () => null };
+  if (isAlone) return onlyHere;
   const unions = await readUnions(repository, trust, trees);
   for (const line of leftOutLines(unions.notes, refsOf(branches))) repository.warn(line);
-  if (!unions.sessions && !unions.tasks) return alone;
-  const base = head ?? emptyTree(await openTree(repository.store, anyTree(trees)));
+  if (!unions.sessions && !unions.tasks) return onlyHere;
+  const base = headTree ?? emptyTree(await openTree(repository.store, anyTree(trees)));
   return {
-    ...alone,
+    ...onlyHere,
     source: openUnion(base, unions, (id) => keptRoom(repository, id)),
     refOf: openRefs(unions, refsOf(branches)),
   };
@@ -57,8 +57,8 @@ export async function openEverywhere(repository: Repository, here: Trust): Promi
 
 /** Only what is checked out: for whoever changes it, or judges what has happened to it. */
 export async function openHere({ store }: GitAccess, trust: Trust): Promise<Everywhere> {
-  const head = (await store.resolve('HEAD')) === null ? null : await openTree(store, 'HEAD');
-  return { source: head, head, trust, tips: [], refOf: () => null };
+  const headTree = (await store.resolve('HEAD')) === null ? null : await openTree(store, 'HEAD');
+  return { source: headTree, headTree, trust, tips: [], refOf: () => null };
 }
 
 /** What is kept of a union. */

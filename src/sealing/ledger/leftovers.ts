@@ -20,7 +20,7 @@ import { DERIVED, staging } from './write.ts';
 /** A ledger that is checked out and has all there is. */
 interface Standing {
   branch: string;
-  head: Commit;
+  headCommit: Commit;
   source: Source;
   ledger: Ledger;
 }
@@ -30,14 +30,14 @@ interface Standing {
  * older ledger that is staged would be committed with whatever comes next. Anything that somebody may have wanted stays.
  */
 export async function clearLeftovers(repository: Repository, standing: Standing): Promise<void> {
-  const { head, source, ledger } = standing;
+  const { headCommit, source, ledger } = standing;
   if (!existsSync(join(repository.dirs.gitDir, 'index'))) return;
   const committed = (await find(source, LEDGER))?.oid;
   if (repository.index.folder(LEDGER) !== committed && !(await putBack(repository, standing))) return;
   if (!(await isStillThere(repository, standing))) return;
   const topLevel = requireWorkTree(repository);
   for (const path of findStrays(topLevel, ledger.checkpoint.size))
-    if (!(await repository.store.has(`${head.oid}:${path}`))) removeFile(topLevel, path, DERIVED);
+    if (!(await repository.store.has(`${headCommit.oid}:${path}`))) removeFile(topLevel, path, DERIVED);
 }
 
 /** Null where something else than plain files is there. */
@@ -50,10 +50,10 @@ async function readStaged({ git }: GitAccess, head: Oid): Promise<RawChange[] | 
 
 /** False where it is not sure that nobody wants it. */
 async function putBack(repository: Repository, standing: Standing): Promise<boolean> {
-  const { head, source, ledger } = standing;
+  const { headCommit, source, ledger } = standing;
   const topLevel = requireWorkTree(repository);
   const path = `${LEDGER}/${CHECKPOINT}`;
-  const changes = await readStaged(repository, head.oid);
+  const changes = await readStaged(repository, headCommit.oid);
   if (changes?.length === 0) return true; // git knows better what is in the index
   const checkpoint = changes?.find((change) => change.path === path);
   if (!changes || (checkpoint?.after && !(await isOlder(repository, checkpoint.after.oid, ledger.checkpoint))))
@@ -71,9 +71,9 @@ async function putBack(repository: Repository, standing: Standing): Promise<bool
 }
 
 /** What was checked out since was not compared. */
-async function isStillThere(repository: GitAccess & Directories, { branch, head }: Standing): Promise<boolean> {
+async function isStillThere(repository: GitAccess & Directories, { branch, headCommit }: Standing): Promise<boolean> {
   const now = await readPosition(repository);
-  return now.branch === branch && now.head === head.oid;
+  return now.branch === branch && now.head === headCommit.oid;
 }
 
 async function readFiles({ store }: GitAccess, changes: readonly RawChange[]): Promise<FileToWrite[]> {

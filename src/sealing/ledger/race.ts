@@ -32,7 +32,7 @@ export async function readTheirs(repository: GitAccess & Settings, branch: strin
 export interface Tips {
   /** Null when HEAD is detached. */
   branch: string | null;
-  head: Commit;
+  headCommit: Commit;
   theirs: Theirs | null;
 }
 
@@ -40,8 +40,8 @@ export interface Tips {
 export async function readTips(repository: GitAccess & Directories & Settings): Promise<Tips> {
   const branch = readBranch(repository);
   const rev = branch === null ? 'HEAD' : `refs/heads/${branch}`;
-  const [head, theirs] = await Promise.all([repository.store.readCommit(rev), readTheirs(repository, branch)]);
-  return { branch, head, theirs };
+  const [headCommit, theirs] = await Promise.all([repository.store.readCommit(rev), readTheirs(repository, branch)]);
+  return { branch, headCommit, theirs };
 }
 
 /** How a branch is brought to where the remote is. */
@@ -59,29 +59,29 @@ interface Following {
 export async function catchUp(
   repository: Repository,
   branch: string,
-  { head: seen, theirs }: Pick<Tips, 'head' | 'theirs'>,
+  { headCommit: seen, theirs }: Pick<Tips, 'headCommit' | 'theirs'>,
   { follows, mayMove }: Following,
 ): Promise<Standing> {
   if (theirs === null || isAtOrAfter(seen, theirs)) return 'ahead';
   const { git, store } = repository;
-  const head = await store.readCommit(`refs/heads/${branch}`); // as it is now: what was committed meanwhile counts
-  const range = await readRange(git, head.oid, [theirs.oid]);
-  if (isAtOrAfter(head, theirs) || (range.boundary.size === 1 && range.boundary.has(theirs.oid))) return 'ahead';
+  const headCommit = await store.readCommit(`refs/heads/${branch}`); // as it is now: what was committed meanwhile counts
+  const range = await readRange(git, headCommit.oid, [theirs.oid]);
+  if (isAtOrAfter(headCommit, theirs) || (range.boundary.size === 1 && range.boundary.has(theirs.oid))) return 'ahead';
   const isBehind = range.commits.length === 0;
   if (isBehind ? !follows : !(await onlyAppends(git, range))) return 'parted';
   await mayMove(theirs.oid);
   const reason = `ledger append: moving to ${theirs.ref}`;
-  const move = { branch, from: head.oid, to: theirs.oid, derived: LEDGER, reason };
+  const move = { branch, from: headCommit.oid, to: theirs.oid, derived: LEDGER, reason };
   const isMoved = await moveCheckout({ git, dirs: repository.dirs, processes: repository.host }, move);
   if (readBranch(repository) !== branch) throw movedMeanwhile('Something else was checked out', branch);
-  if (!isMoved) return catchUp(repository, branch, { head, theirs }, { follows, mayMove });
+  if (!isMoved) return catchUp(repository, branch, { headCommit, theirs }, { follows, mayMove });
   const was = isBehind ? 'was behind' : 'had lost a race';
   repository.warn(`${branch} ${was} and is at ${theirs.oid.slice(0, 12)} now, as ${theirs.ref} is.`);
   return 'moved';
 }
 
-function isAtOrAfter(head: Commit, { oid }: Theirs): boolean {
-  return head.oid === oid || head.parents.includes(oid);
+function isAtOrAfter(headCommit: Commit, { oid }: Theirs): boolean {
+  return headCommit.oid === oid || headCommit.parents.includes(oid);
 }
 
 /** How a branch stands to its remote's: it has all of that, it was brought there, or only a person can bring them together. */

@@ -28,7 +28,7 @@ export function askState(repository: Repository): { tips: Promise<Tips>; state: 
 async function readState(repository: GitAccess & Directories & Messages, reading: Promise<Tips>): Promise<State> {
   const { store } = repository;
   const tips = await reading;
-  const source = checkedOut(await openTree(store, tips.head.tree), requireWorkTree(repository));
+  const source = checkedOut(await openTree(store, tips.headCommit.tree), requireWorkTree(repository));
   const ledger = await readLedger(source);
   const candidates = later(askCandidates(repository, source, ledger));
   await settled(candidates);

@@ -95,7 +95,7 @@ async function appendUntilPushed(repository: Repository, options: LedgerAppendOp
     const result = await appendHere(repository, trust, { ...state, branch }, options);
     if (!options.push) return { ...result, pushed: false, pushed_to: null };
     // as far as is known here
-    const isThere = result.commit === null && state.theirs?.oid === state.head.oid;
+    const isThere = result.commit === null && state.theirs?.oid === state.headCommit.oid;
     if (await pushLedger(repository, branch)) {
       rememberPushed(repository, result);
       return { ...result, pushed: !isThere, pushed_to: { branch, remote: await remoteName(repository, branch) } };
@@ -166,7 +166,7 @@ async function appendHere(
     options,
   );
   // without a remote there is nobody to race with
-  const isOnShared = state.theirs === null || state.theirs.oid === state.head.oid;
+  const isOnShared = state.theirs === null || state.theirs.oid === state.headCommit.oid;
   if (commit !== null) await rememberOwn(repository, homeOf(trust), checkpoint, { commit, isOnShared });
   return { ...headOf(checkpoint), appended: seals.length, identity: (await signing).identity, commit };
 }
@@ -196,7 +196,7 @@ async function commitGrowth(
   const checkpoint = { origin: before.origin, size: growth.size, root: growth.root, extensions };
   const note = signCheckpoint(checkpoint, named, state.ledger?.note ?? null);
   const written = [...growth.written, { path: CHECKPOINT, bytes: note }];
-  const plan = { branch: state.branch, tree: state.head.tree, sessions, seals };
+  const plan = { branch: state.branch, tree: state.headCommit.tree, sessions, seals };
   const message = messageOf(named, seals, growth);
   const commit = await writeLedger(repository, { ...growth, written, plan }, { ...named, message }, options);
   return { checkpoint, commit };

@@ -51,8 +51,8 @@ export async function ledgerVerify(
     await checkCurrentPin(repository, null, homeOf(trust));
     assertAge(null, options.maxAge, repository.now());
     const { size, root } = EMPTY_LOG;
-    const head = { size, root: toHex(root), origin };
-    return { valid: true, exists: false, ...head, ...sessions.counts(), witnesses: [], seen_at: null };
+    const treeHead = { size, root: toHex(root), origin };
+    return { valid: true, exists: false, ...treeHead, ...sessions.counts(), witnesses: [], seen_at: null };
   }
   const { verified } = await openCheckpoint(ledger, trust, nodeSuite, witnesses);
   await reportStrays(source, ledger, ({ path, message }) => {

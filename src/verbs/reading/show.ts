@@ -155,9 +155,9 @@ async function findDocument(repository: Repository, path: string): Promise<Found
   if (entry?.mode !== FILE) return onlyOne<Found>([], path);
   const record = parseRecord(await source.read(entry, MAX_RECORD_BYTES));
   const trust = await loadTrust(source, nodeSuite, () => {});
-  const holds = trust !== null && isDocument(record) && (await isInForce(source, entry, record, trust));
+  const counts = trust !== null && isDocument(record) && (await isInForce(source, entry, record, trust));
   const line = record.signatures.find((signature) => trust && isTrusted(signature, trust));
-  return { path, record, signer: line?.identity ?? '', fingerprint: (holds && line?.fingerprint) || null };
+  return { path, record, signer: line?.identity ?? '', fingerprint: (counts && line?.fingerprint) || null };
 }
 
 /** At its own path, and what `verify` would go by. A document that waits for signatures is not. */

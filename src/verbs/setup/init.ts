@@ -227,8 +227,8 @@ function genesis({ identity, signer }: NamedSigner, at: string, branch: string, 
 
 /** The branch work is merged into: the current one if it is called so, else main. */
 function protectedRef({ dirs }: Directories): string {
-  const head = readFileSync(join(dirs.gitDir, 'HEAD'), 'utf8');
-  const branch = /^ref: refs\/heads\/(main|master|trunk)\n?$/.exec(head)?.[1] ?? 'main';
+  const headFile = readFileSync(join(dirs.gitDir, 'HEAD'), 'utf8');
+  const branch = /^ref: refs\/heads\/(main|master|trunk)\n?$/.exec(headFile)?.[1] ?? 'main';
   return `refs/heads/${branch}`;
 }
 

@@ -115,8 +115,8 @@ function isRotation(waiting: readonly Waiting[], { policy, identities }: Trust):
   if (waiting.length !== 2 || !next || !isOfPolicy(next) || !identity || isOfPolicy(identity)) return false;
   const name = identity.identity;
   const key = readPolicy(next.document, nodeSuite).root.principals.get(name)?.fingerprint;
-  const current = policy.root.principals.get(name)?.fingerprint;
-  const isNew = identities.has(name) && current !== undefined && current !== key;
+  const fingerprint = policy.root.principals.get(name)?.fingerprint;
+  const isNew = identities.has(name) && fingerprint !== undefined && fingerprint !== key;
   const { keys } = readIdentity(identity.document, nodeSuite);
   return isNew && keys.some((each) => each.fingerprint === key && isActive(each));
 }

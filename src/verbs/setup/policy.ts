@@ -84,9 +84,9 @@ function parseChange(key: string, value: string, trust: Trust): YamlMap {
   const target = leaf === undefined ? fields : fields[section];
   const name = leaf ?? section;
   const isSettable = SETTABLE.has(section) && key.split('.').length <= 2;
-  const current = isSettable && isMap(target) ? findValue(target, section, name) : undefined;
-  if (current === undefined || isMap(current)) throw unknownKey(key, fields);
-  const parsed = parseLike(current, value);
+  const old = isSettable && isMap(target) ? findValue(target, section, name) : undefined;
+  if (old === undefined || isMap(old)) throw unknownKey(key, fields);
+  const parsed = parseLike(old, value);
   if (key === 'protected' && Array.isArray(parsed)) for (const ref of parsed) assertBranch(String(ref));
   return leaf === undefined || !isMap(target) ? { [section]: parsed } : { [section]: { ...target, [leaf]: parsed } };
 }
@@ -121,10 +121,10 @@ function rootKeys(value: string, trust: Trust): string[] {
   });
 }
 
-function parseLike(current: YamlValue, value: string): YamlValue {
-  if (Array.isArray(current)) return value === 'none' ? [] : splitList(value); // as `policy show` says it
-  if (typeof current === 'number') return /^[0-9]{1,15}$/.test(value) ? Number(value) : value;
-  if (typeof current === 'boolean') return value === 'true' || value === 'false' ? value === 'true' : value;
+function parseLike(old: YamlValue, value: string): YamlValue {
+  if (Array.isArray(old)) return value === 'none' ? [] : splitList(value); // as `policy show` says it
+  if (typeof old === 'number') return /^[0-9]{1,15}$/.test(value) ? Number(value) : value;
+  if (typeof old === 'boolean') return value === 'true' || value === 'false' ? value === 'true' : value;
   return value;
 }
 

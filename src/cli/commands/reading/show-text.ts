@@ -9,13 +9,13 @@ export function formatShow({ id, record, body, path, signer, sshsig }: ShowResul
   const verdict = signer
     ? `${paint('green', '✓')} signed by ${signer.identity} ${paint('dim', signer.fingerprint)}`
     : `${paint('red', '✗ does not hold')}; git handoff verify says why`;
-  const head: [string, string][] = [
+  const facts: [string, string][] = [
     ['record', id],
     ['path', path],
   ];
   const text = body === null ? [] : ['', signer ? fenced(body, id, record, signer.identity) : NOT_SHOWN];
   const proof = sshsig ? ['', `Written to ${sshsig.directory}. Check it there:`, `  ${sshsig.command}`] : [];
-  return lines(verdict, ...fields(head, paint), '', ...tree(record, paint), ...text, ...proof);
+  return lines(verdict, ...fields(facts, paint), '', ...tree(record, paint), ...text, ...proof);
 }
 
 const NOT_SHOWN = 'Its text is not shown: nobody we know has said it. --json has it.';

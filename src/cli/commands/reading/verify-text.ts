@@ -22,7 +22,7 @@ const MOST_WARNINGS = 10;
 
 export function formatFinding(finding: Finding, paint: Paint): string[] {
   const { severity, code, path, record, commit, message, expected, found, hint } = finding;
-  const head = `${paint('bold', placeOf(finding) ?? '.handoff')}: ${paint(severity === 'error' ? 'red' : 'yellow', severity)} ${code}`;
+  const heading = `${paint('bold', placeOf(finding) ?? '.handoff')}: ${paint(severity === 'error' ? 'red' : 'yellow', severity)} ${code}`;
   const rows: [string, string | undefined][] = [
     ['problem', expected === undefined ? message : undefined],
     ['expected', expected],
@@ -32,7 +32,7 @@ export function formatFinding(finding: Finding, paint: Paint): string[] {
     ['hint', hint],
   ];
   const given = rows.filter((row): row is [string, string] => row[1] !== undefined);
-  return [head, ...fields(given, paint, '  '), ''];
+  return [heading, ...fields(given, paint, '  '), ''];
 }
 
 function formatVerdict(result: VerifyResult, paint: Paint): string {

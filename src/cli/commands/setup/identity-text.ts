@@ -48,13 +48,13 @@ function request(identity: string, verb: 'add' | 'rotate'): string[] {
 
 export function formatRevoked(result: RevokeResult, paint: Paint): string {
   const { revoked, resigned, withdrawn, distrusted, identity } = result;
-  const head = formatSigned(
+  const heading = formatSigned(
     result,
     `Revoked ${revoked.length === 1 ? 'a key' : `${revoked.length} keys`} of ${identity}`,
     paint,
   );
   return (
-    head +
+    heading +
     lines(
       ...listed('Documents that it had signed are signed by you now; look at each of them:', resigned),
       ...listed('Set back to what they said before, and signed by you:', withdrawn),
@@ -66,8 +66,8 @@ export function formatRevoked(result: RevokeResult, paint: Paint): string {
 
 const CONFIRM = 'If one is right, sign it: git handoff identity resign NAME';
 
-function listed(head: string, paths: readonly string[]): string[] {
-  return paths.length === 0 ? [] : [`  ${head}`, ...paths.map((path) => `    ${path}`)];
+function listed(heading: string, paths: readonly string[]): string[] {
+  return paths.length === 0 ? [] : [`  ${heading}`, ...paths.map((path) => `    ${path}`)];
 }
 
 export function formatResigned({ resigned, distrusted, commit }: IdentityResignResult, paint: Paint): string {

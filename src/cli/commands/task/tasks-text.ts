@@ -119,10 +119,10 @@ export function formatUpdate(result: TaskUpdateResult, paint: Paint): string {
 
 export function formatClaim(result: ClaimResult, paint: Paint): string {
   const { task_id, token, branch, worktree, cd, session_id, identity, started } = result;
-  const head = `${paint('green', '✓')} ${identity}: ${paint('bold', task_id)}`;
-  if (worktree === null) return lines(`${head} is given back`);
+  const heading = `${paint('green', '✓')} ${identity}: ${paint('bold', task_id)}`;
+  if (worktree === null) return lines(`${heading} is given back`);
   return lines(
-    `${head} is yours, under number ${token} of its lock`,
+    `${heading} is yours, under number ${token} of its lock`,
     fields(
       [
         ['branch', branch ?? 'detached'],

@@ -39,8 +39,8 @@ const SECTIONS: readonly [Section, number][] = [
 
 /** A comment for a pull request: the verdict, why, and for the reviewer who did what. */
 export function formatMarkdown(result: GateResult): string {
-  const head = lines(MARKER, heading(result), '', facts(result));
-  let page = head + findingsSection(result, (MOST - head.length) / 2);
+  const top = lines(MARKER, heading(result), '', facts(result));
+  let page = top + findingsSection(result, (MOST - top.length) / 2);
   for (const [section, share] of SECTIONS) page += section(result, (MOST - page.length) * share);
   return page;
 }
