@@ -15,7 +15,7 @@ const listed = (dir: string): string[] =>
     .filter((line) => line !== '' && !/^refs\/remotes\/[^/]+\/HEAD /.test(line));
 
 async function tipsOf(dir: string): Promise<string[]> {
-  const { tips } = await readBranchTips(gitAt(dir), discoverRepository(dir, isolatedEnv));
+  const tips = await readBranchTips(gitAt(dir), discoverRepository(dir, isolatedEnv));
   return tips.map(({ name, oid }) => `${name} ${oid}`);
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commitAll, initialised, newKey, type Place, STORY, writeBytes, writeSession } from '../handoff.ts';
-import { git } from '../temporary.ts';
+import { git, gitInput } from '../temporary.ts';
 import { blob, rawTree, reopen, template } from '../threats/forge.ts';
 import { cloneOf, fetchAll, serverOf, workOn } from './clones.ts';
 
@@ -225,6 +225,47 @@ describe.each([undefined, BUILD])('what is kept: %s', (build) => {
     const machine = lola();
     expect(await sessionsOf(machine)).toEqual([]);
     expect((await machine.handoff.status()).warnings.map(({ kind }) => kind)).toContain('key_revoked');
+  });
+
+  /** As `git fetch` leaves them: thousands of branches of which each has a commit of its own. */
+  function manyBranches({ dir }: Place, count: number): void {
+    const from = git(dir, 'rev-parse', 'HEAD');
+    const commits = Array.from(
+      { length: count },
+      (_, n) =>
+        `commit refs/remotes/origin/a/${n}\ncommitter x <x@x.invalid> ${1_700_000_000 + n} +0000\ndata 0\nfrom ${from}\n\n`,
+    );
+    gitInput(dir, commits.join(''), 'fast-import', '--quiet');
+    git(dir, 'pack-refs', '--all');
+  }
+
+  it('more branches than are looked at, under names that come first, hide neither a revocation nor what is followed', async () => {
+    const { place, lola } = await twoMachines(build);
+    await workOn(place, 'work', 'donna');
+    const session_id = await workOn(place, 'other', 'erin');
+    await place.handoff.identity.revoke({ name: 'donna' });
+    git(place.dir, 'push', '--quiet', 'origin', 'main');
+    fetchAll(lola());
+    git(lola().dir, 'branch', '--quiet', 'other', 'origin/main~1'); // as it was once
+    git(lola().dir, 'branch', '--quiet', 'work', 'origin/work');
+    manyBranches(lola(), 4200);
+    const machine = lola(); // main there is as it was
+    expect(await sessionsOf(machine)).toEqual([session_id]);
+    expect(machine.warnings.join()).toMatch(/too many branches.*git fetch --prune/);
+  });
+
+  it('thousands of branches at one commit are as good as one', async () => {
+    const { place, lola } = await twoMachines(build);
+    const session_id = await workOn(place, 'work', 'donna');
+    fetchAll(lola());
+    const { dir } = lola();
+    const oid = git(dir, 'rev-parse', 'HEAD');
+    const lines = Array.from({ length: 5000 }, (_, n) => `create refs/remotes/origin/a/${n} ${oid}\n`);
+    gitInput(dir, lines.join(''), 'update-ref', '--stdin');
+    git(dir, 'pack-refs', '--all');
+    const machine = lola();
+    expect(await sessionsOf(machine)).toEqual([session_id]);
+    expect(machine.warnings).toEqual([]);
   });
 
   it('tips that are no commits, folders that are files and huge names harm nobody', async () => {

@@ -3,30 +3,17 @@ import type { Ref } from '../objects/store.ts';
 import { type Git, readGit } from '../run.ts';
 import { readRefFiles } from './ref-files.ts';
 
-/** More branches than anybody works on; a clone of a huge project may still have fetched so many. */
-export const MOST_TIPS = 4096;
-
-export interface BranchTips {
-  tips: Ref[];
-  /** There are more, and nobody has looked at them. */
-  isCut: boolean;
-}
-
 /** Where the branches of this clone are, and where those of its remotes were when they were last heard of; its own come first. */
-export async function readBranchTips(git: Git, dirs: RepositoryDirs): Promise<BranchTips> {
-  const refs = readRefFiles(dirs, FOLDERS, isBranch) ?? (await askForRefs(git)).filter(({ name }) => isBranch(name));
-  return { tips: refs.slice(0, MOST_TIPS), isCut: refs.length > MOST_TIPS };
+export async function readBranchTips(git: Git, dirs: RepositoryDirs): Promise<Ref[]> {
+  return readRefFiles(dirs, FOLDERS, isBranch) ?? (await askForRefs(git)).filter(({ name }) => isBranch(name));
 }
 
 const FOLDERS = ['refs/heads/', 'refs/remotes/'];
 
 async function askForRefs(git: Git): Promise<Ref[]> {
-  const args = ['for-each-ref', `--count=${MOST_TIPS + MOST_REMOTES}`, '--format=%(objectname) %(refname)'];
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)'];
   return (await readGit(git, [...args, ...FOLDERS])).toString('utf8').split('\n').slice(0, -1).map(parseLine);
 }
-
-/** Each of them may have a `HEAD`, which is left out. */
-const MOST_REMOTES = 1024;
 
 function parseLine(line: string): Ref {
   const space = line.indexOf(' ');

@@ -4,10 +4,11 @@ import { ROOT } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import type { GitConfig } from '../../git/config.ts';
 import type { Oid, Ref } from '../../git/objects/store.ts';
-import { MOST_TIPS, readBranchTips } from '../../git/refs/branch-tips.ts';
+import { readBranchTips } from '../../git/refs/branch-tips.ts';
 import type { GitAccess, StateDirectory } from '../parts.ts';
 import { cachePath, type Repository } from '../repository.ts';
 import { protectedRefs, trackingRef } from '../tracking.ts';
+import { mostBranches } from './most-branches.ts';
 
 /** The rooms of `.handoff` that a commit has. */
 interface Rooms {
@@ -25,16 +26,27 @@ export interface Branches {
 }
 
 export async function readBranches(repository: Repository, trust: Trust): Promise<Branches> {
-  const [{ tips, isCut }, head, config] = await Promise.all([
+  const [refs, head, config] = await Promise.all([
     readBranchTips(repository.git, repository.dirs),
     repository.store.resolve('HEAD'),
     repository.config(),
   ]);
-  if (isCut)
-    repository.warn(`There are more than ${MOST_TIPS} branches here: records of the others are not looked at.`);
+  const { tips, left } = mostBranches(refs, followedRefs(refs, config, trust));
+  if (left > 0) repository.warn(tooManyBranches(left));
   const commits = new Set(tips.map(({ oid }) => oid));
   if (head !== null) commits.add(head);
   return { tips, head, trunk: trunkOf(tips, config, trust), rooms: await readRooms(repository, [...commits], config) };
+}
+
+/** The protected branches as their remotes have them, and what the branches of this clone follow. */
+function followedRefs(refs: readonly Ref[], config: GitConfig, trust: Trust): Set<string> {
+  const own = refs.map(({ name }) => name).filter((name) => name.startsWith('refs/heads/'));
+  const tracked = [...protectedRefs(trust), ...own].map((ref) => trackingRef(config, ref));
+  return new Set(tracked.filter((ref) => ref !== null));
+}
+
+function tooManyBranches(left: number): string {
+  return `There are too many branches here: ${left} of remotes are not looked at, so batons and tasks there are not known. If somebody has pushed them for nothing, delete them there, then: git fetch --prune`;
 }
 
 function trunkOf(tips: readonly Ref[], config: GitConfig, trust: Trust): Ref | null {
