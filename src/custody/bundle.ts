@@ -19,7 +19,7 @@ export interface Warning {
   message: string;
 }
 
-export interface Delta {
+export interface RecentDelta {
   delta_id: string;
   kind: string;
   session_id: string;
@@ -37,9 +37,9 @@ export interface Bundle {
     branch: string | null;
     head: string | null;
   };
-  recent_deltas: Delta[];
+  recent_deltas: RecentDelta[];
   todos: Todos;
-  adrs: (Delta & { title: string; status: string })[];
+  adrs: (RecentDelta & { title: string; status: string })[];
   wip: Omit<Wip, 'clock'>[];
   controller_status: {
     identity: string;
@@ -66,7 +66,7 @@ export async function readBundle(
   const todos = await readTodos(repository, knownSessions.source ?? source, knownSessions.trust, history, focus);
   const project = await readProject(repository, source, trust);
   const parts = {
-    recent_deltas: partOf('recent_deltas', recentDeltas(history, dayBefore(repository.now())).map(toDelta)),
+    recent_deltas: partOf('recent_deltas', recentDeltas(history, dayBefore(repository.now())).map(toRecentDelta)),
     focus: partOf('focus', todos.focus),
     adrs: partOf('adrs', lastDecisions(history).map(toAdr)),
     wip: sharedPartOf('wip', openWip(history).map(withoutClock), ({ identity }) => identity),
@@ -92,7 +92,7 @@ export async function readBundle(
 }
 
 function toAdr(decision: Decision): Bundle['adrs'][number] {
-  return { ...toDelta(decision), title: decision.title, status: decision.status };
+  return { ...toRecentDelta(decision), title: decision.title, status: decision.status };
 }
 
 function withoutClock({ clock: _, ...wip }: Wip): Omit<Wip, 'clock'> {
@@ -113,7 +113,7 @@ function activeSessions({ live }: KnownSessions, own: Session) {
     }));
 }
 
-export function toDelta({ delta_id, kind, session_id, identity, at, summary }: RecordSummary): Delta {
+export function toRecentDelta({ delta_id, kind, session_id, identity, at, summary }: RecordSummary): RecentDelta {
   return { delta_id, kind, session_id, identity, at, summary };
 }
 

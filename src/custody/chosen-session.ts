@@ -4,7 +4,7 @@ import { isNamed, parseSessionName } from '../core/session/session-name.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { ifThere } from '../disk/if-there.ts';
-import { BOT, configuredIdentity, givenIdentity, namedIdentity } from '../journal/keys/acting-identity.ts';
+import { BOT, configuredIdentity, givenIdentity, namedIdentity } from '../journal/keys/identity-choice.ts';
 import { isOpen } from '../journal/sessions/liveness.ts';
 import { lastSession, pointedSessions } from '../journal/sessions/pointers.ts';
 import { readTip } from '../journal/sessions/records.ts';
@@ -72,7 +72,7 @@ export function sessionsCalled(repository: StateDirectory, prefix: string): Sess
  * Who acts, by one rule for all verbs: the flag, the environment, the only identity with an open session in this work tree, the
  * configuration, the bot. docs/tool.md §8.5.
  */
-export async function actingIdentity(repository: Repository, trust: Trust, as: string | undefined): Promise<string> {
+export async function chosenIdentity(repository: Repository, trust: Trust, as: string | undefined): Promise<string> {
   const given = givenIdentity(repository, as);
   if (given !== null) return given;
   return (await onlyOpenSession(repository, trust))?.identity ?? (await configuredIdentity(repository)) ?? BOT;

@@ -4,7 +4,7 @@ import { ROOT, sessionFolder } from '../core/paths.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { removeTrailers } from '../journal/commits/trailers.ts';
-import { BOT } from '../journal/keys/acting-identity.ts';
+import { BOT } from '../journal/keys/identity-choice.ts';
 import type { Holder } from '../journal/locks/holder.ts';
 import { hasHalf, holderOf, type LockState, type Locks } from '../journal/locks/open-locks.ts';
 import { toEnd } from '../journal/sessions/liveness.ts';

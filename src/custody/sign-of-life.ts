@@ -1,6 +1,6 @@
 import { bestEffort } from '../disk/best-effort.ts';
 import { beatAgain } from '../journal/append.ts';
-import { givenIdentity } from '../journal/keys/acting-identity.ts';
+import { givenIdentity } from '../journal/keys/identity-choice.ts';
 import { pointedSessions } from '../journal/sessions/pointers.ts';
 import { isWrapped, readTip } from '../journal/sessions/records.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';

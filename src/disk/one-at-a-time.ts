@@ -41,7 +41,7 @@ const PAUSE = 50;
 const PATIENCE = 2 * LONGEST * 1000;
 
 /** Waits until nobody else is at it. */
-export async function whileAlone<T>(
+export async function oneAtATime<T>(
   path: string,
   { host, now }: { host: Host; now(): Date },
   work: () => Promise<T>,

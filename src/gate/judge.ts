@@ -1,4 +1,4 @@
-import { type AuditedDelta, auditDelta } from '../audit/delta/delta.ts';
+import { type AuditedDifference, auditDifference } from '../audit/delta/delta.ts';
 import type { Evidence } from '../audit/evidence/evidence.ts';
 import { find, type Source } from '../audit/source/source.ts';
 import type { Budget } from '../core/budget.ts';
@@ -48,7 +48,7 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const outcome = await openOutcome(repository, input, (found) => findings.push(found));
   const readVersions = versionReader(repository.store, input.range);
   const options = { suite: nodeSuite, readVersions, onProgress: repository.progress };
-  const delta = await auditDelta({ before, now: outcome.result }, trust, options);
+  const delta = await auditDifference({ before, now: outcome.result }, trust, options);
   const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
   const evidence = evidenceIn(repository, before, trust);
   const trails = openTrails(evidence, delta.sessions, added);
@@ -87,7 +87,7 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
 /** What the change brings to `.handoff`. */
 interface Arrived {
   outcome: Outcome;
-  delta: AuditedDelta;
+  delta: AuditedDifference;
   /** The records that were not there before. */
   added: PlacedRecord[];
   /** The thoughts among them. */

@@ -1,4 +1,4 @@
-import type { AuditedDelta } from '../audit/delta/delta.ts';
+import type { AuditedDifference } from '../audit/delta/delta.ts';
 import { readDifferences } from '../audit/delta/differences.ts';
 import { auditLedgerStep } from '../audit/delta/ledger.ts';
 import { type Report, wordsOf } from '../audit/finding.ts';
@@ -22,7 +22,7 @@ type TrustingCase = Case & { trust: Trust };
 export async function judgeLedger(
   repository: GitAccess & Settings,
   input: TrustingCase,
-  delta: AuditedDelta,
+  delta: AuditedDifference,
 ): Promise<Finding[]> {
   const { head, range, replaces, trust } = input;
   if (range.commits.length < 2 && !delta.touchesLedger) return [];
@@ -90,7 +90,7 @@ async function judgeSteps(
   repository: GitAccess,
   steps: readonly HistoryStep[],
   { head, range, trust, budget }: TrustingCase,
-  delta: AuditedDelta,
+  delta: AuditedDifference,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   if (range.commits.length < 2) return findings; // a single one was judged as a whole

@@ -4,7 +4,7 @@ import { byNewest } from '../core/session/newest.ts';
 import { listSome } from '../core/text/list-some.ts';
 import type { Account } from '../core/writeback/account.ts';
 import type { Comparison } from '../git/changes/changes.ts';
-import type { Change } from '../git/changes/patch-reader.ts';
+import type { CommitChange } from '../git/changes/patch-reader.ts';
 import type { Oid } from '../git/objects/store.ts';
 import type { Range } from '../git/refs/range.ts';
 import type { GitAccess } from '../repository/parts.ts';
@@ -16,7 +16,7 @@ import type { Comparer } from './coverage/comparer.ts';
 import { notBehind } from './coverage/history.ts';
 import { type OwnChanges, readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
-import { openSteps } from './coverage/step.ts';
+import { openThoughtWork } from './coverage/thought-work.ts';
 import { findUndone } from './coverage/undone.ts';
 import type { Exempt } from './exempt.ts';
 
@@ -115,8 +115,8 @@ async function cover(repository: GitAccess, input: CoverCase): Promise<Coverage>
   const free = new Map([...own].filter(([oid]) => !behind.has(oid)));
   const changing = [...free.keys()].filter((oid) => codeOf(own.get(oid)!).length > 0);
   const waived = new Set(input.waived);
-  const stepOf = openSteps(repository, { comparer, codeOf, knownCommits: [base], accounts });
-  const anchoring = openAnchoring({ range, head, own: free, repeats, stepOf });
+  const workOf = openThoughtWork(repository, { comparer, codeOf, knownCommits: [base], accounts });
+  const anchoring = openAnchoring({ range, head, own: free, repeats, workOf });
   const { found } = anchoring;
   const older: Covers<Account> = new Map();
   const open = (): Oid[] => {
@@ -231,14 +231,14 @@ async function unclaimedPaths(
   return unclaimed.filter((path) => changed.has(path));
 }
 
-const NOTHING: Change = { paths: [], unlikeFiles: new Set(), patchId: null };
+const NOTHING: CommitChange = { paths: [], unlikeFiles: new Set(), patchId: null };
 
-function pathsOf(changes: readonly Change[], codeOf: CodeOf): Set<string> {
+function pathsOf(changes: readonly CommitChange[], codeOf: CodeOf): Set<string> {
   return new Set(changes.flatMap(codeOf));
 }
 
 /** What differs from every one of several beginnings. */
-function inAll([first, ...rest]: readonly Change[], codeOf: CodeOf): Set<string> {
+function inAll([first, ...rest]: readonly CommitChange[], codeOf: CodeOf): Set<string> {
   const sets = rest.map((change) => new Set(codeOf(change)));
   return new Set(first ? codeOf(first).filter((path) => sets.every((set) => set.has(path))) : []);
 }

@@ -1,4 +1,4 @@
-import { auditDelta } from '../audit/delta/delta.ts';
+import { auditDifference } from '../audit/delta/delta.ts';
 import { openTree } from '../audit/source/tree-source.ts';
 import { hasPolicy, loadTrust } from '../audit/trust/trust.ts';
 import type { Finding } from '../core/error.ts';
@@ -21,7 +21,7 @@ export async function judgeStaged(repository: Repository): Promise<Finding[]> {
   if (!trust) return findings;
   await assertPinned(repository, trust.repoId);
   const now = await openTree(store, await stagedTree(repository));
-  const delta = await auditDelta({ before, now }, trust, { suite: nodeSuite });
+  const delta = await auditDifference({ before, now }, trust, { suite: nodeSuite });
   return delta.findings.map(withRestore);
 }
 

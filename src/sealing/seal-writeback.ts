@@ -13,7 +13,7 @@ import { codeBy } from '../gate/coverage/code.ts';
 import { openComparer } from '../gate/coverage/comparer.ts';
 import { readOwn } from '../gate/coverage/own-changes.ts';
 import { openRepeats } from '../gate/coverage/repeats.ts';
-import { openSteps } from '../gate/coverage/step.ts';
+import { openThoughtWork } from '../gate/coverage/thought-work.ts';
 import { readExempt } from '../gate/exempt.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { type Range, type RangeCommit, readNearRange, readRange } from '../git/refs/range.ts';
@@ -131,8 +131,19 @@ async function uncovered(
     const changes = await readOwn(comparer, codeOf, range.commits);
     const own = new Map(range.commits.map(({ oid }, at) => [oid, changes[at]!]));
     const elsewhere = accounts.filter(({ commit }) => !own.has(commit));
-    const stepOf = openSteps(repository, { comparer, codeOf, knownCommits: [...range.boundary], accounts });
-    const anchoring = openAnchoring({ range, head, own, repeats: openRepeats(comparer, codeOf), stepOf });
+    const thoughtWorkOf = openThoughtWork(repository, {
+      comparer,
+      codeOf,
+      knownCommits: [...range.boundary],
+      accounts,
+    });
+    const anchoring = openAnchoring({
+      range,
+      head,
+      own,
+      repeats: openRepeats(comparer, codeOf),
+      workOf: thoughtWorkOf,
+    });
     await anchoring.byPatch(elsewhere);
     for (const account of elsewhere) await anchoring.byTree(account);
     const covered = union(anchoring.found.covers.values());

@@ -13,7 +13,7 @@ import { isInLostWorkTree, workTreeOf } from '../repository/work-trees.ts';
 import { assertFolders, hideTrees, isBeingMade, slugOfText, treePath } from './worktree.ts';
 
 /** The work tree in which a baton's work goes on. */
-export interface BranchPlace {
+export interface BranchTree {
   branch: string;
   path: string;
   /** What git is told, where there is none yet. */
@@ -21,12 +21,12 @@ export interface BranchPlace {
 }
 
 /** Says no before anything is changed. The branch is made from the remote-tracking one where it is only there. */
-export async function planBranchPlace(
+export async function planBranchTree(
   repository: Directories & Settings,
   knownSessions: KnownSessions,
   { branch, worktree, is_here }: Work,
   identity: string,
-): Promise<BranchPlace> {
+): Promise<BranchTree> {
   if (branch === null || !is_here || branch.startsWith('-')) throw noBranch(branch);
   if (worktree !== null) return { branch, path: worktree, toMake: null };
   const path = freePath(repository, identity, branch);
@@ -67,7 +67,7 @@ function isFree(path: string): boolean {
 export async function moveIn(
   repository: Repository,
   session: Session,
-  place: BranchPlace | null,
+  place: BranchTree | null,
 ): Promise<{ session: Session; target: Repository }> {
   if (!place) return { session, target: repository };
   const path = place.toMake ? await makeTree(repository, place) : place.path;
@@ -80,7 +80,7 @@ export async function moveIn(
 }
 
 /** Whoever was faster has made the same one: then that is entered. */
-async function makeTree(repository: GitAccess & Directories, { branch, path, toMake }: BranchPlace): Promise<string> {
+async function makeTree(repository: GitAccess & Directories, { branch, path, toMake }: BranchTree): Promise<string> {
   hideTrees(repository);
   const result = await runGit(repository.git, toMake!);
   if (result.code === 0) return path;
@@ -92,7 +92,7 @@ async function makeTree(repository: GitAccess & Directories, { branch, path, toM
 const LOOKS = 25;
 
 /** git locks a work tree until all its files are there. Somebody else may be making it, or was cut off. */
-async function untilMade(repository: Settings, { branch, path }: BranchPlace): Promise<void> {
+async function untilMade(repository: Settings, { branch, path }: BranchTree): Promise<void> {
   for (let look = 1; isBeingMade(repository, path); look++) {
     if (look === LOOKS) throw unfinished(branch, path);
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -2,13 +2,13 @@ import { HandoffError } from '../core/error.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { type Begun, beginSession } from '../custody/begin-session.ts';
 import {
-  actingIdentity,
+  chosenIdentity,
   chosenSession,
   isSessionNamed,
   requireSession,
   type SessionChoice,
 } from '../custody/chosen-session.ts';
-import { requireSigner } from '../journal/keys/acting-identity.ts';
+import { requireSigner } from '../journal/keys/identity-choice.ts';
 import type { Signer } from '../journal/keys/keys.ts';
 import { releaseClaim } from '../journal/locks/task-lock.ts';
 import type { Session } from '../journal/sessions/registry.ts';
@@ -36,7 +36,7 @@ export async function findClaimant(repository: Repository, trust: Trust, options
     const { identity } = session;
     return { identity, session, signer: await requireSigner(repository, trust, identity) };
   }
-  const identity = await actingIdentity(repository, trust, options.as);
+  const identity = await chosenIdentity(repository, trust, options.as);
   return { identity, session: null, signer: await requireSigner(repository, trust, identity) };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { auditDelta } from '../../src/audit/delta/delta.ts';
+import { auditDifference } from '../../src/audit/delta/delta.ts';
 import { readDifferences } from '../../src/audit/delta/differences.ts';
 import { auditLedgerStep } from '../../src/audit/delta/ledger.ts';
 import { assertTiles } from '../../src/audit/ledger/audit.ts';
@@ -96,7 +96,7 @@ test('when sessions arrive, and those that were there are searched for copies of
   commitAlike(here, COUNT, '21');
   const [before, now] = [await opened(here, 'HEAD~1'), await opened(here, 'HEAD')];
   const { source, again } = counting(before.tree);
-  const { findings } = await auditDelta({ before: source, now: now.tree }, before.trust, { suite: nodeSuite });
+  const { findings } = await auditDifference({ before: source, now: now.tree }, before.trust, { suite: nodeSuite });
   expect(findings).toEqual([]);
   expect(again()).toEqual([]);
   await Promise.all([before.close(), now.close()]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assertPlace, chainFaults, type Link, toLink } from '../../src/core/record/chain.ts';
+import { assertRecordPlace, chainFaults, type Link, toLink } from '../../src/core/record/chain.ts';
 import type { RecordKind } from '../../src/core/record/kinds.ts';
 import { parseRecord, parseSessionRecord } from '../../src/core/record/record.ts';
 import { recordId, verifyRecord } from '../../src/core/record/verify.ts';
@@ -239,7 +239,7 @@ describe('assertPlace', () => {
   const repo = fields.repo as string;
 
   test('accepts a record at its own place', () => {
-    assertPlace(record, place, repo);
+    assertRecordPlace(record, place, repo);
   });
 
   test.each([
@@ -267,7 +267,7 @@ describe('assertPlace', () => {
       `repo: expected ${'ab'.repeat(32)}, found ${repo}`,
     ],
   ] as const)('%s', (_, where, repoId, code, message) => {
-    const error = errorOf(() => assertPlace(record, where, repoId));
+    const error = errorOf(() => assertRecordPlace(record, where, repoId));
     expect([error.code, error.message]).toEqual([code, message]);
     expect(error.data).toMatchObject({ expected: expect.any(String), found: expect.any(String) });
   });

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../../src/core/paths.ts';
 import { type Comparer, openComparer } from '../../src/gate/coverage/comparer.ts';
-import { type Changes, openChanges } from '../../src/git/changes/changes.ts';
+import { type ChangeReader, openChanges } from '../../src/git/changes/changes.ts';
 import { nodeHost } from '../../src/host.ts';
 import { openRepositoryAt, type Repository } from '../../src/repository/repository.ts';
 import { disposableDirectory, isolatedEnv } from '../temporary.ts';
@@ -16,7 +16,7 @@ export interface Court {
   objects: Objects;
   merging: Merging;
   /** Reads patch ids where no configuration has a say. */
-  changes: Changes;
+  changes: ChangeReader;
   /** The folder of its objects. */
   folder: string;
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { byNewest } from '../../src/core/session/newest.ts';
 import type { Account } from '../../src/core/writeback/account.ts';
-import type { Changes } from '../../src/git/changes/changes.ts';
+import type { ChangeReader } from '../../src/git/changes/changes.ts';
 import { isolatedEnv } from '../temporary.ts';
 import { type CodeMerge, type CodeMerging, openCodeMerging } from './code-alone.ts';
 import { exemptPaths, type IsCode } from './exempt.ts';
@@ -16,7 +16,7 @@ export interface Question {
   objects: Objects;
   merging: Merging;
   /** Reads patch ids: SPEC §9.3. */
-  changes: Changes;
+  changes: ChangeReader;
   base: Oid;
   head: Oid;
   /** H is to be merged, and the result is judged; else H takes the place of B as it is. */

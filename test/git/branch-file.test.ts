@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { openDiscards } from '../../src/git/discards.ts';
 import { discoverRepository } from '../../src/git/discover.ts';
 import { clearLeft } from '../../src/git/own-file.ts';
-import { type BranchMove, type BranchPlace, isPlainBranch, moveBranchFile } from '../../src/git/refs/branch-file.ts';
+import { type BranchMove, type BranchMover, isPlainBranch, moveBranchFile } from '../../src/git/refs/branch-file.ts';
 import { nodeHost } from '../../src/host.ts';
 import { git, gitInput, isolatedEnv, temporaryDirectory } from '../temporary.ts';
 import { withFs } from '../with-fs.ts';
@@ -23,7 +23,7 @@ import { commit } from './fixture.ts';
 interface Place {
   dir: string;
   move: BranchMove;
-  at: BranchPlace;
+  at: BranchMover;
 }
 
 const BY = 'Ada <ada@example.org> 1767323045 +0100';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readChanges } from '../../src/git/changes/changes.ts';
-import type { Change } from '../../src/git/changes/patch-reader.ts';
+import type { CommitChange } from '../../src/git/changes/patch-reader.ts';
 import { openNativeStore } from '../../src/git/objects/native-store.ts';
 import { ancestorsIn, readNearRange, readRange } from '../../src/git/refs/range.ts';
 import { git, temporaryDirectory } from '../temporary.ts';
@@ -19,7 +19,7 @@ function repository(...flags: string[]): string {
   return dir;
 }
 
-async function changeOf(dir: string, oid = git(dir, 'rev-parse', 'HEAD')): Promise<Change> {
+async function changeOf(dir: string, oid = git(dir, 'rev-parse', 'HEAD')): Promise<CommitChange> {
   return (await readChanges(gitAt(dir), [{ commit: oid }], '.handoff'))[0]!;
 }
 

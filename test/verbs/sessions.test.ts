@@ -7,7 +7,7 @@ import { nodeHost } from '../../src/host.ts';
 import type { Handoff } from '../../src/index.ts';
 import { append } from '../../src/journal/append.ts';
 import type { RecordDraft } from '../../src/journal/drafts/record-draft.ts';
-import { requireSigner } from '../../src/journal/keys/acting-identity.ts';
+import { requireSigner } from '../../src/journal/keys/identity-choice.ts';
 import { openLocks } from '../../src/journal/locks/open-locks.ts';
 import { pointTo } from '../../src/journal/sessions/pointers.ts';
 import { dirsOf } from '../../src/journal/sessions/session-state.ts';

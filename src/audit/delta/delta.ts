@@ -6,23 +6,23 @@ import type { Trust } from '../../core/trust/trust.ts';
 import { among, finding, type Report, refusing, wordsOf } from '../finding.ts';
 import { type Entry, FOLDER } from '../source/source.ts';
 import { isFile, reportLookalikes, reportNoPlace } from '../tree/layout.ts';
-import { type Place, placeOf } from '../tree/place.ts';
+import { type PathUse, useOf } from '../tree/path-use.ts';
 import { noVersions, type VersionReader } from '../trust/succession.ts';
 import { loadTrust } from '../trust/trust.ts';
 import { auditDependents } from './dependents.ts';
-import { type Placed, readDifferences, type Step, unlike } from './differences.ts';
+import { type Placed, readDifferences, type TreePair, unlike } from './differences.ts';
 import { auditDocuments, reportLostSkills } from './documents.ts';
 import { auditRetired, retiredWaivers } from './retired.ts';
 import { auditSessions, type ChangedSession } from './sessions.ts';
 
-export interface DeltaOptions {
+export interface DifferenceOptions {
   suite: Suite;
   /** What the commits of the change have at a path; without it, nothing: a change of one step. */
   readVersions?: VersionReader;
   onProgress?(checked: number): void;
 }
 
-export interface AuditedDelta {
+export interface AuditedDifference {
   /** Who is trusted once it is accepted. */
   trust: Trust;
   /** How many files were added, changed or deleted. */
@@ -39,43 +39,47 @@ export interface AuditedDelta {
  * Everything that a change does to `.handoff`, judged by who was trusted before it. SPEC §10.2, §10.3. What was there before is
  * not judged again: the cost is that of what is new.
  */
-export async function auditDelta(step: Step, trust: Trust, options: DeltaOptions): Promise<AuditedDelta> {
+export async function auditDifference(
+  trees: TreePair,
+  trust: Trust,
+  options: DifferenceOptions,
+): Promise<AuditedDifference> {
   const findings: Finding[] = [];
   const report = reportOnce(findings);
-  const [oldRoot, newRoot] = await Promise.all([step.before.root(), step.now.root()]);
+  const [oldRoot, newRoot] = await Promise.all([trees.before.root(), trees.now.root()]);
   const isNew = unlike(oldRoot);
   reportLookalikes(
     newRoot.filter((entry) => entry.name === ROOT || isNew(entry)),
     report,
   );
   const pair = { before: topOf(oldRoot), now: topOf(newRoot) };
-  const placed = (await readDifferences(step, pair, report)).map((each) => ({ ...each, place: placeOf(each.path) }));
+  const placed = (await readDifferences(trees, pair, report)).map((each) => ({ ...each, use: useOf(each.path) }));
   const limit = recordsPerPush(trust);
   if (placed.length > limit) {
     report(tooMany(placed.length, limit));
     return { trust, files: placed.length, sessions: [], touchesLedger: false, history: emptyHistory(), findings };
   }
   const changes = placed.filter((each) => isAllowed(each, report));
-  const next = await loadNext(step, changes, trust, options.suite, report);
+  const next = await loadNext(trees, changes, trust, options.suite, report);
   const { suite, readVersions = noVersions } = options;
   const turn = { was: trust, is: next };
-  if (next !== trust) await auditDependents(step.now, new Set(placed.map(({ path }) => path)), turn, suite, report);
-  await auditDocuments(step, changes, { trust: next, old: trust, suite, readVersions }, refusing(report));
+  if (next !== trust) await auditDependents(trees.now, new Set(placed.map(({ path }) => path)), turn, suite, report);
+  await auditDocuments(trees, changes, { trust: next, old: trust, suite, readVersions }, refusing(report));
   reportLostSkills(placed, next, report);
-  if (placed.some(({ place }) => place === 'pending')) {
+  if (placed.some(({ use }) => use === 'pending')) {
     const { reportWithdrawn } = await import('../trust/pending.ts');
     const { reportCrowd } = await import('../trust/pending-crowd.ts');
-    await reportCrowd(step, changes, report);
-    await reportWithdrawn(step, placed, { trust: next, suite }, report);
+    await reportCrowd(trees, changes, report);
+    await reportWithdrawn(trees, placed, { trust: next, suite }, report);
   }
-  await auditRetired(step, changes, turn, suite, report);
+  await auditRetired(trees, changes, turn, suite, report);
   const ledger = placed.filter(({ path }) => path.startsWith(`${LEDGER}/`));
   if (ledger.length > 0) {
     const { auditLedgerStep } = await import('./ledger.ts');
-    await auditLedgerStep(step, ledger, { trust: next, suite: options.suite }, report);
+    await auditLedgerStep(trees, ledger, { trust: next, suite: options.suite }, report);
   }
   const history = emptyHistory();
-  const sessions = await auditSessions(step, changes, { ...options, trust: next, history }, report);
+  const sessions = await auditSessions(trees, changes, { ...options, trust: next, history }, report);
   findings.push(...retiredWaivers(sessions, trust));
   findings.sort((a, b) => ((a.path ?? '') < (b.path ?? '') ? -1 : 1));
   return { trust: next, files: placed.length, sessions, touchesLedger: ledger.length > 0, history, findings };
@@ -100,24 +104,24 @@ function recordsPerPush({ policy }: Trust): number {
 }
 
 /** SPEC §7.2: records and policies are only added, documents only go on, and nothing else has a place. */
-function isAllowed({ path, before, now, place }: Placed, report: Report): boolean {
+function isAllowed({ path, before, now, use }: Placed, report: Report): boolean {
   if (now === null) {
-    if (place !== null && !REMOVABLE.has(place)) report(deleted(path));
+    if (use !== null && !REMOVABLE.has(use)) report(deleted(path));
     return false;
   }
   if (now.mode !== FOLDER && !isFile(now, report)) return false;
-  if (place === null || now.mode === FOLDER) {
+  if (use === null || now.mode === FOLDER) {
     reportNoPlace(now, 'what SPEC §2.2 lists', report);
     return false;
   }
-  if (before === null || !IMMUTABLE.has(place)) return true;
+  if (before === null || !IMMUTABLE.has(use)) return true;
   report(changed(path));
   return false;
 }
 
 /** What becomes of the ledger, and of what waits, is judged as a whole. */
-const REMOVABLE: ReadonlySet<Place> = new Set(['pending', 'skill', 'proof', 'ledger']);
-const IMMUTABLE: ReadonlySet<Place> = new Set(['record', 'policy']);
+const REMOVABLE: ReadonlySet<PathUse> = new Set(['pending', 'skill', 'proof', 'ledger']);
+const IMMUTABLE: ReadonlySet<PathUse> = new Set(['record', 'policy']);
 
 function deleted(path: string): Finding {
   return finding('record_deleted', path, 'the file that is there', 'nothing', KEEP);
@@ -140,13 +144,13 @@ function tooMany(count: number, limit: number): Finding {
  * before is not this change's doing.
  */
 async function loadNext(
-  { before, now }: Step,
+  { before, now }: TreePair,
   changes: readonly Placed[],
   trust: Trust,
   suite: Suite,
   report: Report,
 ): Promise<Trust> {
-  if (!changes.some(({ place }) => place === 'policy' || place === 'identity')) return trust;
+  if (!changes.some(({ use }) => use === 'policy' || use === 'identity')) return trust;
   const oldFindings: Finding[] = [];
   await loadTrust(before, suite, (found) => oldFindings.push(found));
   const isKnown = among(oldFindings);

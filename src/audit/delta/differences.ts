@@ -3,10 +3,10 @@ import type { Report } from '../finding.ts';
 import { FOLDERS_AT_ONCE, limiter } from '../source/limit.ts';
 import { type Entry, FOLDER, type Source } from '../source/source.ts';
 import { reportDuplicates } from '../tree/layout.ts';
-import type { Place } from '../tree/place.ts';
+import type { PathUse } from '../tree/path-use.ts';
 
 /** What was there, and what is to take its place. */
-export interface Step {
+export interface TreePair {
   before: Source;
   now: Source;
 }
@@ -23,11 +23,11 @@ export interface Difference {
 }
 
 /** And what its path is for. */
-export type Placed = Difference & { place: Place | null };
+export type Placed = Difference & { use: PathUse | null };
 
 /** What is not the same in two folders, all the way down. What is the same is not looked into. */
 export async function readDifferences(
-  sources: Step,
+  trees: TreePair,
   pair: { before: Entry | null; now: Entry | null },
   report: Report,
 ): Promise<Difference[]> {
@@ -37,7 +37,7 @@ export async function readDifferences(
     const leaves = leavesOf(before, now, parent);
     const [from, to] = [folderOf(before), folderOf(now)];
     if (!from && !to) return leaves;
-    const [old, entries] = await limit(1, () => listBoth(sources, from, to));
+    const [old, entries] = await limit(1, () => listBoth(trees, from, to));
     reportDuplicates(entries, report);
     if (to && entries.length === 0 && old.length === 0) return [...leaves, { ...leaf(null, to, parent) }];
     const inside: Parent = { folder: to, isNew: from === null };
@@ -85,7 +85,7 @@ function folderOf(entry: Entry | null): Entry | null {
  * Of an identity's sessions, which are thousands, only what comes after those that both begin with. A session that stands there
  * twice is noticed by its id; in all other folders a name may stand there twice, or in another case, and all names are looked at.
  */
-async function listBoth({ before, now }: Step, from: Entry | null, to: Entry | null): Promise<[Entry[], Entry[]]> {
+async function listBoth({ before, now }: TreePair, from: Entry | null, to: Entry | null): Promise<[Entry[], Entry[]]> {
   if (from?.oid && to?.oid && now.compare && isOfSessions(to)) return now.compare(from, to);
   return Promise.all([from ? before.list(from) : [], to ? now.list(to) : []]);
 }

@@ -15,7 +15,7 @@ import {
 } from '../trust/signature-lines.ts';
 import { assertFollowsDocument, identitiesIn, readSuccession, type VersionReader } from '../trust/succession.ts';
 import { checkSkill, readDocument, readSignedDocument } from '../trust/trust.ts';
-import type { Placed, Step } from './differences.ts';
+import type { Placed, TreePair } from './differences.ts';
 
 /** By whom documents are judged. */
 export interface Judges {
@@ -29,30 +29,30 @@ export interface Judges {
 
 /** SPEC §10.3.2, §10.3.3: whatever arrives and is no record is signed by whom it must be, and follows what stood there. */
 export async function auditDocuments(
-  step: Step,
+  trees: TreePair,
   changes: readonly Placed[],
   judges: Judges,
   report: Report,
 ): Promise<void> {
   const { trust, suite } = judges;
   for (const change of changes) {
-    const { path, now, place } = change;
-    if (place === 'record' || place === 'ledger') continue;
-    await attempt(path, report, () => auditDocument(step, change, judges));
-    if (place === 'task-definition') await attempt(path, report, () => assertTaskName(step.now, now!, trust, report));
-    const skill = place === 'skill' ? now : place === 'identity' ? await unchangedSkill(step.now, path, changes) : null;
+    const { path, now, use } = change;
+    if (use === 'record' || use === 'ledger') continue;
+    await attempt(path, report, () => auditDocument(trees, change, judges));
+    if (use === 'task-definition') await attempt(path, report, () => assertTaskName(trees.now, now!, trust, report));
+    const skill = use === 'skill' ? now : use === 'identity' ? await unchangedSkill(trees.now, path, changes) : null;
     if (skill)
-      await attempt(skill.path, report, () => checkSkill(step.now, skill, ownerOf(path, trust), suite, report));
+      await attempt(skill.path, report, () => checkSkill(trees.now, skill, ownerOf(path, trust), suite, report));
   }
 }
 
 /** SPEC §10.3.1: nobody signs a skill, so nobody but its identity, which is signed, takes it away. */
 export function reportLostSkills(changes: readonly Placed[], trust: Trust, report: Report): void {
-  for (const { path, now, place } of changes) {
+  for (const { path, now, use } of changes) {
     // of one that is distrusted too: it may be signed anew
     const owner = ownerOf(path, trust) ?? trust.distrusted.get(nameIn(path));
     const expected = owner?.document.fields.skill;
-    if (place !== 'skill' || now !== null || typeof expected !== 'string') continue;
+    if (use !== 'skill' || now !== null || typeof expected !== 'string') continue;
     report(finding('record_deleted', path, `the skill ${expected}, which its identity names`, 'nothing', RESTORE));
   }
 }
@@ -60,22 +60,22 @@ export function reportLostSkills(changes: readonly Placed[], trust: Trust, repor
 const RESTORE =
   'Put it back: git restore --overlay --source=BASE --staged --worktree -- .handoff, then git commit --amend';
 
-async function auditDocument(step: Step, { path, before, now, place }: Placed, judges: Judges): Promise<void> {
+async function auditDocument(trees: TreePair, { path, before, now, use }: Placed, judges: Judges): Promise<void> {
   const { trust, suite } = judges;
   // few changes have any of these: the others need not load them
-  if (place === 'proof') return (await import('./arrived-proof.ts')).auditArrivedProof(step.now, now!, trust, suite);
-  if (place === 'policy')
-    return (await import('../trust/policy-lines.ts')).auditPolicyLines(step.now, now!, trust, suite);
-  if (place === 'pending')
-    return (await import('../trust/pending.ts')).auditPending(step, { path, before, now: now! }, judges);
-  if (place === 'skill') return;
-  if (place === null || !isDocumentKind(place)) return;
-  if (place !== 'identity') await readSignedDocument(step.now, now!, place, trust, suite);
-  else await readDocument(step.now, now!, place, trust.repoId); // who signed an identity is judged below
-  const succession = await readSuccession(step, before, now!, place, suite);
+  if (use === 'proof') return (await import('./arrived-proof.ts')).auditArrivedProof(trees.now, now!, trust, suite);
+  if (use === 'policy')
+    return (await import('../trust/policy-lines.ts')).auditPolicyLines(trees.now, now!, trust, suite);
+  if (use === 'pending')
+    return (await import('../trust/pending.ts')).auditPending(trees, { path, before, now: now! }, judges);
+  if (use === 'skill') return;
+  if (use === null || !isDocumentKind(use)) return;
+  if (use !== 'identity') await readSignedDocument(trees.now, now!, use, trust, suite);
+  else await readDocument(trees.now, now!, use, trust.repoId); // who signed an identity is judged below
+  const succession = await readSuccession(trees, before, now!, use, suite);
   const { old, next, isSame } = succession;
-  await assertFollowsDocument(succession, path, step.now, judges.readVersions, suite);
-  const lines = await linesUnder(step.now, next, judges);
+  await assertFollowsDocument(succession, path, trees.now, judges.readVersions, suite);
+  const lines = await linesUnder(trees.now, next, judges);
   if (isSame) return assertLines(old!, next, lines, suite);
   const identities = identitiesIn(succession, suite);
   if (identities) await assertEntitled(identities.was, identities.is, trust.policy, suite);

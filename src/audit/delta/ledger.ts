@@ -24,24 +24,24 @@ import {
 import { type ListFiles, sealFinder } from '../ledger/seal-finder.ts';
 import { FOLDERS_AT_ONCE, limiter } from '../source/limit.ts';
 import { type Entry, FOLDER, find, type Source } from '../source/source.ts';
-import type { Difference, Step } from './differences.ts';
+import type { Difference, TreePair } from './differences.ts';
 
 /** SPEC §11.4: the ledger grows by seals that are in the tree, under the signature of a maintainer, and in no other way. */
 export async function auditLedgerStep(
-  step: Step,
+  trees: TreePair,
   changes: readonly Difference[],
   { trust, suite }: { trust: Trust; suite: Suite },
   report: Report,
 ): Promise<void> {
   try {
-    const [before, now] = await Promise.all([readLedger(step.before), readLedger(step.now)]);
+    const [before, now] = await Promise.all([readLedger(trees.before), readLedger(trees.now)]);
     if (!now) throw rewritten('The ledger is gone.');
     await openCheckpoint(now, trust, suite);
     if (before) assertSignaturesKept(before, now, trust, suite);
     const entries = await readGrowth(before, now);
-    await assertGrowth(step, changes, { before, now, entries }, suite);
+    await assertGrowth(trees, changes, { before, now, entries }, suite);
     const seals = entries.map((bytes, at) => toSeal((before?.checkpoint.size ?? 0) + at, bytes, trust.repoId));
-    const source = remembering(step.now);
+    const source = remembering(trees.now);
     const files = await findInTree(source, seals, suite);
     await assertNew(seals, before, suite);
     if (entries.length > 0) await assertNoneLeftOut(now, before, { source, trust, suite }, files);
@@ -81,7 +81,12 @@ async function readGrowth(before: Ledger | null, now: Ledger): Promise<Uint8Arra
 }
 
 /** Its files are those that growing by these entries gives, and no others have changed. */
-async function assertGrowth(step: Step, changes: readonly Difference[], growth: Growth, suite: Suite): Promise<void> {
+async function assertGrowth(
+  trees: TreePair,
+  changes: readonly Difference[],
+  growth: Growth,
+  suite: Suite,
+): Promise<void> {
   const { before, now, entries } = growth;
   const from = before?.checkpoint ?? { size: 0, root: merkleRoot([], suite.sha256) };
   const plan = await planGrowth(from, entries, before?.read ?? noTiles, suite.sha256);
@@ -92,7 +97,7 @@ async function assertGrowth(step: Step, changes: readonly Difference[], growth: 
   for (const { path, now: entry } of changes) {
     if (path === `${LEDGER}/checkpoint`) continue;
     const expected = written.get(path);
-    const isPlanned = entry === null ? removed.has(path) : expected && (await isAsExpected(step.now, entry, expected));
+    const isPlanned = entry === null ? removed.has(path) : expected && (await isAsExpected(trees.now, entry, expected));
     if (!isPlanned) throw rewritten(`${path} is not what appending to the ledger makes of it.`);
   }
   const touched = new Set(changes.map(({ path }) => path));

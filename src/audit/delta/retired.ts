@@ -6,9 +6,9 @@ import { quoteWord } from '../../core/text/quote.ts';
 import { isActive, isRetired, isRevoked, maintainerKeys, stands } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { finding, type Report } from '../finding.ts';
-import type { Place } from '../tree/place.ts';
+import type { PathUse } from '../tree/path-use.ts';
 import type { Turn } from './dependents.ts';
-import type { Placed, Step } from './differences.ts';
+import type { Placed, TreePair } from './differences.ts';
 import type { ChangedSession } from './sessions.ts';
 
 /**
@@ -16,7 +16,7 @@ import type { ChangedSession } from './sessions.ts';
  * the protected branch calls retired. Its other records are not: a session may outlast a rotation.
  */
 export async function auditRetired(
-  step: Step,
+  trees: TreePair,
   changes: readonly Placed[],
   turn: Turn,
   suite: Suite,
@@ -24,12 +24,12 @@ export async function auditRetired(
 ): Promise<void> {
   const retired = printsOf(turn.was, isRetired);
   if (retired.size === 0) return;
-  for (const { path, before, now, place } of changes) {
-    if (!SIGNED.has(place!)) continue;
-    const document = await readIfParsed(() => step.now.read(now!, MAX_RECORD_BYTES));
+  for (const { path, before, now, use } of changes) {
+    if (!SIGNED.has(use!)) continue;
+    const document = await readIfParsed(() => trees.now.read(now!, MAX_RECORD_BYTES));
     if (!document || isMaintainer(document)) continue; // those are signed by root keys
     const late = lateSigner(document, retired, turn);
-    const old = late && before ? await readIfParsed(() => step.before.read(before, MAX_RECORD_BYTES)) : null;
+    const old = late && before ? await readIfParsed(() => trees.before.read(before, MAX_RECORD_BYTES)) : null;
     const isKnown = old && isSigned(old, turn.was) && idOf(old, suite) === idOf(document, suite);
     if (late && !isKnown) report(signedLate(path, late));
   }
@@ -39,7 +39,7 @@ function isMaintainer(document: ParsedRecord): boolean {
   return document.kind === 'identity' && document.fields.role === 'maintainer';
 }
 
-const SIGNED: ReadonlySet<Place> = new Set(['identity', 'project', 'task-definition']);
+const SIGNED: ReadonlySet<PathUse> = new Set(['identity', 'project', 'task-definition']);
 
 /** A waiver is a maintainer's act too. */
 export function retiredWaivers(sessions: readonly ChangedSession[], was: Trust): Finding[] {

@@ -9,7 +9,7 @@ import type { SessionFolder } from '../history/growth.ts';
 import { FOLDER, find, type Source } from '../source/source.ts';
 import { copiesOf, findTwins } from '../tree/copies.ts';
 import { foldSessions } from '../tree/session-records.ts';
-import type { Placed, Step } from './differences.ts';
+import type { Placed, TreePair } from './differences.ts';
 
 /** A session that began or went on, as far as it holds. */
 export interface ChangedSession {
@@ -29,7 +29,7 @@ interface SessionContext {
 
 /** SPEC §10.3.5: every session of which a record arrives is judged whole, and every finding about what arrives counts. */
 export async function auditSessions(
-  { before, now }: Step,
+  { before, now }: TreePair,
   changes: readonly Placed[],
   { history, ...context }: SessionContext,
   report: Report,
@@ -68,7 +68,7 @@ function withWayOut(found: Finding): Finding {
 function changedFolders(changes: readonly Placed[]): { folders: SessionFolder[]; added: Map<string, Set<string>> } {
   const folders = new Map<string, SessionFolder>();
   const added = new Map<string, Set<string>>();
-  for (const { path, folder, isInNewFolder } of changes.filter(({ place }) => place === 'record')) {
+  for (const { path, folder, isInNewFolder } of changes.filter(({ use }) => use === 'record')) {
     const entry = folder!;
     folders.set(entry.path, { owner: ownerOf(path), entry, isNew: isInNewFolder });
     added.set(entry.path, (added.get(entry.path) ?? new Set()).add(path));

@@ -5,18 +5,18 @@ import { FOLDERS_AT_ONCE, limiter, RECORDS_AT_ONCE } from '../source/limit.ts';
 import type { Source } from '../source/source.ts';
 import { auditSession } from '../tree/session.ts';
 import { readSignedDocument } from '../trust/trust.ts';
-import { type Place, placeEntry } from './places.ts';
+import { type PlaceBeyond, placeEntry } from './places.ts';
 
 /**
  * Judges one place of another branch by itself: a session with its whole chain, or a definition with its signature. True if it holds.
  * What a revoked key signed holds too, and counts for nothing, as everywhere. Null where it cannot be read now.
  */
-export type Admission = (place: Place) => Promise<boolean | null>;
+export type Admission = (place: PlaceBeyond) => Promise<boolean | null>;
 
 export function openAdmission(source: Source, trust: Trust, suite: Suite): Admission {
   const folderLimit = limiter(FOLDERS_AT_ONCE);
   const limit = limiter(RECORDS_AT_ONCE);
-  const isSound = async (place: Place): Promise<boolean> => {
+  const isSound = async (place: PlaceBeyond): Promise<boolean> => {
     const entry = placeEntry(place);
     if (place.owner === '') {
       const { fields } = await readSignedDocument(source, entry, 'task-definition', trust, suite);

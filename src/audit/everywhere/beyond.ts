@@ -1,12 +1,12 @@
 import { HandoffError } from '../../core/error.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Source } from '../source/source.ts';
-import { type Place, placesBeyond, type Room } from './places.ts';
+import { type PlaceBeyond, placesBeyond, type Room } from './places.ts';
 
 /** What each of many trees has beyond one of them, in one room. Kept between runs: a tree that was compared is not read again. */
 export interface KeptBeyond {
   reference: Oid | null;
-  trees: Record<Oid, Place[]>;
+  trees: Record<Oid, PlaceBeyond[]>;
 }
 
 /** The trees of a room, as the branches of a clone have them. */

@@ -8,7 +8,7 @@ import { containsVersion } from './versions.ts';
 export type Room = 'sessions' | 'tasks';
 
 /** A session's folder, or a task's file, as one tree has it. */
-export interface Place {
+export interface PlaceBeyond {
   /** Whose session it is; nobody's for a task. */
   owner: string;
   name: string;
@@ -23,19 +23,19 @@ export function ownerEntry(owner: string, oid: Oid): Entry {
   return { path: `${ROOT}/sessions/${owner}`, name: owner, mode: FOLDER, oid };
 }
 
-export function placeEntry({ owner, name, oid }: Place): Entry {
+export function placeEntry({ owner, name, oid }: PlaceBeyond): Entry {
   if (owner === '') return { path: `${ROOT}/tasks/${name}`, name, mode: FILE, oid };
   return { path: `${ROOT}/sessions/${owner}/${name}`, name, mode: FOLDER, oid };
 }
 
 /** What a room of one tree has that is not in that of another, or is more there. What is neither a session nor a task by its name is passed over. */
-export async function placesBeyond(source: Source, room: Room, before: Oid | null, now: Oid): Promise<Place[]> {
+export async function placesBeyond(source: Source, room: Room, before: Oid | null, now: Oid): Promise<PlaceBeyond[]> {
   if (before === now) return [];
   return room === 'tasks' ? tasksBeyond(source, before, now) : sessionsBeyond(source, before, now);
 }
 
 /** By name: which version of a definition counts is decided elsewhere. */
-async function tasksBeyond(source: Source, before: Oid | null, now: Oid): Promise<Place[]> {
+async function tasksBeyond(source: Source, before: Oid | null, now: Oid): Promise<PlaceBeyond[]> {
   const [old, entries] = await listBoth(
     source,
     before === null ? null : roomEntry('tasks', before),
@@ -48,13 +48,13 @@ async function tasksBeyond(source: Source, before: Oid | null, now: Oid): Promis
   return added.map(({ name, oid }) => ({ owner: '', name, oid: oid! }));
 }
 
-async function sessionsBeyond(source: Source, before: Oid | null, now: Oid): Promise<Place[]> {
+async function sessionsBeyond(source: Source, before: Oid | null, now: Oid): Promise<PlaceBeyond[]> {
   const old = before ? await source.list(roomEntry('sessions', before)) : [];
   const oldOwners = new Map(old.filter(isFolder).map((owner) => [owner.name, owner]));
   const owners = (await source.list(roomEntry('sessions', now))).filter(
     ({ name, mode }) => mode === FOLDER && isIdentityName(name),
   );
-  const beyond: Place[] = [];
+  const beyond: PlaceBeyond[] = [];
   for (const owner of owners) {
     const was = oldOwners.get(owner.name) ?? null;
     if (was?.oid !== owner.oid) beyond.push(...(await foldersBeyond(source, was, owner)));
@@ -62,10 +62,10 @@ async function sessionsBeyond(source: Source, before: Oid | null, now: Oid): Pro
   return beyond;
 }
 
-async function foldersBeyond(source: Source, before: Entry | null, now: Entry): Promise<Place[]> {
+async function foldersBeyond(source: Source, before: Entry | null, now: Entry): Promise<PlaceBeyond[]> {
   const [old, entries] = await listBoth(source, before, now);
   const oldFolders = new Map(old.filter(isFolder).map((folder) => [folder.name, folder]));
-  const places: Place[] = [];
+  const places: PlaceBeyond[] = [];
   for (const entry of entries) {
     const was = oldFolders.get(entry.name);
     if (entry.mode !== FOLDER || !parseSessionFolder(entry.name) || was?.oid === entry.oid) continue;

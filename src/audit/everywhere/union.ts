@@ -4,11 +4,11 @@ import type { Oid } from '../../git/objects/store.ts';
 import { FOLDER, type Source } from '../source/source.ts';
 import type { Admission } from './admission.ts';
 import type { KeptBeyond, RoomTrees } from './beyond.ts';
-import { ownerEntry, type Place, placeEntry, placesBeyond, type Room, roomEntry } from './places.ts';
+import { ownerEntry, type PlaceBeyond, placeEntry, placesBeyond, type Room, roomEntry } from './places.ts';
 import { containsVersion } from './versions.ts';
 
 /** A place that the union has from another tree than the one that is checked out. */
-export interface Edit extends Place {
+export interface Edit extends PlaceBeyond {
   /** What is checked out at that place; null for nothing. */
   was: Oid | null;
   /** The tree that has it. */
@@ -41,7 +41,7 @@ export interface UnionContext {
 }
 
 /** A version of a place, and the tree that it is from. */
-type Candidate = Place & { from: Oid };
+type Candidate = PlaceBeyond & { from: Oid };
 
 /** What the other trees of a room add to the one that is checked out. */
 export async function planUnion(beyond: KeptBeyond, context: UnionContext): Promise<Union> {
@@ -85,7 +85,7 @@ async function candidates({ reference, trees }: KeptBeyond, context: UnionContex
 type Here = Map<string, Map<string, Oid>>;
 
 /** The names and ids of what is checked out, of the owners in question. */
-async function placesHere({ source, room, trees }: UnionContext, places: readonly Place[]): Promise<Here> {
+async function placesHere({ source, room, trees }: UnionContext, places: readonly PlaceBeyond[]): Promise<Here> {
   const here: Here = new Map();
   if (trees.head === null || places.length === 0) return here;
   const top = await source.list(roomEntry(room, trees.head));
@@ -107,11 +107,11 @@ function namesHere(here: Here): Map<string, string> {
 }
 
 /** SPEC §6.6: a session has one folder. Two of the same identity whose ids begin alike are taken for versions of one. */
-function placeOf({ owner, name }: Pick<Place, 'owner' | 'name'>): string {
+function placeOf({ owner, name }: Pick<PlaceBeyond, 'owner' | 'name'>): string {
   return `${owner}/${(owner !== '' && parseSessionFolder(name)?.sid8) || name}`;
 }
 
-function keyOf({ owner, name, oid }: Place): string {
+function keyOf({ owner, name, oid }: PlaceBeyond): string {
   return `${owner}/${name} ${oid}`;
 }
 
@@ -134,7 +134,7 @@ type LeftOut = [Note['kind'], Candidate];
  * has signed two different records of one number: what is checked out stays, else the protected branch's.
  */
 async function choose(
-  here: Pick<Place, 'name' | 'oid'> | null,
+  here: Pick<PlaceBeyond, 'name' | 'oid'> | null,
   versions: readonly Candidate[],
   { source, room }: UnionContext,
   notes: LeftOut[],

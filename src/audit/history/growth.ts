@@ -42,7 +42,7 @@ async function joinGrowth(owners: readonly Promise<SessionFolder[] | null>[]): P
   return grown.every((folders) => folders !== null) ? grown.flat() : null;
 }
 
-async function readOwnerGrowth(source: Source, owner: Change, report: Report): Promise<SessionFolder[] | null> {
+async function readOwnerGrowth(source: Source, owner: ChangedEntry, report: Report): Promise<SessionFolder[] | null> {
   const folders = await readMany(source, owner, report);
   if (!folders) return null;
   const grown: SessionFolder[] = [];
@@ -55,19 +55,23 @@ async function readOwnerGrowth(source: Source, owner: Change, report: Report): P
 }
 
 /** What is wrong in a session's folder is reported when it is audited. */
-async function hasOnlyGrown(source: Source, folder: Change): Promise<boolean> {
+async function hasOnlyGrown(source: Source, folder: ChangedEntry): Promise<boolean> {
   const files = await readChanges(source, folder, () => {});
   return files?.every((file) => file.before === null) ?? false;
 }
 
-interface Change {
+interface ChangedEntry {
   /** Null for what is new. */
   before: Entry | null;
   now: Entry;
 }
 
 /** What differs in a folder; null when an entry vanished or became something else. */
-async function readChanges(source: Source, { before, now }: Change, report: Report): Promise<Change[] | null> {
+async function readChanges(
+  source: Source,
+  { before, now }: ChangedEntry,
+  report: Report,
+): Promise<ChangedEntry[] | null> {
   const [old, entries] = await Promise.all([before ? source.list(before) : [], listUnique(source, now, report)]);
   return compare(...withoutEqualEnds(old, entries));
 }
@@ -76,12 +80,12 @@ async function readChanges(source: Source, { before, now }: Change, report: Repo
  * The same for a folder of thousands, of which those that both begin with are not looked at. A name that stands there twice
  * can only be that of a session that is known, and whoever asks notices that.
  */
-async function readMany(source: Source, { before, now }: Change, report: Report): Promise<Change[] | null> {
+async function readMany(source: Source, { before, now }: ChangedEntry, report: Report): Promise<ChangedEntry[] | null> {
   if (!before || !source.compare) return readChanges(source, { before, now }, report);
   return compare(...withoutEqualEnds(...(await source.compare(before, now))));
 }
 
-function compare(old: readonly Entry[], entries: readonly Entry[]): Change[] | null {
+function compare(old: readonly Entry[], entries: readonly Entry[]): ChangedEntry[] | null {
   const oldEntries = new Map(old.map((entry) => [entry.name, entry]));
   const names = new Set(entries.map(({ name }) => name));
   const changes = entries

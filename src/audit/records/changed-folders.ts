@@ -10,15 +10,15 @@ export interface ChangedFolder {
   old: Entry | null;
 }
 
-interface Changes {
+interface FolderChanges {
   changed: ChangedFolder[];
   /** Paths of folders of which nothing counts that was known. */
   gone: Set<string>;
 }
 
 /** How the session folders of one `sessions` folder differ from those of another; all are new where there was none. */
-export async function changedFolders(source: Source, before: Entry | null, now: Entry): Promise<Changes> {
-  const all: Changes = { changed: [], gone: new Set() };
+export async function changedFolders(source: Source, before: Entry | null, now: Entry): Promise<FolderChanges> {
+  const all: FolderChanges = { changed: [], gone: new Set() };
   const owners = compare(before ? await source.list(before) : [], await source.list(now), isIdentityName);
   for (const { path } of owners.gone) all.gone.add(path);
   for (const { entry: owner, old } of owners.changed) {

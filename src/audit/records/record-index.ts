@@ -65,12 +65,12 @@ export function openRecordIndex(source: Source, options: IndexOptions): RecordIn
   };
 }
 
-interface Opened extends Place {
+interface Opened extends IndexFolder {
   sessions: Entry;
   covered: Covered;
 }
 
-interface Place {
+interface IndexFolder {
   files: LineFiles;
   /** Null: nothing is kept. */
   states: string | null;
@@ -88,7 +88,7 @@ async function openLines(source: Source, options: IndexOptions): Promise<Opened 
   return coverAnew(sessions, source, options);
 }
 
-function placeIn(folder: string | null): Place {
+function placeIn(folder: string | null): IndexFolder {
   return { files: openLineFiles(folder && join(folder, 'ids')), states: folder && join(folder, 'covered') };
 }
 
@@ -104,7 +104,7 @@ function coverAnew(sessions: Entry, source: Source, options: IndexOptions): Prom
 
 /** Reads what is not covered yet, and keeps it. The state is written last: it says that all lines are there. */
 async function cover(
-  place: Place,
+  place: IndexFolder,
   sessions: Entry,
   base: Covered | null,
   source: Source,

@@ -1,7 +1,7 @@
 import { HandoffError } from '../../core/error.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import { parseSessionFolder } from '../../core/paths.ts';
-import { assertPlace, chainFaults, type Link, toLink } from '../../core/record/chain.ts';
+import { assertRecordPlace, chainFaults, type Link, toLink } from '../../core/record/chain.ts';
 import { matchHead } from '../../core/record/front-matter.ts';
 import type { RecordKind } from '../../core/record/kinds.ts';
 import {
@@ -190,7 +190,7 @@ function auditRecord(
     const matched = context.onRecord || kind === 'seal' ? null : matchHead(bytes, parts, kind);
     const recordHead = matched ?? parseCut(bytes, parts);
     if ('body' in recordHead && isSessionRecord(recordHead)) record = recordHead;
-    assertPlace(recordHead, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
+    assertRecordPlace(recordHead, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
     const key = assertSigned(recordHead, check, session.identity.keys);
     assertEntitled(kind, session.identity);

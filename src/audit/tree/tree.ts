@@ -127,7 +127,7 @@ async function auditSessions(
   };
   const audits: { path: string; audit: SessionAudit }[] = [];
   const inTurn = limiter(FOLDERS_AT_ONCE);
-  const auditOne = async ({ owner, folder }: SessionPlace): Promise<void> => {
+  const auditOne = async ({ owner, folder }: OwnedFolder): Promise<void> => {
     const recalled = options.onRecord ? null : recall(folder, owner, trust, options.sessions);
     if (recalled) count(recalled.records);
     const audit = recalled ?? (await auditSession(folder, owner, context, report));
@@ -141,14 +141,14 @@ async function auditSessions(
   return looked;
 }
 
-interface SessionPlace {
+interface OwnedFolder {
   owner: string;
   folder: Entry;
 }
 
 /** What was found on the way counts only where sessions are judged: without trust none are. */
 interface Listed {
-  places: SessionPlace[];
+  places: OwnedFolder[];
   findings: Finding[];
 }
 
@@ -156,7 +156,7 @@ async function listSessions(source: Source, owners: readonly Entry[]): Promise<L
   const findings: Finding[] = [];
   const report: Report = (found) => findings.push(found);
   const inTurn = limiter(FOLDERS_AT_ONCE);
-  const listOne = async (owner: Entry): Promise<SessionPlace[]> => {
+  const listOne = async (owner: Entry): Promise<OwnedFolder[]> => {
     const folders = (await listUnique(source, owner, report)).filter((entry) => isSessionFolder(entry, report));
     return folders.map((folder) => ({ owner: owner.name, folder }));
   };

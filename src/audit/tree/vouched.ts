@@ -63,18 +63,18 @@ function isOver(bytes: Uint8Array, tree: GrowingTree): boolean {
   return seal?.tree_size === tree.size && seal.root === toHex(tree.root());
 }
 
-type Places = ReadonlyMap<string, number>;
+type LeafPlaces = ReadonlyMap<string, number>;
 
-const placesOf = new WeakMap<Source, Promise<Places>>();
+const placesOf = new WeakMap<Source, Promise<LeafPlaces>>();
 
 /** Where each leaf stands in the ledger of a tree; nowhere, when nobody can trust it. */
-function placesIn(source: Source, trust: Trust, suite: Suite): Promise<Places> {
+function placesIn(source: Source, trust: Trust, suite: Suite): Promise<LeafPlaces> {
   const places = placesOf.get(source) ?? readPlaces(source, trust, suite);
   placesOf.set(source, places);
   return places;
 }
 
-async function readPlaces(source: Source, trust: Trust, suite: Suite): Promise<Places> {
+async function readPlaces(source: Source, trust: Trust, suite: Suite): Promise<LeafPlaces> {
   // few trees have a key that was revoked: the others need not load this
   const { readLedger, openCheckpoint, readLeafHashes } = await import('../ledger/ledger.ts');
   try {

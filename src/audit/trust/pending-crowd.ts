@@ -1,5 +1,5 @@
 import { ROOT } from '../../core/paths.ts';
-import type { Placed, Step } from '../delta/differences.ts';
+import type { Placed, TreePair } from '../delta/differences.ts';
 import { finding, type Report } from '../finding.ts';
 import { FOLDERS_AT_ONCE, limiter } from '../source/limit.ts';
 import { type Entry, FOLDER, find, type Source } from '../source/source.ts';
@@ -8,9 +8,9 @@ import { type Entry, FOLDER, find, type Source } from '../source/source.ts';
 const MOST_NEW_NAMES = 100;
 
 /** SPEC §10.3.4: so many identities wait whose names nobody has yet. What waited before, and is replaced, is not counted again. */
-export async function reportCrowd({ now }: Step, changes: readonly Placed[], report: Report): Promise<void> {
+export async function reportCrowd({ now }: TreePair, changes: readonly Placed[], report: Report): Promise<void> {
   const arriving = changes.filter(
-    ({ path, before, place }) => place === 'pending' && before === null && path.endsWith('/pending.yaml'),
+    ({ path, before, use }) => use === 'pending' && before === null && path.endsWith('/pending.yaml'),
   );
   if (arriving.length === 0) return;
   const newNames = new Set(await waitingNewNames(now));

@@ -12,7 +12,7 @@ import {
   rootSigners,
   type Trust,
 } from '../../core/trust/trust.ts';
-import type { Placed, Step } from '../delta/differences.ts';
+import type { Placed, TreePair } from '../delta/differences.ts';
 import { finding, type Report } from '../finding.ts';
 import { type Entry, FILE, find, type Source } from '../source/source.ts';
 import { assertLines, assertNewLines, principalsOf } from './signature-lines.ts';
@@ -31,19 +31,19 @@ interface Judges {
  * and what they have signed so far stays under it. Only the next version can wait: of other numbers there is no end.
  */
 export async function auditPending(
-  step: Step,
+  trees: TreePair,
   { path, before, now }: { path: string; before: Entry | null; now: Entry },
   { trust, suite }: Judges,
 ): Promise<void> {
-  const document = await readDocument(step.now, now, pendingKind(path), trust.repoId);
+  const document = await readDocument(trees.now, now, pendingKind(path), trust.repoId);
   assertPlaced(document, now);
   const policy = document.kind === 'policy' ? readPolicy(document, suite) : null;
   if (policy) await assertProposed(policy, trust.policy.root, suite);
   if (document.kind === 'identity') readIdentity(document, suite); // its keys are keys
-  assertNext(document, await inForce(step.now, document, trust, suite), path);
-  const roots = policy ? [policy.root] : await proposedRoots(step.now, trust, suite);
+  assertNext(document, await inForce(trees.now, document, trust, suite), path);
+  const roots = policy ? [policy.root] : await proposedRoots(trees.now, trust, suite);
   const arriving = principalsOf(trust.policy.root, ...roots);
-  const { old, next, isSame } = await readSuccession(step, before, now, document.kind, suite);
+  const { old, next, isSame } = await readSuccession(trees, before, now, document.kind, suite);
   if (isSame && old) await assertLines(old, next, { arriving, staying: arriving }, suite);
   else await assertNewLines(next, arriving, suite);
 }
@@ -53,14 +53,14 @@ export async function auditPending(
  * revocation of a key that was stolen waits too.
  */
 export async function reportWithdrawn(
-  step: Step,
+  trees: TreePair,
   changes: readonly Placed[],
   { trust, suite }: Judges,
   report: Report,
 ): Promise<void> {
-  for (const { path, before, now, place } of changes) {
-    if (place !== 'pending' || before === null || now !== null) continue;
-    if (await unlessBroken(() => couldBeInForce(step, before, { trust, suite })))
+  for (const { path, before, now, use } of changes) {
+    if (use !== 'pending' || before === null || now !== null) continue;
+    if (await unlessBroken(() => couldBeInForce(trees, before, { trust, suite })))
       report(finding('record_deleted', path, 'what waits there for signatures', 'nothing', WAITS_ON));
   }
 }
@@ -69,7 +69,7 @@ const WAITS_ON =
   'Put it back: git restore --overlay --source=BASE --staged --worktree -- .handoff, then git commit --amend. A root principal who wants something else proposes that in its place (git handoff policy set, identity rotate, identity revoke); it goes once its version is in force.';
 
 /** It is the next version still, and a root principal proposes it. */
-async function couldBeInForce({ before, now }: Step, entry: Entry, { trust, suite }: Judges): Promise<boolean> {
+async function couldBeInForce({ before, now }: TreePair, entry: Entry, { trust, suite }: Judges): Promise<boolean> {
   const document = await readDocument(before, entry, pendingKind(entry.path), trust.repoId);
   if (!isNextVersion(document, await inForce(now, document, trust, suite))) return false;
   const roots = [trust.policy.root, ...(await proposedRoots(now, trust, suite))];

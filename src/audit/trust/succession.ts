@@ -6,7 +6,7 @@ import { hasKind, isDocument, type ParsedRecord, parseRecord } from '../../core/
 import { recordId, type Suite } from '../../core/record/verify.ts';
 import { type IdentityKey, isBetter, isRevoked } from '../../core/trust/key-standing.ts';
 import { type Identity, readIdentity } from '../../core/trust/trust.ts';
-import type { Step } from '../delta/differences.ts';
+import type { TreePair } from '../delta/differences.ts';
 import type { Entry, Source } from '../source/source.ts';
 import { parseDocument } from './trust.ts';
 
@@ -27,14 +27,14 @@ export interface Succession {
 }
 
 export async function readSuccession(
-  sources: Step,
+  trees: TreePair,
   before: Entry | null,
   now: Entry,
   kind: DocumentKind,
   suite: Suite,
 ): Promise<Succession> {
-  const there = before && parseRecord(await sources.before.read(before, MAX_RECORD_BYTES));
-  const next = parseDocument(await sources.now.read(now, MAX_RECORD_BYTES), kind);
+  const there = before && parseRecord(await trees.before.read(before, MAX_RECORD_BYTES));
+  const next = parseDocument(await trees.now.read(now, MAX_RECORD_BYTES), kind);
   const old = there && hasKind(there, kind) ? there : null; // a file of another kind is no version of this one
   return { old, next, isSame: old !== null && idOf(old, suite) === idOf(next, suite) };
 }

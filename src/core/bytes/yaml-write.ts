@@ -16,7 +16,7 @@ const SHORT: Record<string, string> = {
 };
 
 /** Where in the value the writer is, and how many keys it has written: what it writes, `readYaml` must take. */
-interface Place {
+interface WritePosition {
   path: string;
   pad: string;
   depth: number;
@@ -29,7 +29,7 @@ export function writeYaml(value: YamlMap): string {
   return block === '' ? '{}\n' : block;
 }
 
-function formatMap(map: YamlMap, place: Place): string {
+function formatMap(map: YamlMap, place: WritePosition): string {
   let block = '';
   for (const [key, value] of Object.entries(map)) {
     if (value === undefined) continue;
@@ -43,7 +43,7 @@ function formatMap(map: YamlMap, place: Place): string {
 }
 
 /** What follows `key:`, with its line break. */
-function formatValue(value: YamlValue, place: Place): string {
+function formatValue(value: YamlValue, place: WritePosition): string {
   if (!isCollection(value)) return ` ${formatScalar(value, place.path)}\n`;
   const inner = { ...place, pad: `${place.pad}  `, depth: place.depth + 1 };
   const block = Array.isArray(value) ? formatSequence(value, inner) : formatMap(value, inner);
@@ -51,11 +51,11 @@ function formatValue(value: YamlValue, place: Place): string {
   return `\n${block}`;
 }
 
-function formatSequence(items: YamlValue[], place: Place): string {
+function formatSequence(items: YamlValue[], place: WritePosition): string {
   return Array.from(items, (item, index) => formatItem(item, { ...place, path: `${place.path}[${index}]` })).join('');
 }
 
-function formatItem(item: YamlValue, place: Place): string {
+function formatItem(item: YamlValue, place: WritePosition): string {
   assertRoom(place);
   if (Array.isArray(item)) throw unwritable(place.path, 'no sequence directly in a sequence', 'one');
   if (!isCollection(item)) return `${place.pad}- ${formatScalar(item, place.path)}\n`;
@@ -65,7 +65,7 @@ function formatItem(item: YamlValue, place: Place): string {
 }
 
 /** Empty collections take no level, as in the reader. A cycle ends here too. */
-function assertRoom({ path, depth }: Place): void {
+function assertRoom({ path, depth }: WritePosition): void {
   if (depth > MAX_DEPTH) throw unwritable(path, `at most ${MAX_DEPTH} levels`, 'more');
 }
 

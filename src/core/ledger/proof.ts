@@ -117,7 +117,7 @@ async function checkLeaf(part: string, leaf: ProofLeaf, repo: string, suite: Sui
   });
   assertEqual(`${part} id`, leaf.id, record.id);
   assertEqual(`${part} repo`, repo, record.fields.repo);
-  assertPlace(part, leaf.path, record);
+  assertProofPath(part, leaf.path, record);
   return record;
 }
 
@@ -128,7 +128,7 @@ async function readLeaf({ bytes, key }: ProofLeaf, suite: Suite): Promise<Verifi
 }
 
 /** As in the tree: the path names the identity, the session, the number and the kind. SPEC §6.2 */
-function assertPlace(part: string, path: string, { kind, fields }: VerifiedRecord): void {
+function assertProofPath(part: string, path: string, { kind, fields }: VerifiedRecord): void {
   const { identity, session_id, seq } = fields;
   const folder = path.split('/')[3] ?? '';
   const sid8 = session_id.slice(0, 8);

@@ -4,7 +4,7 @@ import { type DocumentKind, isRecordKind, type RecordKind } from './kinds.ts';
 import type { ParsedRecord } from './record.ts';
 
 /** The place a record was found at, which must say the same as the record itself. */
-export interface ChainPlace {
+export interface RecordPlace {
   identity: string;
   sid8: string;
   seq: number;
@@ -37,9 +37,9 @@ export interface ChainFault {
 }
 
 /** SPEC §6.2: path, kind, identity, session and number agree; the record was written for this repository. */
-export function assertPlace(
+export function assertRecordPlace(
   record: SignedHead | ParsedRecord<DocumentKind>,
-  place: ChainPlace,
+  place: RecordPlace,
   repoId: string,
 ): asserts record is SignedHead {
   if (record.kind !== place.kind || !isSignedHead(record))

@@ -54,7 +54,7 @@ export function formatTaskTree(
   return lines;
 }
 
-interface Place {
+interface TreePosition {
   below: string | null;
   others: string[];
 }
@@ -77,7 +77,7 @@ function placeTasks({ nodes, edges }: TaskGraph) {
 }
 
 /** Below what is less deep than it: of tasks that wait for each other, none is below all others. */
-function placeOf(id: string, dependencies: readonly string[], depths: ReadonlyMap<string, number>): Place {
+function placeOf(id: string, dependencies: readonly string[], depths: ReadonlyMap<string, number>): TreePosition {
   const sorted = [...dependencies].sort((a, b) => (depths.get(b) ?? -1) - (depths.get(a) ?? -1) || byNature(a, b));
   const below = sorted.find((each) => (depths.get(each) ?? Number.POSITIVE_INFINITY) < depths.get(id)!) ?? null;
   const others = sorted.filter((each) => each !== below);

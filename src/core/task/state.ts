@@ -11,7 +11,7 @@ export interface TaskState extends StoryMoment {
   identity: string;
 }
 
-interface TaskChange extends StoryMoment {
+interface StatusChange extends StoryMoment {
   status: TaskStatus;
 }
 
@@ -33,7 +33,7 @@ export interface TaskToken {
 export interface TaskTrail {
   /** Who made the newest change; null while there is none. */
   by: Pick<TaskState, 'session_id' | 'identity' | 'progress'> | null;
-  changes: TaskChange[];
+  changes: StatusChange[];
   thoughts: TaskThought[];
   /** The highest first. */
   tokens: TaskToken[];
@@ -91,7 +91,7 @@ export function wholeTrail(task: string, records: Iterable<TracedRecord>): TaskT
   const each = [...new Map([...records].map((placed) => [placed.record.id, placed])).values()];
   const isAbout = ({ record }: TracedRecord<'task' | 'thought'>): boolean => record.fields.task_id === task;
   const changed = each.filter(isOfKind('task')).filter(isAbout);
-  changed.sort((a, b) => byNewest(momentOf(a), momentOf(b)));
+  changed.sort((a, b) => byNewest(storyMomentOf(a), storyMomentOf(b)));
   const tokens = each.flatMap(({ record: { fields } }) =>
     fields.lock?.task === task ? [toToken(fields, fields.lock)] : [],
   );
@@ -103,17 +103,17 @@ export function wholeTrail(task: string, records: Iterable<TracedRecord>): TaskT
   };
 }
 
-function momentOf({ record: { id, fields } }: TracedRecord): StoryMoment {
+function storyMomentOf({ record: { id, fields } }: TracedRecord): StoryMoment {
   return { clock: fields.clock, delta_id: id };
 }
 
 function toThought(placed: TracedRecord<'thought'>): TaskThought {
   const { identity, commit_sha } = placed.record.fields;
-  return { ...momentOf(placed), identity, commit: commit_sha, path: placed.path };
+  return { ...storyMomentOf(placed), identity, commit: commit_sha, path: placed.path };
 }
 
-function toChange(placed: TracedRecord<'task'>): TaskChange {
-  return { ...momentOf(placed), status: placed.record.fields.status };
+function toChange(placed: TracedRecord<'task'>): StatusChange {
+  return { ...storyMomentOf(placed), status: placed.record.fields.status };
 }
 
 function changedBy({ record }: TracedRecord<'task'>): NonNullable<TaskTrail['by']> {
@@ -187,12 +187,12 @@ export function stateOf({ by, changes, thoughts }: TaskTrail): TaskState | null 
 }
 
 /** Written before the newest change, after the task last entered in_progress. */
-function writebackAmong(changes: readonly TaskChange[]): (thought: StoryMoment) => boolean {
+function writebackAmong(changes: readonly StatusChange[]): (thought: StoryMoment) => boolean {
   const entered = lastEntered(changes); // once, and not for each of thousands of thoughts
   return (thought) => byNewest(changes[0]!, thought) < 0 && (!entered || byNewest(thought, entered) < 0);
 }
 
-function lastEntered(changes: readonly TaskChange[]): TaskChange | undefined {
+function lastEntered(changes: readonly StatusChange[]): StatusChange | undefined {
   return changes.find(({ status }, at) => status === 'in_progress' && changes[at + 1]?.status !== 'in_progress');
 }
 

@@ -12,11 +12,11 @@ export interface AnchorCase {
   own: OwnChanges;
   repeats: Repeats;
   /** What a thought is about, as far as it is to be had. */
-  stepOf(account: Account): Promise<Step>;
+  workOf(account: Account): Promise<ThoughtWork>;
 }
 
 /** What thoughts are read with. */
-export interface StepCase {
+export interface ThoughtCase {
   comparer: Comparer;
   codeOf: CodeOf;
   /** What the protected branch is at. */
@@ -26,7 +26,7 @@ export interface StepCase {
 }
 
 /** What was done, where it can still be read. */
-export interface Step {
+export interface ThoughtWork {
   /** Whether the thought's commit is here. */
   isHere: boolean;
   /** Its commits by their patch ids. */
@@ -77,7 +77,10 @@ export function eachPatchId({ commitPatchIds }: Account): string[] {
 }
 
 /** Whether the thought's own commits, where they are to be had, have the ids that it lists. Else it tells of another change. */
-export function hasItsIds({ isHere, commits }: Pick<Step, 'isHere' | 'commits'>, { commitPatchIds }: Account): boolean {
+export function hasItsIds(
+  { isHere, commits }: Pick<ThoughtWork, 'isHere' | 'commits'>,
+  { commitPatchIds }: Account,
+): boolean {
   return !isHere || [...commitPatchIds].every(([id, count]) => (commits.get(id)?.length ?? 0) >= count);
 }
 

@@ -1,7 +1,7 @@
 import type { Account } from '../../core/writeback/account.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { GitAccess } from '../../repository/parts.ts';
-import type { Carried, StepCase } from './candidates.ts';
+import type { Carried, ThoughtCase } from './candidates.ts';
 import { notBehind } from './history.ts';
 
 /**
@@ -10,7 +10,7 @@ import { notBehind } from './history.ts';
  */
 export async function readCarried(
   repository: GitAccess,
-  { comparer, codeOf }: StepCase,
+  { comparer, codeOf }: ThoughtCase,
   { commit, files }: Account,
   parent: Oid,
   besides: () => Promise<readonly Account[]>,

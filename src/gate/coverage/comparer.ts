@@ -1,7 +1,7 @@
 import type { Budget } from '../../core/budget.ts';
 import { oncePer } from '../../core/once.ts';
 import { ROOT } from '../../core/paths.ts';
-import { type Changes, openChanges } from '../../git/changes/changes.ts';
+import { type ChangeReader, openChanges } from '../../git/changes/changes.ts';
 import { parseRaws, RAW, type RawChange } from '../../git/changes/raw-diff.ts';
 import { type Merger, openMerger } from '../../git/changes/remerge.ts';
 import { openWorkshop, type Workshop } from '../../git/changes/workshop.ts';
@@ -16,7 +16,7 @@ import type { Directories, GitAccess } from '../../repository/parts.ts';
 export interface Comparer extends Pick<Workshop, 'writeCommit'> {
   git: Git;
   store: GitStore;
-  changes: Changes;
+  changes: ChangeReader;
   merger: Merger;
   /** One after the other, whoever asks: each may hold folders as large as there is room for. What it makes is seen here and nowhere else. */
   sift(sieve: Sieve, roots: readonly Oid[]): Promise<Oid[]>;

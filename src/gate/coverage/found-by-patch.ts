@@ -4,9 +4,9 @@ import { type AnchorCase, type Candidates, eachPatchId, type Found, findAsync, h
 import type { SingleCommit } from './repeats.ts';
 
 /** One commit that does all of it: a squash. The same patch may be another change, at a place that looks alike. */
-export async function wholeByPatch({ alike, repeats, stepOf }: Candidates, account: Account): Promise<Found | null> {
+export async function wholeByPatch({ alike, repeats, workOf }: Candidates, account: Account): Promise<Found | null> {
   const same = alike.get(account.wholePatchId ?? '') ?? [];
-  if (same.length === 0 || !(await (await stepOf(account)).isWhole())) return null;
+  if (same.length === 0 || !(await (await workOf(account)).isWhole())) return null;
   const commit = await findAsync(same, (each) => repeats.fitsOnce(each));
   return commit ? { commits: new Map([[commit.oid, null]]) } : null;
 }
@@ -15,11 +15,11 @@ export async function wholeByPatch({ alike, repeats, stepOf }: Candidates, accou
 export async function eachByPatch(input: Candidates, account: Account): Promise<Found | null> {
   const ids = eachPatchId(account);
   if (ids.length === 0 || !ids.every((id) => input.alike.has(id))) return null;
-  const step = await input.stepOf(account);
-  if (!hasItsIds(step, account)) return null;
+  const work = await input.workOf(account);
+  if (!hasItsIds(work, account)) return null;
   const commits: Found['commits'] = new Map();
   for (const patchId of ids) {
-    const same = await findSame(input, commits, patchId, step.commits.get(patchId) ?? []);
+    const same = await findSame(input, commits, patchId, work.commits.get(patchId) ?? []);
     if (!same) return null;
     commits.set(same.oid, null);
   }

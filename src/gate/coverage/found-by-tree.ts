@@ -9,31 +9,31 @@ import {
   type HowFound,
   hasItsIds,
   type Rule,
-  type Step,
+  type ThoughtWork,
 } from './candidates.ts';
 import { findSame } from './found-by-patch.ts';
 import type { SingleCommit } from './repeats.ts';
 
 /** A squash where lines nearby had changed: git makes it of the thought's commit and of what the squash was put on. */
 export async function wholeByTree(input: Candidates, account: Account): Promise<Found | null> {
-  const step = await input.stepOf(account);
-  if (account.files.length === 0 || !step.isHere) return null;
+  const work = await input.workOf(account);
+  if (account.files.length === 0 || !work.isHere) return null;
   const difference = ({ oid }: RangeCommit) => Math.abs(input.own.get(oid)!.paths.length - account.files.length);
   const likely = [...input.free].sort((a, b) => difference(a) - difference(b)).slice(0, MOST_LIKELY);
-  const ahead = await filterAsync(likely, step.isAhead);
-  const listed = await filterAsync(ahead, async ({ parents }) => (await step.carriedOnto(parents[0]!)).isListed);
+  const ahead = await filterAsync(likely, work.isAhead);
+  const listed = await filterAsync(ahead, async ({ parents }) => (await work.carriedOnto(parents[0]!)).isListed);
   const { repeats, head } = input;
   const isThere = async () => (await repeats.mergedAt(head, [account.commit])).length > 0;
   const commit = await findLasting(
     listed,
     (left) => repeats.firstMergeOf(left, account.commit),
     async (parent) => {
-      const { paths } = await step.carriedOnto(parent);
-      return (await step.isUntouched(parent, [...paths])) || isThere();
+      const { paths } = await work.carriedOnto(parent);
+      return (await work.isUntouched(parent, [...paths])) || isThere();
     },
   );
   if (!commit) return null;
-  const { paths, beside } = await step.carriedOnto(commit.parents[0]!);
+  const { paths, beside } = await work.carriedOnto(commit.parents[0]!);
   return { commits: new Map([[commit.oid, { changed: paths }]]), beside };
 }
 
@@ -59,13 +59,13 @@ const MOST_LIKELY = 8;
 
 /** A rebase where lines nearby had changed, or where the protected branch has some of it by now. */
 export async function eachByTree(input: Candidates, account: Account): Promise<Found | null> {
-  const step = await input.stepOf(account);
-  if (account.commitPatchIds.size === 0 || !hasItsIds(step, account)) return null;
+  const work = await input.workOf(account);
+  if (account.commitPatchIds.size === 0 || !hasItsIds(work, account)) return null;
   const commits: Found['commits'] = new Map();
   for (const patchId of eachPatchId(account)) {
-    const originals = step.commits.get(patchId) ?? [];
+    const originals = work.commits.get(patchId) ?? [];
     const same = await findSame(input, commits, patchId, originals);
-    const picked = same ? null : await findPick(input, commits, originals, step);
+    const picked = same ? null : await findPick(input, commits, originals, work);
     if (same) commits.set(same.oid, null);
     else if (picked) commits.set(picked.commit.oid, picked.how);
     else if ((await input.repeats.doneAt(input.head, originals)).length === 0) return null;
@@ -89,17 +89,17 @@ async function findPick(
   { free, repeats, head }: Candidates,
   taken: Found['commits'],
   originals: readonly SingleCommit[],
-  step: Step,
+  work: ThoughtWork,
 ): Promise<Picked | null> {
   if (originals.length === 0) return null;
   const left = await filterAsync(
     free.filter(({ oid }) => !taken.has(oid)),
-    step.isAhead,
+    work.isAhead,
   );
   for (const original of originals) {
-    const paths = await step.pathsOf(original);
+    const paths = await work.pathsOf(original);
     const isThere = async () => (await repeats.doneAt(head, [original])).length > 0;
-    const lasts = async (parent: Oid) => (await step.isUntouched(parent, paths)) || isThere();
+    const lasts = async (parent: Oid) => (await work.isUntouched(parent, paths)) || isThere();
     const commit = await findLasting(left, (candidates) => repeats.firstPickOf(candidates, original), lasts);
     if (commit) return { commit, how: { changed: new Set(paths) } };
   }

@@ -11,7 +11,7 @@ import { eachByTree } from './found-by-tree.ts';
 import { listChanging } from './history.ts';
 import { readOwn } from './own-changes.ts';
 import { openRepeats } from './repeats.ts';
-import { openSteps } from './step.ts';
+import { openThoughtWork } from './thought-work.ts';
 
 export interface LandedCase {
   head: Oid;
@@ -34,8 +34,8 @@ export async function hasLanded(repository: GitAccess, input: LandedCase, accoun
   const { before, commits } = await readSince(repository, input, account);
   const changes = await readOwn(comparer, codeOf, commits);
   const own = new Map(commits.map(({ oid }, at) => [oid, changes[at]!]));
-  const stepOf = openSteps(repository, { comparer, codeOf, knownCommits: before, accounts: [account] });
-  const anchorCase = { range: { commits, boundary: new Set<Oid>() }, head, own, repeats, stepOf };
+  const workOf = openThoughtWork(repository, { comparer, codeOf, knownCommits: before, accounts: [account] });
+  const anchorCase = { range: { commits, boundary: new Set<Oid>() }, head, own, repeats, workOf };
   if (await eachByTree({ ...anchorCase, free: [], alike: new Map() }, account)) return true; // all of it is at head
   const anchoring = openAnchoring(anchorCase);
   await anchoring.byPatch([account]);

@@ -1,5 +1,5 @@
 import type { Comparison } from '../../git/changes/changes.ts';
-import type { Change } from '../../git/changes/patch-reader.ts';
+import type { CommitChange } from '../../git/changes/patch-reader.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { RangeCommit } from '../../git/refs/range.ts';
 import { asChange, type CodeOf } from './code.ts';
@@ -10,7 +10,11 @@ import type { Comparer } from './comparer.ts';
  * SPEC §10.4.3, step 1: what each commit changes by itself. Of a merge that is what git would not have made of its parents alone, and
  * whatever it left to a person to decide: a conflict is decided by whoever commits the merge, also where nothing was done about it.
  */
-export async function readOwn(comparer: Comparer, codeOf: CodeOf, commits: readonly RangeCommit[]): Promise<Change[]> {
+export async function readOwn(
+  comparer: Comparer,
+  codeOf: CodeOf,
+  commits: readonly RangeCommit[],
+): Promise<CommitChange[]> {
   const merges = commits.filter(({ parents }) => parents.length > 1);
   const trees = await Promise.all(merges.map(async ({ oid }) => (await comparer.store.readCommit(oid)).tree));
   const asked = merges.map(({ parents }, at) => ({ sides: parents, tree: trees[at]! }));
@@ -24,7 +28,7 @@ export async function readOwn(comparer: Comparer, codeOf: CodeOf, commits: reado
 }
 
 /** Where git makes nothing of the parents, all that is unlike one of them counts: what came, and what was dropped. */
-async function readMerge({ changes }: Comparer, merge: RangeCommit, made: Remade | null): Promise<Change> {
+async function readMerge({ changes }: Comparer, merge: RangeCommit, made: Remade | null): Promise<CommitChange> {
   const compared: Comparison[] = made
     ? [{ before: made.tree, after: made.compared }]
     : merge.parents.map((parent) => ({ commit: merge.oid, parent }));
@@ -36,4 +40,4 @@ async function readMerge({ changes }: Comparer, merge: RangeCommit, made: Remade
   };
 }
 
-export type OwnChanges = ReadonlyMap<Oid, Change>;
+export type OwnChanges = ReadonlyMap<Oid, CommitChange>;

@@ -3,7 +3,7 @@ import type { Oid } from '../../git/objects/store.ts';
 import type { Directories, GitAccess } from '../../repository/parts.ts';
 import { hasItsIds } from './candidates.ts';
 import { openComparer } from './comparer.ts';
-import { readWork } from './step.ts';
+import { readWork } from './thought-work.ts';
 import { readWholes } from './whole-step.ts';
 
 /** What a thought says of its commit. */

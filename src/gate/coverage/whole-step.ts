@@ -1,6 +1,6 @@
 import type { Account } from '../../core/writeback/account.ts';
 import { emptyTree } from '../../git/changes/changes.ts';
-import type { Change } from '../../git/changes/patch-reader.ts';
+import type { CommitChange } from '../../git/changes/patch-reader.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { RangeCommit } from '../../git/refs/range.ts';
 import type { Comparer } from './comparer.ts';
@@ -21,7 +21,7 @@ const MOST_BEGINNINGS = 64;
 /** What a thought's commit changes, compared with one of the places where the work may have begun. */
 interface Whole {
   comparison: { before: Oid; after: Oid };
-  change: Change;
+  change: CommitChange;
 }
 
 /**

@@ -5,22 +5,22 @@ import type { Oid } from '../objects/store.ts';
 import { type Git, gitFailure, spawnGit, startFailure, withoutIndex } from '../run.ts';
 import { type FileHunks, openHunkReader } from './hunk-reader.ts';
 import type { LineReader } from './line-reader.ts';
-import { type Change, openPatchReader } from './patch-reader.ts';
+import { type CommitChange, openPatchReader } from './patch-reader.ts';
 
 /** What is compared: a commit with its parent, or with one of several, or two trees (null: nothing). */
 export type Comparison = { commit: Oid; parent?: Oid } | { before: Oid | null; after: Oid };
 
 /** One process that compares whatever it is asked to. It is started before the first question is known. */
-export interface Changes {
+export interface ChangeReader {
   /** A rename is a file less and a file more. */
-  read(comparisons: readonly Comparison[]): Promise<Change[]>;
+  read(comparisons: readonly Comparison[]): Promise<CommitChange[]>;
   /** Where each patch is applied: of every file that it changes line by line, what it finds there. Null where that is too much to hold. */
   readHunks(comparisons: readonly Comparison[]): Promise<(FileHunks[] | null)[]>;
   close(): Promise<void>;
 }
 
 /** Attributes and configuration have no say: the same commits give the same answer in every clone. */
-export function openChanges(git: Git, leftOut: string): Changes {
+export function openChanges(git: Git, leftOut: string): ChangeReader {
   const args = [...ARGS, '--', '.', `:(top,exclude,literal)${leftOut}`];
   const compared = withoutIndex({ ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } });
   const child = spawnGit(compared, args, CONFIG);
@@ -87,7 +87,11 @@ function openLines(take: (line: Buffer) => void): (chunk: Buffer) => void {
 }
 
 /** Reads changes, all with one process. */
-export async function readChanges(git: Git, comparisons: readonly Comparison[], leftOut: string): Promise<Change[]> {
+export async function readChanges(
+  git: Git,
+  comparisons: readonly Comparison[],
+  leftOut: string,
+): Promise<CommitChange[]> {
   if (comparisons.length === 0) return [];
   const changes = openChanges(git, leftOut);
   try {

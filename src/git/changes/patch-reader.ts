@@ -3,7 +3,7 @@ import type { LineReader } from './line-reader.ts';
 import { unquotePath } from './quoted-path.ts';
 
 /** What a commit, or the step from one tree to another, changes outside the folder that is left out. */
-export interface Change {
+export interface CommitChange {
   paths: string[];
   /** Those of them that are, or were, anything else but a file: a link, a submodule; or a file and a folder in the place of each other. */
   unlikeFiles: ReadonlySet<string>;
@@ -12,7 +12,7 @@ export interface Change {
 }
 
 /** One comparison: raw lines, then the patch. Lines of a file begin with a space, `+`, `-` or `\`. */
-export function openPatchReader(): LineReader<Change> {
+export function openPatchReader(): LineReader<CommitChange> {
   const paths: string[] = [];
   const odd: string[] = [];
   const patch = openPatchHash();

@@ -7,7 +7,7 @@ import { orNull } from '../or-null.ts';
 import { type Git, readGit } from '../run.ts';
 import type { IndexFile } from './index-file.ts';
 
-interface Place {
+interface CheckedOutTree {
   git: Git;
   dirs: RepositoryDirs;
   store: GitStore;
@@ -15,7 +15,7 @@ interface Place {
 }
 
 /** Whether a file at the top of the work tree is another one than HEAD has, or the index. git is asked only where its bytes are. */
-export async function isChanged({ git, dirs, store, index }: Place, name: string): Promise<boolean> {
+export async function isChanged({ git, dirs, store, index }: CheckedOutTree, name: string): Promise<boolean> {
   const bytes = orNull(() => readFileSync(join(dirs.topLevel ?? '.', name)));
   const here = bytes && objectId(objectFormat(dirs.commonDir), 'blob', bytes);
   const committed = (await store.resolve('HEAD')) === null ? null : await store.readTree('HEAD');

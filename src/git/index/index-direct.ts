@@ -14,7 +14,7 @@ import type { IndexedFile, Wanted } from './index-entries.ts';
 import { type Together, takePlace } from './index-place.ts';
 
 /** What an index is opened with. */
-export interface IndexPlace {
+export interface IndexFiles {
   git: Git;
   dirs: RepositoryDirs;
   store: Pick<NativeGitStore, 'objectWriter' | 'writeBlob'>;
@@ -26,7 +26,7 @@ export interface IndexPlace {
 const SETTINGS = /^(?:core\.(?:hookspath|splitindex|ignorecase|untrackedcache)|index\..*|feature\..*)$/;
 
 /** Whether nothing was set up that git would heed, and this would not, when it changes the index. */
-export function isPlain({ git, dirs }: IndexPlace, config: GitConfig, paths: readonly string[]): boolean {
+export function isPlain({ git, dirs }: IndexFiles, config: GitConfig, paths: readonly string[]): boolean {
   return (
     paths.every((path) => path.startsWith('.handoff/')) &&
     git.set?.GIT_INDEX_FILE === undefined &&
@@ -41,7 +41,7 @@ export function isPlain({ git, dirs }: IndexPlace, config: GitConfig, paths: rea
  * from: so the lock is held for a moment. `git`: this is not the plain case.
  */
 export function replaceDirectly(
-  { dirs, processes, discards }: IndexPlace,
+  { dirs, processes, discards }: IndexFiles,
   writer: ObjectWriter,
   wanted: readonly Wanted[],
   together?: Together,
@@ -60,7 +60,7 @@ export function replaceDirectly(
   }
 }
 
-export function wantedAsIs({ dirs }: IndexPlace, writer: ObjectWriter, path: string, onlyIfAbsent: boolean): Wanted {
+export function wantedAsIs({ dirs }: IndexFiles, writer: ObjectWriter, path: string, onlyIfAbsent: boolean): Wanted {
   return { path, onlyIfAbsent, read: () => readPlain(join(dirs.topLevel!, path), writer) };
 }
 

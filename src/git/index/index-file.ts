@@ -5,7 +5,7 @@ import type { ObjectWriter } from '../objects/object-writer.ts';
 import type { Oid } from '../objects/store.ts';
 import { tryClearLeft } from '../own-file.ts';
 import { type Git, gitFailure, readGitSync, runGit } from '../run.ts';
-import { type IndexPlace, isPlain, replaceDirectly, wantedAsIs } from './index-direct.ts';
+import { type IndexFiles, isPlain, replaceDirectly, wantedAsIs } from './index-direct.ts';
 import { folderInIndex } from './index-folder.ts';
 import { footprintOf } from './index-footprint.ts';
 import { oidInIndex } from './index-lookup.ts';
@@ -43,7 +43,7 @@ interface FileToStage {
   at: string;
 }
 
-export function openIndexFile(place: IndexPlace): IndexFile {
+export function openIndexFile(place: IndexFiles): IndexFile {
   const writerFor = async (paths: readonly string[]): Promise<ObjectWriter | null> =>
     isPlain(place, await place.config(), paths) ? place.store.objectWriter() : null;
   return {
@@ -92,7 +92,7 @@ type Named = FileToStage & { oid: Oid | null };
 
 /** `git`: git has to do it. */
 function putDirectly(
-  place: IndexPlace,
+  place: IndexFiles,
   writer: ObjectWriter,
   files: readonly Named[],
   together: Together,
@@ -109,7 +109,7 @@ function putDirectly(
 }
 
 /** git compares what it was told so with the work tree when it next looks. */
-function putByGit(place: IndexPlace, files: readonly Named[], together: Together): Promise<BigIntStats | 'locked'> {
+function putByGit(place: IndexFiles, files: readonly Named[], together: Together): Promise<BigIntStats | 'locked'> {
   const none = '0'.repeat(objectFormat(place.dirs.commonDir) === 'sha256' ? 64 : 40);
   const lines = files.map(({ path, oid }) => `${oid === null ? `0 ${none}` : `100644 ${oid}`}\t${path}\0`);
   return whileIndexLocked(place, () =>

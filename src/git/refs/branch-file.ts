@@ -31,7 +31,7 @@ export interface BranchMove {
 }
 
 /** Where branches are, and who moves them. */
-export interface BranchPlace {
+export interface BranchMover {
   dirs: RepositoryDirs;
   processes: Processes;
   discards: Discards;
@@ -49,13 +49,13 @@ export function isPlainBranch(dirs: RepositoryDirs, branch: string): boolean {
   return [ref, ...logs].every((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile());
 }
 
-export function moveBranchFile(place: BranchPlace, move: BranchMove): Outcome {
+export function moveBranchFile(place: BranchMover, move: BranchMove): Outcome {
   const outcome = tryMove(place, move);
   if (outcome !== 'locked') return outcome;
   return orByGit(() => clearLeft(place.dirs, place.processes)) ?? tryMove(place, move);
 }
 
-function tryMove({ dirs, processes, discards }: BranchPlace, move: BranchMove): Outcome {
+function tryMove({ dirs, processes, discards }: BranchMover, move: BranchMove): Outcome {
   const files = filesOf(dirs, move.branch);
   const own = ownName(join(dirs.commonDir, 'HEAD'), processes); // a work tree may be removed, and its folder with it
   try {

@@ -6,7 +6,7 @@ import type { Oid } from '../objects/store.ts';
 import { ownName, type Processes } from '../own-file.ts';
 import { type Git, readGit } from '../run.ts';
 
-export interface RefPlace {
+export interface RefMover {
   git: Git;
   dirs: RepositoryDirs;
   processes: Processes;
@@ -15,13 +15,13 @@ export interface RefPlace {
 }
 
 /** Makes a ref, or moves it from wherever it was. One that is new needs no process. */
-export async function putRef(place: RefPlace, ref: string, oid: Oid): Promise<void> {
+export async function putRef(place: RefMover, ref: string, oid: Oid): Promise<void> {
   if (place.isPlain && isCreated(place, ref, oid)) return;
   await readGit(place.git, ['update-ref', '--no-deref', ref, oid]);
 }
 
 /** By a link, which fails where the file is there: then git moves it, under its own lock. */
-function isCreated({ dirs, processes }: RefPlace, ref: string, oid: Oid): boolean {
+function isCreated({ dirs, processes }: RefMover, ref: string, oid: Oid): boolean {
   const own = ownName(join(dirs.commonDir, 'HEAD'), processes);
   const path = join(dirs.commonDir, ref);
   try {

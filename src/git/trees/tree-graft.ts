@@ -20,7 +20,7 @@ export interface LeafChange {
   after: Leaf | null;
 }
 
-interface TreeEntry {
+interface GraftEntry {
   mode: string;
   oid: Oid;
 }
@@ -33,7 +33,7 @@ export async function graftTree(trees: Trees, tree: Oid | null, leaves: Leaves, 
 }
 
 async function grafted(trees: Trees, tree: Oid | null, leaves: Leaves, width: number): Promise<Uint8Array> {
-  const entries = new Map<string, TreeEntry>(await entriesOf(trees, tree, width));
+  const entries = new Map<string, GraftEntry>(await entriesOf(trees, tree, width));
   for (const [name, below] of byFirstName(leaves)) {
     const leaf = below.get('');
     below.delete('');
@@ -51,14 +51,14 @@ async function grafted(trees: Trees, tree: Oid | null, leaves: Leaves, width: nu
 function removeLeft(
   entries: Map<string, unknown>,
   name: string,
-  found: Pick<TreeEntry, 'mode'> | undefined,
+  found: Pick<GraftEntry, 'mode'> | undefined,
   leaf: null | undefined,
 ): void {
   if (leaf === null || found?.mode === FOLDER) entries.delete(name);
 }
 
 /** git orders a folder as if its name ended in a slash. */
-function formatEntries(entries: ReadonlyMap<string, TreeEntry>): Uint8Array {
+function formatEntries(entries: ReadonlyMap<string, GraftEntry>): Uint8Array {
   const key = ([name, { mode }]: [string, { mode: string }]): string => (mode === FOLDER ? `${name}/` : name);
   const sorted = [...entries].sort((a, b) => (key(a) < key(b) ? -1 : 1));
   return Buffer.concat(
@@ -89,15 +89,15 @@ export async function compareLeaves(
   return changes;
 }
 
-function leafOf(entry: TreeEntry | undefined): Leaf | null {
+function leafOf(entry: GraftEntry | undefined): Leaf | null {
   return entry && entry.mode !== FOLDER ? { mode: entry.mode, oid: entry.oid } : null;
 }
 
-function folderOf(entry: TreeEntry | undefined): Oid | null {
+function folderOf(entry: GraftEntry | undefined): Oid | null {
   return entry?.mode === FOLDER ? entry.oid : null;
 }
 
-async function entriesOf(trees: Trees, tree: Oid | null, width: number): Promise<Map<string, TreeEntry>> {
+async function entriesOf(trees: Trees, tree: Oid | null, width: number): Promise<Map<string, GraftEntry>> {
   if (tree === null) return new Map();
   const listing = listEntries(await trees.read(tree), width);
   const entries = listing.starts.map((start) => entryAt(listing, start, width));

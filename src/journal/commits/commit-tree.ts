@@ -3,7 +3,7 @@ import { HandoffError } from '../../core/error.ts';
 import type { FileToWrite } from '../../disk/tree-files.ts';
 import type { GitConfig } from '../../git/config.ts';
 import type { Oid } from '../../git/objects/store.ts';
-import type { BranchPlace } from '../../git/refs/branch-file.ts';
+import type { BranchMover } from '../../git/refs/branch-file.ts';
 import { isForeignHook, withoutOwnHooks } from '../../repository/git-hooks/own-hooks.ts';
 import type { Directories, GitAccess, IndexAccess, Messages, Settings, TimeAndHost } from '../../repository/parts.ts';
 import { type Position, readBranch, readPosition } from '../../repository/position.ts';
@@ -115,7 +115,7 @@ async function branchPlace({
   store,
   host,
   discards,
-}: GitAccess & Directories & TimeAndHost & IndexAccess): Promise<BranchPlace | null> {
+}: GitAccess & Directories & TimeAndHost & IndexAccess): Promise<BranchMover | null> {
   if (isForeignHook(dirs, REF_HOOK) || (await store.objectWriter()) === null) return null;
   return { dirs, processes: host, discards };
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitConfig } from '../../git/config.ts';
 import type { RepositoryDirs } from '../../git/discover.ts';
-import { type BranchMove, type BranchPlace, isPlainBranch, moveBranchFile } from '../../git/refs/branch-file.ts';
+import { type BranchMove, type BranchMover, isPlainBranch, moveBranchFile } from '../../git/refs/branch-file.ts';
 import { type Git, gitFailure, runGit } from '../../git/run.ts';
 import { isForeignHook } from '../../repository/git-hooks/own-hooks.ts';
 
@@ -17,7 +17,7 @@ export interface UnnamedCommit extends BranchMove {
  * `git commit` looks at every one of them. The index is not read: it has the same files already, and what else is staged stays
  * staged. False when the branch has moved on, or somebody has its lock: then nothing was done. Without a place git moves it.
  */
-export async function moveBranch(git: Git, made: UnnamedCommit, place: BranchPlace | null): Promise<boolean> {
+export async function moveBranch(git: Git, made: UnnamedCommit, place: BranchMover | null): Promise<boolean> {
   const outcome = place && isPlainBranch(place.dirs, made.branch) ? moveBranchFile(place, made) : 'git';
   return outcome === 'git' ? moveByGit(git, made) : outcome === 'moved';
 }

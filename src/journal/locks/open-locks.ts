@@ -2,7 +2,7 @@ import { openCache } from '../../audit/tree/cache.ts';
 import { isSameSession, type SessionKey } from '../../core/task/state.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { cachePath, type Repository } from '../../repository/repository.ts';
-import { requireSigner } from '../keys/acting-identity.ts';
+import { requireSigner } from '../keys/identity-choice.ts';
 import { stateDirs } from '../sessions/registry.ts';
 import type { Holder } from './holder.ts';
 import { type Hold, type LockName, readHold, releaseHold, takeHold, wasHeldBy } from './local-locks.ts';

@@ -1,7 +1,7 @@
 import { isSameSession } from '../../core/task/state.ts';
 import type { Directories, StateDirectory } from '../../repository/parts.ts';
 import { removeTrailers } from '../commits/trailers.ts';
-import { BOT } from '../keys/acting-identity.ts';
+import { BOT } from '../keys/identity-choice.ts';
 import { toEnd } from '../sessions/liveness.ts';
 import { type End, endSession } from '../sessions/records.ts';
 import type { Session } from '../sessions/registry.ts';

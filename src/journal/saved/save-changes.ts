@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hasCode } from '../../core/error-code.ts';
 import { ROOT } from '../../core/paths.ts';
 import { listSome } from '../../core/text/list-some.ts';
-import { whileAlone } from '../../disk/one-at-a-time.ts';
+import { oneAtATime } from '../../disk/one-at-a-time.ts';
 import { kindAt, withStanding } from '../../git/index/hidden-index.ts';
 import { pathBytes } from '../../git/index/path-bytes.ts';
 import { readUncommitted, type Uncommitted } from '../../git/index/uncommitted.ts';
@@ -57,7 +57,7 @@ export async function withSaved<T>(
   const named = namePaths(changes, room);
   if (!save) return plain({ commit: null, ...named });
   const dirs = dirsOf(repository);
-  return whileAlone(join(dirs.sessions, session.session_id, 'saving'), repository, async () => {
+  return oneAtATime(join(dirs.sessions, session.session_id, 'saving'), repository, async () => {
     if (isOver(dirs, session.session_id)) return plain(null); // which says so
     const { commit, warnings } = await trySave(repository, session, changes, position.head);
     return plain({ commit, ...named }, warnings);

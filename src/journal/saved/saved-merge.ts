@@ -9,7 +9,7 @@ import type { Directories, GitAccess } from '../../repository/parts.ts';
 import { shownPath } from './saved-name.ts';
 
 /** What was saved, what it was made from, and the changes between them that may be brought back. */
-export interface SavedChanges {
+export interface SavedWork {
   commit: Oid;
   base: Oid | null;
   changes: ReadonlyMap<string, LeafChange>;
@@ -21,7 +21,7 @@ export interface SavedChanges {
  */
 export async function mergeSaved(
   repository: GitAccess & Directories,
-  saved: SavedChanges,
+  saved: SavedWork,
   head: Oid | null,
 ): Promise<Map<string, LeafChange>> {
   const ours = await repository.store.compareLeaves(saved.base, head);
@@ -42,7 +42,7 @@ export function isSame(a: Leaf | null, b: Leaf | null): boolean {
 }
 
 /** Where one of them has a file, and the other one something below that name. */
-function clashes(saved: SavedChanges['changes'], ours: SavedChanges['changes']): string[] {
+function clashes(saved: SavedWork['changes'], ours: SavedWork['changes']): string[] {
   const [theirs, here] = [saved, ours].map((changes) =>
     [...changes].filter(([, { after }]) => after).map(([path]) => path),
   );
@@ -58,7 +58,7 @@ export function foldersOf(path: string): string[] {
 
 async function mergeByGit(
   { git, dirs, store }: GitAccess & Directories,
-  { commit, base, changes }: SavedChanges,
+  { commit, base, changes }: SavedWork,
   head: Oid | null,
   clashing: readonly string[],
 ): Promise<Map<string, LeafChange>> {

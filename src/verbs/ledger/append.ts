@@ -10,7 +10,7 @@ import { type LogGrowth, planGrowth } from '../../core/ledger/log-growth.ts';
 import { CHECKPOINT } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { whileAlone } from '../../disk/one-at-a-time.ts';
+import { oneAtATime } from '../../disk/one-at-a-time.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { tryClearLeft } from '../../git/own-file.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
@@ -70,7 +70,7 @@ export async function ledgerAppend(
   requireWorkTree(repository);
   if (options.push && (options.commit === false || options.stage === false)) throw nothingToPush();
   later(repository.config()); // git gets ready meanwhile
-  return whileAlone(join(repository.stateDir, 'appending'), repository, () => {
+  return oneAtATime(join(repository.stateDir, 'appending'), repository, () => {
     // one that was killed right after its commit has left git's locks, and there may be nothing to write that would find them
     tryClearLeft(repository.dirs, repository.host);
     return appendUntilPushed(repository, options);

@@ -87,7 +87,7 @@ async function findSeal(
   });
 }
 
-interface Place {
+interface ProofGround {
   trust: Trust;
   ledger: Ledger;
   /** That has signed the ledger. */
@@ -100,7 +100,7 @@ interface Place {
   index: number;
 }
 
-async function planProof({ trust, ledger, key, session, at, seal, index }: Place): Promise<Proof> {
+async function planProof({ trust, ledger, key, session, at, seal, index }: ProofGround): Promise<Proof> {
   const { size } = ledger.checkpoint;
   const leaves = session.files.slice(0, seal).map(({ bytes }) => bytes);
   const siblings = await inclusionFromTiles(index, size, ledger.read, nodeSuite.sha256);
@@ -137,7 +137,7 @@ async function writeProof(
   { output, ...options }: ProveOptions,
 ): Promise<string | null> {
   if (output === '-') return null;
-  if (output !== undefined) return writeTo(assertPlace(repository, resolve(output)), bytes);
+  if (output !== undefined) return writeTo(assertInWorkTree(repository, resolve(output)), bytes);
   if (repository.dirs.topLevel === null) throw noWorkTree();
   const path = proofPath(record.id);
   const plan = {
@@ -150,7 +150,7 @@ async function writeProof(
 }
 
 /** A folder that is not there was not meant; and what is in `.handoff` has its own place there. SPEC §2.2 */
-function assertPlace({ dirs: { topLevel } }: Directories, file: string): string {
+function assertInWorkTree({ dirs: { topLevel } }: Directories, file: string): string {
   const folder = dirname(file);
   if (!existsSync(folder))
     throw new HandoffError('usage', `There is no folder ${folder} to write the proof to.`, { hint: 'Make it first.' });

@@ -8,7 +8,7 @@ import { append, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords, warnIfOnNoBranch } from '../../journal/commits/publish-records.ts';
 import { isHere, isStillCommitted } from '../../journal/commits/recover-records.ts';
-import { requireSigner } from '../../journal/keys/acting-identity.ts';
+import { requireSigner } from '../../journal/keys/identity-choice.ts';
 import { type LockOptions, openLocks } from '../../journal/locks/open-locks.ts';
 import { readCommitted, unmarkCommitted } from '../../journal/sessions/committed.ts';
 import type { Session } from '../../journal/sessions/registry.ts';

@@ -21,7 +21,7 @@ import {
 } from '../../custody/baton/waiting-batons.ts';
 import { findWork, type Work } from '../../custody/baton/work-place.ts';
 import { type Bundle, readBundle, type Warning } from '../../custody/bundle.ts';
-import { actingIdentity } from '../../custody/chosen-session.ts';
+import { chosenIdentity } from '../../custody/chosen-session.ts';
 import { distrustWarnings, refuseDistrusted } from '../../custody/distrust-warning.ts';
 import { type Entered, type Entering, enterCustody } from '../../custody/enter.ts';
 import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
@@ -39,7 +39,7 @@ import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { writeTrailers } from '../../journal/commits/trailers.ts';
 import type { RecordDraft } from '../../journal/drafts/record-draft.ts';
-import { requireSigner } from '../../journal/keys/acting-identity.ts';
+import { requireSigner } from '../../journal/keys/identity-choice.ts';
 import type { Signer } from '../../journal/keys/keys.ts';
 import { type LockOptions, openLocks } from '../../journal/locks/open-locks.ts';
 import { pointTo } from '../../journal/sessions/pointers.ts';
@@ -48,7 +48,7 @@ import { dirsOf } from '../../journal/sessions/session-state.ts';
 import { type Position, positionFields, readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { committedSource, requireTrust } from '../../repository/trusted-now.ts';
-import { type BranchPlace, moveIn, planBranchPlace } from '../../tasks/branch-place.ts';
+import { type BranchTree, moveIn, planBranchTree } from '../../tasks/branch-place.ts';
 import { type CarriedTask, type CarryOver, planCarryOver, recordCarried, takeAlong } from '../../tasks/carry-over.ts';
 import { type PendingSignal, toPendingSignal } from './signal-pending.ts';
 
@@ -90,7 +90,7 @@ export async function pickup(repository: Repository, options: PickupOptions = {}
   enterWorkTree(repository);
   if (options.task !== undefined) assertTask(options.task);
   const trust = await requireTrust(repository);
-  const identity = await actingIdentity(repository, trust, options.as);
+  const identity = await chosenIdentity(repository, trust, options.as);
   const signer = await requireSigner(repository, trust, identity);
   const locks = await openLocks(repository, trust, options);
   const knownSessions = await readKnownSessions(repository, trust);
@@ -108,7 +108,7 @@ interface Heir extends Entering {
 interface Continued extends Chosen {
   baton: ReceivedBaton | null;
   work: Work | null;
-  place: BranchPlace | null;
+  place: BranchTree | null;
   plan: CarryOver | null;
   draft(position: Position, released: Entered['released']): RecordDraft;
   signals: Part<Signal>;
@@ -144,7 +144,7 @@ async function findContinued(
   const { predecessor, forOthers } = await choosePredecessor(everywhere, options, heir);
   const baton = predecessor?.baton ? await receiveBaton(repository, everywhere, predecessor.baton) : null;
   const work = predecessor && (await findWork(repository, knownSessions, workBranch(predecessor, baton)));
-  const place = work && options.worktree ? await planBranchPlace(repository, knownSessions, work, identity) : null;
+  const place = work && options.worktree ? await planBranchTree(repository, knownSessions, work, identity) : null;
   const plan = await planCarryOver(repository, heir, predecessor?.session ?? null);
   // what is not shown stays pending: nobody receives what was not handed over
   const signals = sharedPartOf('pending_signals', pendingSignals(knownSessions.history, identity), ({ from }) => from);

@@ -8,7 +8,7 @@ import { append, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import type { RecordDraft, SecretOptions } from '../../journal/drafts/record-draft.ts';
-import { requireSigner } from '../../journal/keys/acting-identity.ts';
+import { requireSigner } from '../../journal/keys/identity-choice.ts';
 import { requireIdentity } from '../../journal/keys/signers.ts';
 import { type LockOptions, openLocks } from '../../journal/locks/open-locks.ts';
 import { positionFields, readPosition } from '../../repository/position.ts';

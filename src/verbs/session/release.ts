@@ -7,7 +7,7 @@ import { requireElsewhere } from '../../custody/predecessor.ts';
 import { append } from '../../journal/append.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { refuseSecrets } from '../../journal/drafts/secret.ts';
-import { BOT, knownIdentity, requireSigner } from '../../journal/keys/acting-identity.ts';
+import { BOT, knownIdentity, requireSigner } from '../../journal/keys/identity-choice.ts';
 import { NO_SESSION } from '../../journal/locks/holder.ts';
 import { holderOf, type Locks, openLocks } from '../../journal/locks/open-locks.ts';
 import { isOpen, type SessionState } from '../../journal/sessions/liveness.ts';
@@ -50,7 +50,7 @@ export async function release(repository: Repository, options: ReleaseOptions): 
   const { session_id } = target;
   const said = { session_id, released_identity: target.identity };
   if (!target.isOpen) return { ...said, identity: identity ?? BOT, state: target.state }; // nobody writes anything
-  const actor = await actingSession(repository, trust, options.as, session_id);
+  const actor = await releasingSession(repository, trust, options.as, session_id);
   const author = identity ?? actor?.identity ?? BOT;
   if (actor) await recordRelease(repository, trust, locks, actor, target, options);
   const by = { session_id: actor?.session_id ?? NO_SESSION, identity: author };
@@ -81,7 +81,7 @@ async function findTarget(repository: Repository, trust: Trust, locks: Locks, pr
 }
 
 /** The session of whoever releases, if it is open and another one. */
-async function actingSession(
+async function releasingSession(
   repository: Repository,
   trust: Trust,
   as: string | undefined,

@@ -1,8 +1,8 @@
 import { pendingSignals } from '../../core/session/history-queries.ts';
 import type { Signal } from '../../core/session/signals.ts';
-import { actingIdentity, type SessionChoice } from '../../custody/chosen-session.ts';
+import { chosenIdentity, type SessionChoice } from '../../custody/chosen-session.ts';
 import { readKnownSessions } from '../../custody/known-sessions.ts';
-import { knownIdentity } from '../../journal/keys/acting-identity.ts';
+import { knownIdentity } from '../../journal/keys/identity-choice.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 
@@ -17,7 +17,7 @@ export interface PendingResult {
 export async function signalPending(repository: Repository, options: SessionChoice = {}): Promise<PendingResult> {
   const trust = await requireTrust(repository);
   await knownIdentity(repository, trust, options.as); // whoever misspells a name is not told that nothing waits
-  const identity = await actingIdentity(repository, trust, options.as);
+  const identity = await chosenIdentity(repository, trust, options.as);
   const { history } = await readKnownSessions(repository, trust);
   return { pending_signals: pendingSignals(history, identity).map(toPendingSignal) };
 }

@@ -7,8 +7,8 @@ import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { beginSession } from '../../custody/begin-session.ts';
-import { type Bundle, type Delta, readBundle, toDelta, type Warning } from '../../custody/bundle.ts';
-import { actingIdentity, workTreeSession } from '../../custody/chosen-session.ts';
+import { type Bundle, type RecentDelta, readBundle, toRecentDelta, type Warning } from '../../custody/bundle.ts';
+import { chosenIdentity, workTreeSession } from '../../custody/chosen-session.ts';
 import { distrustWarnings } from '../../custody/distrust-warning.ts';
 import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import { leftOutWarnings } from '../../custody/left-out.ts';
@@ -17,7 +17,7 @@ import { beat } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { keepTrailers } from '../../journal/commits/trailers.ts';
-import { requireSigner } from '../../journal/keys/acting-identity.ts';
+import { requireSigner } from '../../journal/keys/identity-choice.ts';
 import { type LockOptions, type Locks, openLocks } from '../../journal/locks/open-locks.ts';
 import { endIfSuperseded } from '../../journal/locks/superseded.ts';
 import { isOpen } from '../../journal/sessions/liveness.ts';
@@ -40,7 +40,7 @@ export interface StartResult extends Bundle {
   identity: string;
   start_delta_id: string;
   resumed: boolean;
-  last_wrapped: Delta | null;
+  last_wrapped: RecentDelta | null;
   instruction: string;
   warnings: Warning[];
 }
@@ -50,7 +50,7 @@ export async function start(repository: Repository, options: StartOptions = {}):
   enterWorkTree(repository);
   if (options.task !== undefined) assertTask(options.task);
   const trust = await requireTrust(repository);
-  const identity = await actingIdentity(repository, trust, options.as);
+  const identity = await chosenIdentity(repository, trust, options.as);
   const signer = await requireSigner(repository, trust, identity);
   const locks = await openLocks(repository, trust, options);
   const before = await workTreeSession(repository, trust, identity);
@@ -120,7 +120,7 @@ async function answer(
     start_delta_id,
     resumed,
     ...bundle,
-    last_wrapped: baton && toDelta(baton),
+    last_wrapped: baton && toRecentDelta(baton),
     instruction: resumed
       ? 'Show the status card and go on: this is the session you were in.'
       : 'Show the status card. To continue what somebody wrapped, use pickup: start does not hand you the baton.',

@@ -3,14 +3,14 @@ import { newestBaton, pendingSignals, reinstatedTasks } from '../../core/session
 import { findOwn } from '../../core/session/session-summary.ts';
 import { batonInHand } from '../../custody/baton/baton-in-hand.ts';
 import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
-import { type Delta, reminders, toDelta, type Warning } from '../../custody/bundle.ts';
+import { type RecentDelta, reminders, toRecentDelta, type Warning } from '../../custody/bundle.ts';
 import { type SessionChoice, shownSession } from '../../custody/chosen-session.ts';
 import { distrustWarnings } from '../../custody/distrust-warning.ts';
 import { openElsewhere } from '../../custody/elsewhere.ts';
 import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import { type LeftOut, leftOutOf, leftOutWarnings, partOf } from '../../custody/left-out.ts';
 import { readTodos, type Todos } from '../../custody/todos.ts';
-import { BOT, knownIdentity } from '../../journal/keys/acting-identity.ts';
+import { BOT, knownIdentity } from '../../journal/keys/identity-choice.ts';
 import { readClaims } from '../../journal/locks/claims.ts';
 import { isActive, type SessionState } from '../../journal/sessions/liveness.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
@@ -25,7 +25,7 @@ export interface StatusResult {
   /** What this session was handed or, once it is wrapped, what it left; without one what a pickup would hand over now. */
   /** The command that goes to the work tree which has the open session, where this one has none. */
   cd: string | null;
-  baton: (Delta & { next_agent: string | null; focus: string[] }) | null;
+  baton: (RecentDelta & { next_agent: string | null; focus: string[] }) | null;
   project: string | null;
   phase: string | null;
   branch: string | null;
@@ -73,7 +73,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
       inherited_from: session.inherited_from,
     },
     cd: session ? null : (openElsewhere(repository, trust, named)[0]?.cd ?? null),
-    baton: baton && { ...toDelta(baton), next_agent: baton.next_agent, focus: baton.focus },
+    baton: baton && { ...toRecentDelta(baton), next_agent: baton.next_agent, focus: baton.focus },
     project,
     phase,
     ...position,

@@ -5,7 +5,7 @@ import { requireSession } from '../../custody/chosen-session.ts';
 import { append } from '../../journal/append.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { writeTrailers } from '../../journal/commits/trailers.ts';
-import { requireSigner } from '../../journal/keys/acting-identity.ts';
+import { requireSigner } from '../../journal/keys/identity-choice.ts';
 import { dropClaim, readClaim } from '../../journal/locks/claims.ts';
 import { isHeldBy, type LockState } from '../../journal/locks/open-locks.ts';
 import { releaseClaim, taskClaimed, tokenOf } from '../../journal/locks/task-lock.ts';

@@ -3,7 +3,7 @@ import { isIdentityName } from '../../core/names.ts';
 import { CHECKPOINT, isProofName, parsePolicyName, parseSessionFolder, parseTaskName, ROOT } from '../../core/paths.ts';
 
 /** What a path in `.handoff` is for, SPEC §2.2; null for a path that is for nothing. */
-export type Place =
+export type PathUse =
   | 'policy'
   | 'identity'
   | 'project'
@@ -14,13 +14,13 @@ export type Place =
   | 'ledger'
   | 'proof';
 
-export function placeOf(path: string): Place | null {
+export function useOf(path: string): PathUse | null {
   const [top, room, ...rest] = path.split('/');
   if (top !== ROOT) return null;
   if (room === 'project.yaml') return rest.length === 0 ? 'project' : null;
-  if (room === 'policy' && rest.length === 1) return policyPlace(rest[0]!);
+  if (room === 'policy' && rest.length === 1) return policyUse(rest[0]!);
   if (room === 'tasks' && rest.length === 1) return parseTaskName(rest[0]!) ? 'task-definition' : null;
-  if (room === 'identities' && rest.length === 2) return isIdentityName(rest[0]!) ? identityPlace(rest[1]!) : null;
+  if (room === 'identities' && rest.length === 2) return isIdentityName(rest[0]!) ? identityUse(rest[1]!) : null;
   if (room === 'ledger') return isLedgerFile(rest.join('/')) ? 'ledger' : null;
   if (room === 'proofs' && rest.length === 1) return isProofName(rest[0]!) ? 'proof' : null;
   if (room !== 'sessions' || rest.length !== 3) return null;
@@ -32,12 +32,12 @@ function isLedgerFile(path: string): boolean {
   return path === CHECKPOINT || parseTilePath(path) !== null;
 }
 
-function policyPlace(name: string): Place | null {
+function policyUse(name: string): PathUse | null {
   const parsed = parsePolicyName(name);
   return parsed && (parsed.pending ? 'pending' : 'policy');
 }
 
-function identityPlace(name: string): Place | null {
+function identityUse(name: string): PathUse | null {
   if (name === 'identity.yaml') return 'identity';
   if (name === 'skill.md') return 'skill';
   return name === 'pending.yaml' ? 'pending' : null;

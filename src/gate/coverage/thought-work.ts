@@ -4,7 +4,7 @@ import type { Oid } from '../../git/objects/store.ts';
 import type { RangeCommit } from '../../git/refs/range.ts';
 import { readGit } from '../../git/run.ts';
 import type { GitAccess } from '../../repository/parts.ts';
-import type { Step, StepCase } from './candidates.ts';
+import type { ThoughtCase, ThoughtWork } from './candidates.ts';
 import { accountsBehind, readCarried } from './carried.ts';
 import { isUntouched, notBehind } from './history.ts';
 import type { SingleCommit } from './repeats.ts';
@@ -13,7 +13,7 @@ import { type Work, wholeFitsOnce } from './whole-step.ts';
 /** How many more commits than a thought lists are looked at: others may have been merged in between. */
 const MORE = 256;
 
-const NOT_HERE: Step = {
+const NOT_HERE: ThoughtWork = {
   isHere: false,
   commits: new Map(),
   isWhole: async () => true,
@@ -24,11 +24,11 @@ const NOT_HERE: Step = {
 };
 
 /** Reads what thoughts are about from the commits they name, each once, as far as those are here. */
-export function openSteps(repository: GitAccess, input: StepCase): (account: Account) => Promise<Step> {
-  return oncePer((account: Account) => readStep(repository, input, account)); // two thoughts may name one commit, and begin at different ones
+export function openThoughtWork(repository: GitAccess, input: ThoughtCase): (account: Account) => Promise<ThoughtWork> {
+  return oncePer((account: Account) => readThoughtWork(repository, input, account)); // two thoughts may name one commit, and begin at different ones
 }
 
-async function readStep(repository: GitAccess, input: StepCase, account: Account): Promise<Step> {
+async function readThoughtWork(repository: GitAccess, input: ThoughtCase, account: Account): Promise<ThoughtWork> {
   const { comparer, codeOf, knownCommits } = input;
   const { commit } = account;
   if (!(await repository.store.has(`${commit}^{commit}`))) return NOT_HERE;
@@ -50,7 +50,7 @@ async function readStep(repository: GitAccess, input: StepCase, account: Account
 /** The commits of one parent that have the ids which the thought lists, and the merges among them. */
 export async function readWork(
   { git }: GitAccess,
-  { comparer, knownCommits }: Pick<StepCase, 'comparer' | 'knownCommits'>,
+  { comparer, knownCommits }: Pick<ThoughtCase, 'comparer' | 'knownCommits'>,
   account: Account,
 ): Promise<Work> {
   const { commit, commitPatchIds } = account;
@@ -72,7 +72,7 @@ export async function readWork(
  * Whether a commit was put on something that has all that the thought's commit shares with the protected branch. Where it has not,
  * merging brings what that had then along, which it may have taken back since; and picking leaves out what was there then.
  */
-function aheadOf(repository: GitAccess, shared: readonly Oid[]): Step['isAhead'] {
+function aheadOf(repository: GitAccess, shared: readonly Oid[]): ThoughtWork['isAhead'] {
   const hasAll = oncePer(async (parent: Oid) => (await notBehind(repository, parent, shared)).size === 0);
   return async ({ parents: [parent] }) => parent !== undefined && shared.length > 0 && hasAll(parent);
 }
