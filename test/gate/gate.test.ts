@@ -344,7 +344,7 @@ test('a key that is rotated here, while what it appended is merged from the remo
   await reopen(here).handoff.identity.rotate({ name: 'maintainer' });
   const base = headOf(here.dir);
   git(here.dir, 'merge', '--quiet', '--no-edit', '--no-verify', 'origin/main');
-  const known = ['origin/main'];
-  expect(await verdict(here, base, 'HEAD', { replaces: true, known })).toEqual([]);
+  const knownCommits = ['origin/main'];
+  expect(await verdict(here, base, 'HEAD', { replaces: true, knownCommits })).toEqual([]);
   expect(await verdict(here, 'origin/main', 'HEAD', { replaces: true })).toEqual([]);
 });
