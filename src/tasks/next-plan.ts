@@ -30,7 +30,7 @@ export interface Plan<T> {
 export interface Plans<T> {
   read(): Plan<T> | null;
   /** Does nothing where more than commits has made the plan: what this machine has journalled, or a task that is only in the work tree. */
-  save(plan: Plan<T>, known: KnownSessions): Promise<void>;
+  save(plan: Plan<T>, knownSessions: KnownSessions): Promise<void>;
 }
 
 /** A plan, and under which circumstances it is the same without reading anything. */
