@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Argument, Command as Commander, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { HandoffError } from '../core/error.ts';
+import { typedCommand } from '../core/text/command-line.ts';
 import { type Command, type Family, type Flag, GLOBAL_FLAGS, isFamily, type Verb } from './command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { formatFamilyHelp, formatMainHelp, formatVerbHelp } from './help.ts';
@@ -17,6 +18,7 @@ export function parse(args: readonly string[], cwd: string): Parsed {
   if (args.length === 0) return { help: formatMainHelp(COMMANDS) };
   const { own, command } = splitCommand(args);
   const parsed = parseOwn(own, cwd);
+  if ('verb' in parsed && !command) assertNoCommand(parsed, args);
   return 'verb' in parsed && command ? { ...parsed, options: { ...parsed.options, command } } : parsed;
 }
 
@@ -25,6 +27,22 @@ function splitCommand(args: readonly string[]): { own: readonly string[]; comman
   const end = args.indexOf('--');
   if (end < 0 || !args.slice(0, end).includes('--run')) return { own: args, command: null };
   return { own: args.slice(0, end), command: args.slice(end + 1) };
+}
+
+/** Whoever forgot `--run` would have the command recorded as words, and take it for run. */
+function assertNoCommand(
+  { verb, options }: { verb: Verb; options: Record<string, unknown> },
+  args: readonly string[],
+): void {
+  const [first, ...more] = args.slice(args.indexOf('--') + 1);
+  if (!args.includes('--') || first === undefined || !verb.flags.some(({ flags }) => flags === '--run')) return;
+  const isText = /^-|\s/.test(first);
+  const hasWords =
+    ((options.text as string[] | undefined) ?? []).length > 1 + more.length || options.summary !== undefined;
+  if (isText && !hasWords) return;
+  throw new HandoffError('usage', 'What stands behind -- is run only with --run.', {
+    hint: `--run -- ${typedCommand([first, ...more])} runs it; words of the text go before --, or in quotes.`,
+  });
 }
 
 function parseOwn(args: readonly string[], cwd: string): Parsed {

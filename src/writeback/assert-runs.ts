@@ -1,4 +1,5 @@
 import { HandoffError } from '../core/error.ts';
+import { typedCommand } from '../core/text/command-line.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import { writebackRules } from '../core/trust/policy-defaults.ts';
 import type { Trust } from '../core/trust/trust.ts';
@@ -25,10 +26,10 @@ export function assertRuns(id: string, { failed, lack }: RunVerdict, asked: Evid
   });
 }
 
-function runFailed(id: string, { line, exit_code, told: { delta_id, path } }: Run): HandoffError {
+function runFailed(id: string, { command, line, exit_code, told: { delta_id, path } }: Run): HandoffError {
   const thought = delta_id === null ? null : { delta_id, path };
   return new HandoffError('run_failed', `${id} is not done: ${line} ended with exit code ${exit_code}.`, {
-    hint: `The run is recorded. Mend what failed, commit it, and run it again: git handoff done ${quoteWord(id)} TEXT --run -- COMMAND`,
+    hint: `The run is recorded. Mend what failed, commit it, and run it again: git handoff done ${quoteWord(id)} TEXT --run -- ${typedCommand(command)}`,
     data: { task_id: id, command: line, exit_code, thought },
   });
 }

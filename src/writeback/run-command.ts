@@ -19,15 +19,20 @@ export interface CommandToRun {
 }
 
 /** A program that was not found, one that may not be run, and one that a signal ended: as shells number them. */
-const NOT_FOUND = 127;
+export const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 const SIGNALLED = 128;
+
+export interface Ran extends Omit<Evidence, 'tree'> {
+  /** The system's word for why it could not even begin. */
+  notStarted?: string;
+}
 
 /** Runs it to its end, whatever that is. The digest is over what it printed, in the order it arrived. */
 export async function runCommand(
   { command, directory, onOutput = () => {} }: CommandToRun,
   env: NodeJS.ProcessEnv,
-): Promise<Omit<Evidence, 'tree'>> {
+): Promise<Ran> {
   const hash = createHash('sha256');
   const started = performance.now();
   const child = spawn(command[0]!, command.slice(1), {
@@ -42,14 +47,16 @@ export async function runCommand(
       onOutput(chunk);
     });
   }
-  const exit_code = await exitCode(child);
+  const ended = await endOf(child);
   const duration_ms = Math.round(performance.now() - started);
-  return { command: [...command], exit_code, duration_ms, output_digest: `sha256:${hash.digest('hex')}` };
+  return { command: [...command], ...ended, duration_ms, output_digest: `sha256:${hash.digest('hex')}` };
 }
 
-function exitCode(child: ChildProcess): Promise<number> {
+function endOf(child: ChildProcess): Promise<Pick<Ran, 'exit_code' | 'notStarted'>> {
   return new Promise((resolve) => {
-    child.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE));
-    child.on('close', (code, signal) => resolve(code ?? SIGNALLED + constants.signals[signal!]));
+    child.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) =>
+      resolve({ exit_code: code === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE, notStarted: code }),
+    );
+    child.on('close', (code, signal) => resolve({ exit_code: code ?? SIGNALLED + constants.signals[signal!] }));
   });
 }

@@ -16,7 +16,7 @@ import type {
   TimeAndHost,
 } from '../repository/parts.ts';
 import { type Repository, requireWorkTree } from '../repository/repository.ts';
-import { type CommandToRun, runCommand } from './run-command.ts';
+import { type CommandToRun, NOT_FOUND, type Ran, runCommand } from './run-command.ts';
 
 const BEAT_EVERY = 60_000;
 const BEATS_UNTIL_STALE = 3;
@@ -38,13 +38,19 @@ export async function gatherEvidence(
   const beats = setInterval(() => tryBeat(repository, session), every);
   const ran = await runCommand({ ...run, directory }, repository.env).finally(() => clearInterval(beats));
   const line = commandLine(ran);
-  if (ran.exit_code !== 0)
-    repository.warn(`FAILED: ${line} ended with exit code ${ran.exit_code}, and that is recorded.`);
+  if (ran.exit_code !== 0) repository.warn(`FAILED: ${whyFailed(line, ran)}, and that is recorded.`);
   const { tree } = before;
   const isSame = tree !== null && (await isUntouched(repository, before)) && (await headTree(repository)) === tree;
-  if (!isSame) repository.warn(`${line} ran on what is not committed: the record names no tree for it.`);
+  const what = tree === null ? 'ran on what is not committed' : 'has changed what is committed, or somebody else has';
+  if (!isSame) repository.warn(`${line} ${what}: the record names no tree for it.`);
   const { command, exit_code, duration_ms, output_digest } = ran;
   return { command, exit_code, duration_ms, ...(isSame ? { tree } : {}), output_digest };
+}
+
+function whyFailed(line: string, { command, exit_code, notStarted }: Ran): string {
+  if (notStarted === undefined) return `${line} ended with exit code ${exit_code}`;
+  const why = exit_code === NOT_FOUND ? 'there is no such command' : `it cannot be run (${notStarted})`;
+  return `${command[0]} was not started: ${why}`;
 }
 
 interface Before {

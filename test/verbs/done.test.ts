@@ -77,6 +77,24 @@ describe('done', () => {
     expect(kinds(place)).toEqual(['start', 'thought']);
   });
 
+  test('names the command that is to be run again, as a shell takes it', async () => {
+    const place = await atWork();
+    const run = { command: ['sh', '-c', "test -f 'no such file'"] };
+    const hint = expect.stringMatching(/ -- sh -c 'test -f '\\''no such file'\\'''$/);
+    expect(await error(place.handoff.done({ id: 'T1', summary: 's', run }))).toMatchObject({ hint });
+    expect(await error(place.handoff.done({ id: 'T1', summary: 'again' }))).toMatchObject({ hint });
+  });
+
+  test('a command that is not there, or may not be run, was not started', async () => {
+    const place = await atWork();
+    for (const name of ['no-such-command', place.dir])
+      await error(place.handoff.done({ id: 'T1', summary: 's', run: { command: [name] } }));
+    expect(place.warnings).toEqual([
+      'FAILED: no-such-command was not started: there is no such command, and that is recorded.',
+      `FAILED: ${place.dir} was not started: it cannot be run (EACCES), and that is recorded.`,
+    ]);
+  });
+
   test('is refused where an earlier run on this code failed, and nothing is written', async () => {
     const place = await atWork();
     await place.handoff.thought({ id: 'T1', summary: 's', run: command(place, 1) });

@@ -385,6 +385,7 @@ describe('what was run is told from what is claimed', () => {
     const run = node('require("fs").writeFileSync("src/a.ts", "fixed")');
     const { record } = await place.handoff.thought({ id: 'P0.1', summary: 's', run });
     expect((record.evidence as object[])[0]).not.toHaveProperty('tree');
+    expect(place.warnings).toEqual([expect.stringContaining('has changed what is committed')]);
   });
 
   test('no shell reads the words, and nothing is on standard input', async () => {

@@ -25,6 +25,7 @@ export interface Run {
   told: Told;
   /** The tree it ran on; null where that was not all committed. */
   tree: string | null;
+  command: readonly string[];
   line: string;
   exit_code: number;
 }
@@ -94,7 +95,7 @@ export function lastRunIn(told: Told): Run | null {
 /** The newest first. */
 function runsIn(told: Told): Run[] {
   return told.evidence
-    .map(({ command, exit_code, tree = null }) => ({ told, tree, line: commandLine({ command }), exit_code }))
+    .map(({ command, exit_code, tree = null }) => ({ told, tree, command, line: commandLine({ command }), exit_code }))
     .reverse();
 }
 

@@ -104,7 +104,7 @@ async function toRun(context: Context, command: string[] = []): Promise<NonNulla
   if (command.length > 0) return { command, directory: context.directory, onOutput: context.showOutput };
   throw await usage(
     '--run needs a command, and there is none behind --.',
-    'git handoff thought ID … --run -- npm test',
+    'Name it behind --, at the end: --run -- npm test',
   );
 }
 
