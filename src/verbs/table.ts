@@ -26,6 +26,7 @@ export const VERBS = {
     set: async () => (await import('./setup/policy.ts')).policySet,
     sign: async () => (await import('./setup/policy-sign.ts')).policySign,
   },
+  doctor: async () => (await import('./setup/doctor.ts')).doctor,
   hooks: {
     install: async () => (await import('./setup/hooks.ts')).hooksInstall,
     uninstall: async () => (await import('./setup/hooks.ts')).hooksUninstall,

@@ -64,7 +64,7 @@ const OTHERS = new Set(
   [
     'restore batons decisions signal-pending wip-list status sessions log show task-list task-show task-graph next escalate',
     'verify gate trust audit-verify prove check-proof root keygen identity-keygen identity-list identity-export policy-show',
-    'ledger-verify ledger-key hooks-install hooks-uninstall hooks-status hooks-run completion',
+    'ledger-verify ledger-key hooks-install hooks-uninstall hooks-status hooks-run completion doctor mcp',
     'identity-resign policy-sign', // which say "Signed by", each with what it is: their own tests read it
   ]
     .join(' ')

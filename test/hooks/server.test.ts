@@ -109,6 +109,7 @@ describe('a HEAD whose branch has no policy', () => {
     withOrphan(here);
     git(server, 'fetch', '--quiet', here.dir, 'orphan:refs/heads/old');
     const stranger = open(here.dir, { env: { ...here.env, HANDOFF_KEYS: join(here.dir, '../other-keys') } });
+    git(here.dir, 'config', '--unset', 'handoff.root'); // his own clone trusts nobody else's
     await stranger.init();
     expect(push(here, server, 'orphan:old')).toMatchObject({ code: 1, stderr: REFUSED('refs/heads/old') });
     expect(push(here, server, 'orphan:release')).toMatchObject({ code: 1, stderr: REFUSED('refs/heads/release') });

@@ -8,6 +8,7 @@ import { checkProof, ledger, prove, root, seal } from './seal/seals.ts';
 import { checkpoint, decide, decisions, note, signal, wip } from './session/records.ts';
 import { batons, heartbeat, pickup, release, restore, sessions, start, status, wrap } from './session/sessions.ts';
 import { completion } from './setup/completion.ts';
+import { doctor } from './setup/doctor.ts';
 import { hooks } from './setup/hooks.ts';
 import { identity, keygen } from './setup/identity.ts';
 import { init } from './setup/init.ts';
@@ -29,7 +30,7 @@ const CHECK = 'check records, or a change; pin the root';
 const JUDGE = 'a verdict, an exception; what was reverted';
 const PROVE = 'what was sealed; proofs for outsiders';
 const SIGN = 'who may sign; what a merge needs; all seals';
-const CLIENTS = 'what agent programs start';
+const CLIENTS = 'what is wrong here; a server for agents';
 const SETUP = 'set up a repository, hooks, shell, a key';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
@@ -72,6 +73,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
   { audience: 'Maintainers', row: SIGN, ...ledger },
+  { audience: 'Setup', row: CLIENTS, ...doctor },
   { audience: 'Setup', row: CLIENTS, ...mcp },
   { audience: 'Setup', row: SETUP, ...init },
   { audience: 'Setup', row: SETUP, ...hooks },
