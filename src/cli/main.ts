@@ -123,7 +123,7 @@ async function fail(failure: Failure, terminal: Terminal, json: boolean): Promis
   return failure.exitCode;
 }
 
-/** Asked of the words themselves: arguments that cannot be parsed must be refused in JSON too. */
+/** Looks at the raw words, because arguments that cannot be parsed must be refused in JSON too. */
 function isJsonWanted(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   const words = args.slice(0, end < 0 ? args.length : end);

@@ -7,7 +7,7 @@ export interface BudgetLimits {
   commits: number;
   /** Merges that are made again, to see what was slipped in. */
   merges: number;
-  /** Of `.handoff` as it arrives: files, and what it takes to look into folders. */
+  /** Bytes of `.handoff` that are read: files, and the listings of folders. */
   bytes: number;
   /**
    * Bytes that git may take at once: to compare files it needs some fifty for every line, and lines may be empty. As many may folders

@@ -45,7 +45,7 @@ export function isAtWorkHere(repository: StateDirectory & TimeAndHost, trust: Tr
 }
 
 /**
- * Of a session that was not opened on this machine, as long as its baton is not known: nobody has taken its place.
+ * Whether a session that was not opened on this machine is still at work: nobody has taken its lock. The caller knows no baton of it.
  * `whereUnknown` is the answer where nobody has its own lock: another lock that it holds may speak for it.
  */
 export async function isAtWorkElsewhere(

@@ -25,7 +25,7 @@ export type Choice<T> = (path: string, record: SessionRecord, verified: Verified
 export interface JudgedRecord<T> {
   item: T;
   isValid: boolean;
-  /** Of what is not valid: the code of what was found. */
+  /** For a record that is not valid: the code of the finding. */
   reason?: FindingCode;
 }
 

@@ -37,7 +37,7 @@ export async function openKnownRecords(repository: Repository): Promise<KnownRec
   return { ...staged, source: openBeyond(staged.source, pending), changed };
 }
 
-/** Of the sessions of this work tree, but for those that are over and known to be committed. */
+/** The files of this work tree's sessions, without those sessions that have ended and are committed. */
 function uncommitted(repository: Directories & StateDirectory): FileBeyond[] {
   const dirs = dirsOf(repository);
   const format = objectFormat(repository.dirs.commonDir);

@@ -84,7 +84,7 @@ function liveEnd({ history }: KnownSessions, start: Left): Left {
   }
 }
 
-/** Of the session at the end of a custody chain, or of the first before it that left one. */
+/** The baton of the session at the end of a custody chain, or of the nearest session before it that left one. */
 export function nearestBaton(knownSessions: KnownSessions, end: Left): Baton | null {
   return sinceBaton(knownSessions, end).at(-1)?.baton ?? null;
 }

@@ -32,7 +32,7 @@ const TASKS = `${ROOT}/tasks`;
 
 type Tasks = ReadonlyMap<string, Entry>;
 
-/** Of two that are called the same the first counts. */
+/** Where two entries have the same name, the first counts. */
 async function listTasks(source: Source, folder: Entry | null): Promise<Tasks> {
   const entries = folder?.mode === FOLDER ? await source.list(folder) : [];
   const named = entries.filter(({ name, mode }) => mode === FILE && parseTaskName(name) !== null);

@@ -39,7 +39,7 @@ export interface WritebackCase {
   exempt: Exempt;
   /** What was there before: asked for only where that which arrives does not do. */
   older(commits: readonly Oid[], patchIds: readonly string[]): Promise<BaseRecords>;
-  /** Of the thoughts that list files, those whose lists count. */
+  /** Which of the thoughts that list files may account for the files they list. */
   claimsOf(claiming: readonly Account[], covers: Covers<Account>): Promise<readonly Account[]>;
   /** Whether a path is the same on the protected branch: then it does not change, whoever changed it too. */
   isThere(path: string): Promise<boolean>;

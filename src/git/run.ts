@@ -20,7 +20,7 @@ export interface RunOptions {
   config?: Record<string, string>;
   /** Milliseconds, for what talks to another machine. Too late is a failure like any other: exit code 128. */
   timeout?: number;
-  /** Asked now and then, with what git has said on its standard error so far: once it is true, git is ended. */
+  /** Called now and then with what git has written to standard error so far. When it returns true, git is ended. */
   isEnough?(said: string): boolean;
 }
 

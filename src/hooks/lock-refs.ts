@@ -32,7 +32,7 @@ export interface LockJudge {
   close(): Promise<void>;
 }
 
-/** Of the trunk's commit; nothing is read before the first is judged. */
+/** Judges pushed locks by whom the trunk's commit trusts. Nothing is read before the first lock is judged. */
 export function openLockJudge({ store, git }: GitAccess, trunk: Oid, refs: Refs): LockJudge {
   const locks = new CatFile(git);
   let loading: Promise<Trust | null> | undefined;

@@ -15,7 +15,7 @@ import type { GitAccess } from '../repository/parts.ts';
 
 /** What the policies of a commit say, as far as they hold. */
 export interface PolicyAt {
-  /** Of which repository it is; null where not even the first policy holds. */
+  /** The repository that the policies belong to; null if not even the first policy is valid. */
   root: string | null;
   version: number;
   /** Where nothing holds, nobody knows what is free. */
@@ -24,13 +24,13 @@ export interface PolicyAt {
 
 /** Null where a commit has no policy. */
 export interface Policies {
-  /** Of a commit that the push brings: whoever pushes pays for it, and what cannot be read is an error. */
+  /** The policies of a commit that the push brings. The time counts against the pusher's budget; a file that cannot be read is an error. */
   arriving(commit: Oid): Promise<PolicyAt | null>;
-  /** Of the commit at HEAD, which is judged whenever it changes: all of it is read, however much it is. */
+  /** The policies of the commit at HEAD. It is judged whenever it changes, so all of it is read, however much it is. */
   atHead(commit: Oid): Promise<PolicyAt | null | 'unreadable'>;
   /**
-   * Of a branch that anybody may have filled: nobody who pushes after that pays for it, and one that is broken, or too large and
-   * without policies that hold, is only unreadable. Where a root is given, one of another root is read no further than its first policy.
+   * The policies of a branch that anybody may have filled. Later pushes must not fail because of it: a branch that is broken, or too
+   * large and without valid policies, counts as unreadable. If a root is given and the branch has another, only its first policy is read.
    */
   standing(commit: Oid, root?: string): Promise<PolicyAt | null | 'unreadable'>;
 }

@@ -43,7 +43,7 @@ export interface Writer {
 
 /**
  * Adds a record to the session's journal: from then on it is not lost, whatever happens to the work tree. SPEC §8.3.
- * Of several writers each gets a number of its own; whoever finds its number taken plans anew.
+ * Several writers get a number each: a writer that finds its number taken plans its record again.
  */
 export async function append<K extends RecordKind>(writer: Writer, draft: RecordDraft<K>): Promise<Appended<K>> {
   const { repository, session } = writer;

@@ -29,7 +29,7 @@ interface NamedVersion extends Version {
 export interface SeenTrust {
   root: string;
   policy: Version;
-  /** Of all its policies, the first one first. */
+  /** The ids of all its policies, the oldest first. */
   policyIds: readonly string[];
   identities: readonly NamedVersion[];
   /** The refs that its policy protects. */

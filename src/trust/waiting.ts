@@ -18,7 +18,7 @@ export interface ShownDocument {
   path: string;
   kind: DocumentKind;
   version: number;
-  /** Of exactly these words. */
+  /** The digest of exactly these words. */
   id: string;
   /** Whose signatures it bears. */
   signed_by: string[];

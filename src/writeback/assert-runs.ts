@@ -16,7 +16,7 @@ export function refusesFailedRuns({ policy }: Trust): boolean {
   return runs === 'error' && !advisory;
 }
 
-/** Said before a gate says it. SPEC §10.5 */
+/** Refuses here what a gate would refuse later. SPEC §10.5 */
 export function assertRuns(id: string, { failed, lack }: RunVerdict, asked: EvidenceRule): void {
   if (failed) throw runFailed(id, failed);
   if (!lack) return;

@@ -19,9 +19,9 @@ export interface ChangeAccount {
   base: Oid | null;
   tree: Oid;
   files_changed: string[];
-  /** Of the whole change: what a squash keeps. Null where nothing changed. */
+  /** The patch id of the whole change, which a squash keeps. Null where nothing changed. */
   patch_id: string | null;
-  /** Of each commit: what a rebase keeps. The newest first. */
+  /** The patch id of each commit, which a rebase keeps. The newest first. */
   commit_patch_ids: string[];
 }
 

@@ -8,9 +8,9 @@ import { cachePath } from '../repository/repository.ts';
 
 /** Patch ids of a commit, compared with its first parent. Null where there is nothing to compare. */
 interface CommitPatches {
-  /** Of what it changes. */
+  /** The patch id of what the commit changes. */
   forward: string | null;
-  /** Of the change that it takes back: the same read backwards. Not asked of a merge, which only brings what others did. */
+  /** The patch id of the same change read backwards: of the commit that this one reverts. Null for a merge, which only brings what others did. */
   backward: string | null;
 }
 

@@ -12,7 +12,7 @@ export interface CommandToRun {
   directory?: string;
   /** Told what it prints, as it prints it. */
   onOutput?(bytes: Uint8Array): void;
-  /** Asked before it runs, where something is not committed: why it must not run then. */
+  /** Says, before the command runs, why it must not run while something is not committed. */
   refuse?(uncommitted: readonly Uncommitted[]): Error;
   /** Milliseconds between two signs of life of the session. */
   beatEvery?: number;

@@ -22,7 +22,7 @@ export interface Difference {
   isInNewFolder: boolean;
 }
 
-/** And what its path is for. */
+/** A difference, and what its path is for. */
 export type Placed = Difference & { use: PathUse | null };
 
 /** What is not the same in two folders, all the way down. What is the same is not looked into. */
@@ -82,8 +82,8 @@ function folderOf(entry: Entry | null): Entry | null {
 }
 
 /**
- * Of an identity's sessions, which are thousands, only what comes after those that both begin with. A session that stands there
- * twice is noticed by its id; in all other folders a name may stand there twice, or in another case, and all names are looked at.
+ * An identity may have thousands of sessions: the ones at the beginning that are equal in both trees are left out. A session that is
+ * listed twice is noticed by its id. In all other folders a name may be listed twice, or in another case, so all names are looked at.
  */
 async function listBoth({ before, now }: TreePair, from: Entry | null, to: Entry | null): Promise<[Entry[], Entry[]]> {
   if (from?.oid && to?.oid && now.compare && isOfSessions(to)) return now.compare(from, to);

@@ -50,7 +50,7 @@ export async function auditLedgerStep(
   }
 }
 
-/** Of the same text nobody takes a signature away, such as that of a witness; but that of a key which was revoked is of no use. */
+/** While the text stays the same, no signature may be removed, such as a witness's; only signatures of revoked keys may go. */
 function assertSignaturesKept(before: Ledger, now: Ledger, trust: Trust, suite: Suite): void {
   if (before.note.text !== now.note.text) return;
   const useless = new Set(ledgerVerifiers(trust, suite, isRevoked).map(labelOf));

@@ -6,7 +6,7 @@ import type { Source } from '../source/source.ts';
 /** Bytes of a folder of a hundred thousand sessions, and some. */
 const MOST_TREE = 16 * 1024 ** 2;
 
-/** Of trees and records of other branches, what one verb reads. */
+/** How many bytes of trees and records of other branches one verb reads at most. */
 const MOST_BYTES = 256 * 1024 ** 2;
 
 /** What is said of objects, in bytes, without reading them; null for what is not here. */

@@ -27,7 +27,7 @@ export interface Note {
 export interface Union {
   edits: Edit[];
   notes: Note[];
-  /** Of each version of a place that was looked at, whether it holds: it need not be judged again. */
+  /** For each version that was looked at, whether it is valid: it need not be judged again. */
   verdicts: Record<string, boolean>;
 }
 

@@ -25,7 +25,7 @@ import { type KeptTrace, keys, keysOf } from './trace.ts';
 export interface Evidence {
   /** Their changes, their thoughts, and whoever wrote under their locks. */
   ofTasks(ids: Iterable<string>): Promise<TracedRecord[]>;
-  /** Of each session a record for each number of these locks that it wrote under. */
+  /** For each session, one record for each number of these locks that it wrote under. */
   holdersOf(tasks: Iterable<string>): Promise<TracedRecord[]>;
   reviewsOf(thoughts: Iterable<string>): Promise<TracedRecord<'review'>[]>;
   waiversOf(commits: Iterable<string>): Promise<TracedRecord<'waiver'>[]>;

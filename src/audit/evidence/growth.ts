@@ -11,7 +11,7 @@ import type { Kept } from './shards.ts';
 import { isStanding, labelsOf, openStanding, type Standing } from './standing.ts';
 import { keys, keysOf, shorten } from './trace.ts';
 
-/** Of which sessions all traces are kept: those of one `sessions` folder, as they were judged. */
+/** The `sessions` folder whose traces are all kept, and how its identities were judged. */
 export interface Covered {
   sessions: Oid;
   standings: Standing[];

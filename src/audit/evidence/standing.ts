@@ -9,7 +9,7 @@ export interface Standing {
   /** Its role and all its keys, revoked or not. */
   whole: string;
   role: string;
-  /** Of the keys that its records are signed with. */
+  /** The keys that its records are signed with. */
   used: string[];
   /** Whether all of them held. What did not may hold for another set of keys. */
   isClean: boolean;

@@ -8,7 +8,7 @@ import type { Oid } from '../../git/objects/store.ts';
 export interface KeptTrace extends TracedRecord {
   owner: string;
   role: string;
-  /** Of every key that signed the session up to this record: were one of them revoked, the session is read again. */
+  /** The keys that signed the session up to this record. If one of them is revoked, the session is read again. */
   labels: string[];
   /** The session's folder as it was when this was read, and the file in it. */
   tree: Oid;

@@ -95,7 +95,7 @@ function compare(old: readonly Entry[], entries: readonly Entry[]): ChangedEntry
   return isOther || old.some(({ name }) => !names.has(name)) ? null : changes;
 }
 
-/** Of thousands of folders a few differ: the others are not worth a map. */
+/** Among thousands of folders only a few differ, so the equal ones at both ends are cut off before a map is made. */
 function withoutEqualEnds(old: readonly Entry[], now: readonly Entry[]): [Entry[], Entry[]] {
   const most = Math.min(old.length, now.length);
   let matching = 0;

@@ -86,7 +86,7 @@ function finder(source: Source, top: Entry): (path: string) => Promise<Entry | n
   };
 }
 
-/** Of those that have one name, the first. */
+/** Where several entries have the same name, the first counts. */
 function byName(entries: readonly Entry[]): Map<string, Entry> {
   return new Map(entries.map((entry) => [entry.name, entry] as const).reverse());
 }

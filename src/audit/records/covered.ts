@@ -11,10 +11,10 @@ export interface NewestRecord extends ListedRecord {
   tree: Oid;
 }
 
-/** Of which `sessions` folder all records have a line, and the newest of them. */
+/** The `sessions` folder whose records all have a line in the index, and the newest of these records. */
 export interface Covered extends Newest {
   sessions: Oid;
-  /** Of the files of lines, when this was written. */
+  /** The sizes of the index files when this was written. */
   sizes: number[];
 }
 

@@ -110,8 +110,8 @@ function pendingKind(path: string): 'identity' | 'policy' {
 }
 
 /**
- * Of the next policy, where one waits that a root principal has proposed: a key that it brings in may have signed already. One for each
- * who is a principal or a maintainer by now: whoever proposes alone may name as many others as they like.
+ * The root keys of the next policy, if a root principal has proposed one: a key that it brings in may have signed already. Only those
+ * count who are principals or maintainers now, because a single proposer may name as many others as they like.
  */
 export async function proposedRoots(source: Source, trust: Trust, suite: Suite): Promise<RootKeys[]> {
   const { repoId, policy } = trust;

@@ -13,7 +13,7 @@ import { parseDocument } from './trust.ts';
 /** What the commits of a change have at a path, each once. `count` is how many versions are looked for. */
 export type VersionReader = (path: string, count: number) => AsyncIterable<Uint8Array>;
 
-/** Of a change that is one step. */
+/** For a change that is judged as one step: its commits have no versions to look at. */
 export const noVersions: VersionReader = async function* () {};
 
 type Document = ParsedRecord<DocumentKind>;

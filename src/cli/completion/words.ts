@@ -46,7 +46,7 @@ export function askNames(kind: string): string {
   return `git-handoff complete ${kind} 2>/dev/null`;
 }
 
-/** Of each sort of names, a shell pattern of the flags whose value is one. */
+/** For each kind of name, a shell pattern of the flags that take such a name. */
 export function namedFlags(): [NameKind, string][] {
   const all: NameKind[] = ['tasks', 'identities', 'sessions'];
   const flagsOf = (kind: NameKind) => Object.keys(NAMED_FLAGS).filter((flag) => NAMED_FLAGS[flag] === kind);

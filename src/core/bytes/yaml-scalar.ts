@@ -8,7 +8,7 @@ export interface Shape {
   keys?: Record<string, Shape>;
   /** The names of `keys` in the order the writer puts them. */
   order?: readonly string[];
-  /** Of the keys that `keys` does not name. */
+  /** The shape of all keys that `keys` does not name. */
   rest?: Shape;
   items?: Shape;
 }

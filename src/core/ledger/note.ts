@@ -12,7 +12,7 @@ export type KeyType = 'ed25519' | 'cosignature';
 
 export interface Verifier {
   name: string;
-  /** Of the name, the type and the key, in 8 hex digits. It tells keys apart and proves nothing. */
+  /** A hash over name, type and key, in 8 hex digits. It tells keys apart and proves nothing. */
   hash: string;
   type: KeyType;
   publicKey: Uint8Array;
@@ -33,7 +33,7 @@ export interface Note {
 
 export interface OpenedNote {
   verified: { verifier: Verifier; time?: number }[];
-  /** Of keys that are not known: they say nothing. */
+  /** Signatures by unknown keys: they prove nothing. */
   unverified: NoteSignature[];
 }
 

@@ -27,7 +27,7 @@ export interface ProofPath {
   siblings: Uint8Array[];
 }
 
-/** That a record is in a ledger: record → session root, in the seal → ledger root, in the checkpoint. */
+/** Proves that a record is in a ledger: the record leads to the session root in the seal, and the seal to the ledger root in the checkpoint. */
 export interface Proof {
   repo: string;
   record: ProofLeaf;
@@ -46,7 +46,7 @@ export interface ProofCheck {
   path: string;
   kind: string;
   identity: string;
-  /** Of the key that signed the record. */
+  /** The fingerprint of the key that signed the record. */
   fingerprint: string;
   /** When its writer says that it was written. */
   at: string;

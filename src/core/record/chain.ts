@@ -30,7 +30,7 @@ export interface Link {
 export interface ChainFault {
   code: 'chain_broken' | 'stale_token';
   seq: number;
-  /** Of the record: a number may stand twice. */
+  /** The id of the record, because two records may have the same number. */
   id: string;
   expected: string;
   found: string;

@@ -29,7 +29,7 @@ export interface Signals {
 /** Received ones count: were they dropped first, which signals are kept would depend on the order of reading. */
 const NEWEST_SIGNALS = 512;
 
-/** Of each identity, so that nobody can push out what another has received. More than one record can list. */
+/** How many received signals are kept for each identity, so that nobody can push out another's. It is more than one record can list. */
 const NEWEST_DRAINED = 4096;
 
 export function addSignal({ sent }: Signals, placed: PlacedRecord<'signal'>): void {

@@ -126,7 +126,7 @@ function byImportance(a: NextTask<OrderedTask>, b: NextTask<OrderedTask>): numbe
   return b.unblocks - a.unblocks || b.task.priority - a.task.priority || byNature(a.task.task_id, b.task.task_id);
 }
 
-/** Of open tasks; what is done or cancelled is on no path. */
+/** Counts open tasks only: a task that is done or cancelled is on no path. */
 function longestPaths({ from, dependents, order }: LinkedTasks<OrderedTask>, open: Uint8Array): Int32Array {
   const paths = new Int32Array(open.length);
   for (let next = order.length - 1; next >= 0; next--) {

@@ -171,7 +171,7 @@ export function dropOldTasks(tasks: TaskTrails, isDefined: (id: string) => boole
   for (const id of ids.sort(byUse).slice(NEWEST_TASKS)) delete tasks[id];
 }
 
-/** Of one whose lock was only ever mentioned, the beginning of time. */
+/** A task of which only the lock was ever mentioned counts as the oldest. */
 function newest({ changes, thoughts }: TaskTrail): StoryMoment {
   const moments = [changes[0], thoughts[0]].filter((moment) => moment !== undefined);
   return moments.sort(byNewest)[0] ?? { clock: 0, delta_id: '' };

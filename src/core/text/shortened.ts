@@ -3,7 +3,7 @@ import type { PlacedRecord } from '../record/record-summary.ts';
 import type { VerifiedRecord } from '../record/verify.ts';
 import { beginningOf, detached, EXCERPT } from './excerpt.ts';
 
-/** Of a record that is no longer than this, all may be kept. */
+/** A record of at most this many bytes may be kept whole. */
 const SMALL = 4096;
 
 /**

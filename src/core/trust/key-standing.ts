@@ -7,7 +7,7 @@ export type KeyState = IdentityDocument['keys'][number]['state'];
 
 export interface IdentityKey extends PublicKey {
   state: KeyState;
-  /** Of a revoked key: how many seals the ledger had. What was sealed by then stands. */
+  /** Only for a revoked key: how many seals the ledger had then. What was sealed by then stays valid. */
   cutoff?: number;
 }
 

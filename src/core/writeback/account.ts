@@ -9,9 +9,9 @@ export interface Account {
   identity: string;
   clock: number;
   commit: string;
-  /** Of its change as a whole: what a squash keeps. */
+  /** The patch id of its change as a whole, which a squash keeps. */
   wholePatchId: string | null;
-  /** Of each commit of that change, and how many of them have it: what a rebase keeps. */
+  /** The patch ids of its single commits, which a rebase keeps, and how many commits have each. */
   commitPatchIds: ReadonlyMap<string, number>;
   files: readonly string[];
   /** What was run and did not pass, with how it ended. */

@@ -5,7 +5,7 @@ type Element =
   | { kind: 'part' }
   /** `**`: any letters. */
   | { kind: 'any' }
-  /** Of two that stand for a folder's pattern, any number of whole names: between two names, and within one. */
+  /** `**/` becomes these two, for any number of whole names: one state between two names, one within a name. */
   | { kind: 'between' }
   | { kind: 'within' };
 

@@ -6,7 +6,7 @@ export interface Told {
   /** Null for one that is about to be written. */
   delta_id: string | null;
   path: string;
-  /** Of the commit that it is about. */
+  /** The tree of the commit that it is about. */
   tree: string | null;
   files: readonly string[];
   /** It says itself that it covers nothing. */
@@ -87,7 +87,7 @@ function lackOf(decisive: Told, all: readonly Told[], runs: readonly Run[], aske
   return newest.exit_code === 0 && proof?.exit_code === 0 ? null : 'passed';
 }
 
-/** Of one thought, whatever it ran on. */
+/** The runs of one thought, whatever it ran on. */
 export function lastRunIn(told: Told): Run | null {
   return runsIn(told)[0] ?? null;
 }

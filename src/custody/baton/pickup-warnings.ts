@@ -22,7 +22,7 @@ export function notForYou(identity: string, predecessor: Predecessor | null, for
   ];
 }
 
-/** Of a baton that is missing, and of sessions that did not end by themselves. */
+/** Warnings about a missing baton, and about sessions that were ended by others. */
 export function custodyWarnings(
   predecessor: Predecessor | null,
   baton: ReceivedBaton | null,

@@ -22,7 +22,7 @@ export interface Comparer extends Pick<Workshop, 'writeCommit'> {
   sift(sieve: Sieve, roots: readonly Oid[]): Promise<Oid[]>;
   /** In which files commits differ from a parent, or from any other commit, records included. All by one process. */
   readRaw(compared: readonly Compared[]): Promise<RawChange[][]>;
-  /** Of one parent, behind head and not behind base, and of no patch that base has since: what `git rebase` picks. */
+  /** The commits that `git rebase` picks: with one parent, in head and not in base, and whose patch base does not have yet. */
   readUnlike(base: Oid, head: Oid): Promise<Oid[]>;
   /** Each pair is asked for once. */
   mergeBases(a: Oid, b: Oid): Promise<Oid[]>;

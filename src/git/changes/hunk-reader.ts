@@ -1,7 +1,7 @@
 import type { Oid } from '../objects/store.ts';
 import type { LineReader } from './line-reader.ts';
 
-/** Of a file that a patch changes, what the patch expects to find in it. */
+/** What a patch expects to find in a file that it changes. */
 export interface FileHunks {
   /** The file before. */
   oid: Oid;

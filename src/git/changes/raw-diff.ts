@@ -28,7 +28,7 @@ export function parseRaw(out: Buffer): RawChange[] {
   return changes;
 }
 
-/** Of several commits, before each of which stands its id, `--always`. */
+/** Reads the output for several commits, each begun by its id, as `--always` makes git write it. */
 export function parseRaws(out: Buffer): RawChange[][] {
   const parts = decodeNames(out);
   const all: RawChange[][] = [];

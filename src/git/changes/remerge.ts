@@ -84,7 +84,7 @@ function sidesOf(workshop: Workshop, { before, after, onto }: Pick): Pair {
   return [workshop.writeCommit(onto, [base]), workshop.writeCommit(after, [base])];
 }
 
-/** Said in full, although it is what git does unasked: what it does unasked changes from version to version. */
+/** These are git's defaults, given explicitly because defaults change from version to version. */
 const CONFIG = {
   'merge.renames': 'true',
   'merge.renameLimit': '7000',

@@ -14,9 +14,9 @@ type Mode = '100644' | '40000';
 
 const NUL = 0;
 const SLASH = 0x2f;
-/** Of all modes that git writes only a folder's begins with 4, and has five digits and not six. */
+/** Only the mode of a folder begins with 4; git writes it with five digits instead of six. */
 const FOUR = 0x34;
-/** And none begins with a zero. */
+/** No mode begins with a zero. */
 const ZERO = 0x30;
 const SPACE = 0x20;
 

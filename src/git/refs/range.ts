@@ -76,7 +76,7 @@ function inOrder(commits: ReadonlyMap<Oid, RangeCommit>, head: Oid): RangeCommit
   return left.reverse();
 }
 
-/** Of a range's commits those that one of them descends from, itself included; none when it is not in the range. */
+/** The commits of a range that one commit descends from, itself included; none if it is not in the range. */
 export function ancestorsIn(commits: ReadonlyMap<Oid, RangeCommit>, from: Oid): Set<Oid> {
   const found = new Set<Oid>();
   const open = [from];

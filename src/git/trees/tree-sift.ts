@@ -37,7 +37,7 @@ export async function siftTrees(
 interface Sifting {
   trees: Trees;
   sieve: Sieve;
-  /** Of an id, in bytes. */
+  /** The size of an object id, in bytes. */
   width: number;
   /** The file without a byte. */
   empty: Oid;

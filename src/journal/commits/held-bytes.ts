@@ -5,7 +5,7 @@ import { objectFormat, objectId } from '../../git/objects/loose-object.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Directories, GitAccess } from '../../repository/parts.ts';
 
-/** That a commit which git made holds what was signed, byte for byte: filters, and hooks of others, had a say in it. */
+/** Makes sure that a commit made by git holds what was signed, byte for byte: filters and hooks of others may have changed it. */
 export async function assertHeld(
   repository: GitAccess & Directories,
   commit: Oid,

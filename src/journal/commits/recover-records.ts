@@ -23,7 +23,7 @@ export interface Writing {
   /** Paths of the records that were just journalled. */
   written: readonly string[];
   isCommitting: boolean;
-  /** Asked by every step of a verb, so that the refs are read once. */
+  /** Every step of a verb asks this; the refs are read only once. */
   isInRef: IsInRef;
 }
 
@@ -98,8 +98,8 @@ function inStash(paths: readonly string[]): string {
 }
 
 /**
- * Of the newest stash: that is the one that `git stash pop` brings back. Its third parent has what git did not know; what its
- * first parent has as well is no change of it.
+ * Looks in the newest stash, the one that `git stash pop` brings back. Its third parent has the untracked files. A file that its
+ * first parent has too was not stashed: it was committed before.
  */
 async function stashedAmong({ store }: GitAccess, files: readonly FileToWrite[]): Promise<Set<string>> {
   const stashed = new Set<string>();

@@ -15,8 +15,8 @@ export const NO_SESSION = '';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 /**
- * Asked where a lock is read, before it is used for anything: ids become paths and words of commands, so what is no id is
- * no holder. `host` and `reason` are words that are only ever shown.
+ * Checked when a lock is read, before anything uses it: ids become paths and words of commands, so a text that is no id is no
+ * holder. `host` and `reason` are words that are only ever shown.
  */
 export function isHolder(value: unknown): value is Holder {
   const { session_id, identity, at, host, reason } = (value ?? {}) as Partial<Record<keyof Holder, unknown>>;

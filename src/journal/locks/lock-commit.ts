@@ -11,7 +11,7 @@ export interface LockDocument {
   repo: string;
   /** A commit copied to another ref is not a lock there. */
   ref: string;
-  /** Of two pushes of the same object both would succeed. */
+  /** Makes each lock commit unique: if two machines pushed the same object, both pushes would succeed. */
   nonce: string;
   holder: Holder;
 }

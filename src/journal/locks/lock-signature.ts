@@ -14,7 +14,7 @@ export interface LockReaders {
   keysOf(identity: string): Promise<readonly PublicKey[]>;
 }
 
-/** And who takes them from here. */
+/** Who takes locks from this machine. */
 export interface LockWriters extends LockReaders {
   signerOf(identity: string): Promise<Signer>;
 }

@@ -21,7 +21,7 @@ export interface RemoteHold {
 interface Listing {
   /** Object ids by full name. */
   refs: ReadonlyMap<string, Oid>;
-  /** Of refs that are called as locks are, the highest first. */
+  /** The numbers of refs that are named like locks, the highest first. */
   numbers: readonly number[];
 }
 

@@ -5,7 +5,7 @@ import { createFile } from '../../disk/durable.ts';
 import { readStateText } from '../../disk/state-file.ts';
 import type { StateDirs } from './registry.ts';
 
-/** That a commit holds a whole session: its journal may go when others need the room. */
+/** Notes that a commit holds a whole session: its journal may be removed when others need the room. */
 export interface Committed {
   /** Null where no branch was checked out, or where it cannot be told: then it counts only while HEAD or a ref has the session. */
   branch: string | null;

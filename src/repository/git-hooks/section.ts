@@ -64,8 +64,8 @@ function formatCall(name: HookName, program: Section['program']): Call {
 }
 
 /**
- * Asked here already: mostly no record is pending and nothing of ours is staged, and a second shell costs as much as the
- * question. Where the git directory is elsewhere, the script finds it.
+ * The hook asks this before it starts our script: mostly no record is pending and nothing of ours is staged, and a second shell costs
+ * as much as the question. Where the git directory is elsewhere, the script finds it.
  */
 function onlyIfNeeded(name: HookName, call: string): string {
   if (name !== 'pre-commit') return call;

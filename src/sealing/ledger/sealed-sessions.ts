@@ -43,7 +43,7 @@ export async function openSealedSessions(source: Source, onProgress: (count: num
 }
 
 interface Session {
-  /** Of those whose ids begin alike, the same. */
+  /** The beginning of the session's id. Sessions whose ids begin alike have the same label. */
   label: string;
   files: Entry[];
 }

@@ -11,10 +11,10 @@ import { checkCurrentPin, homeOf } from '../../sealing/ledger/pin.ts';
 import { notInLedger } from '../../sealing/require-ledger.ts';
 
 export interface LedgerKeyResult {
-  /** Of the key that signed the ledger as it is; where there is none, of the one that would. */
+  /** The verifier key of the key that signed the ledger; if there is no ledger yet, of the key that would sign it. */
   vkey: string;
   origin: string;
-  /** Of all keys that may sign it. */
+  /** The verifier keys of all keys that may sign the ledger. */
   vkeys: string[];
 }
 

@@ -90,7 +90,7 @@ async function findSeal(
 interface ProofGround {
   trust: Trust;
   ledger: Ledger;
-  /** That has signed the ledger. */
+  /** The key that signed the ledger. */
   key: Uint8Array;
   session: TreeSession;
   /** Which record, and which seal, of the session. */

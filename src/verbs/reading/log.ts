@@ -28,7 +28,7 @@ export interface LogEntry {
   at: string;
   path: string;
   valid: boolean;
-  /** Of what is not valid: the code of what was found. */
+  /** For a record that is not valid: the code of the finding. */
   reason?: FindingCode;
   /** Empty for a record that is not valid: what it says was said by nobody we know. */
   summary: string;

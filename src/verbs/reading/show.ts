@@ -43,7 +43,7 @@ export interface ShowResult {
   sshsig?: { directory: string; command: string };
 }
 
-/** Of a session, as `log` has them. */
+/** A session and its records, as `log` shows them. */
 export interface SessionShown {
   session_id: string;
   identity: string;

@@ -137,7 +137,7 @@ function rowsOf(
   return [...rows.values()].sort((a, b) => byNature(a.path, b.path));
 }
 
-/** Of a session, by the path of anything in it. */
+/** The folder of a session, from the path of any file in it. */
 function folderOf(path: string): string {
   return path.split('/').slice(0, 4).join('/');
 }

@@ -20,7 +20,7 @@ export interface PolicyResult {
   signed_by: string[];
   /** True while a change waits for more signatures. */
   pending: boolean;
-  /** Of `show`: every document that waits for root principals. */
+  /** Only in the result of `show`: every document that waits for root principals. */
   waiting?: ShownDocument[];
   /** Every document that was signed just now. */
   signed?: ShownDocument[];

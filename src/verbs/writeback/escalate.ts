@@ -64,7 +64,7 @@ function keptThought(draft: string, id: string): AboutThought {
   });
 }
 
-/** Of those about this task whose commit no thought of it names yet: what was written since needs nobody's help. */
+/** The newest kept draft about this task whose commit no thought names yet. A draft that was written as a record since needs no help. */
 async function newestDraft(repository: Repository, trust: Trust, id: string): Promise<string | null> {
   const paths = draftPaths(dirsOf(repository).drafts).filter((path) => tryRead(path)?.task_id === id);
   if (paths.length === 0) return null;

@@ -99,7 +99,7 @@ function reasonFor(commit: Oid, by: readonly Oid[], ref: string): string {
   return `reinstated: its change up to ${commit.slice(0, 12)} was reverted on ${branch} by ${listSome(names, MOST_NAMED)}`;
 }
 
-/** Of tasks that somebody has defined: anybody can invent others, and no work waits for those. */
+/** Looks only at tasks that are defined: anybody can write records about invented ones, and no work waits for those. */
 async function doneChanges(repository: Repository, knownSessions: KnownSessions): Promise<DoneChange[]> {
   const ids = (await readKnownTasks(repository, knownSessions)).map((task) => task.task_id);
   const records = groupBy(await knownSessions.evidence.ofTasks(ids), taskOf);

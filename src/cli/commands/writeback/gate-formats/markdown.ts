@@ -21,10 +21,10 @@ import { custodyDiagram } from './mermaid.ts';
 const MARKER = '<!-- git-handoff gate -->';
 /** A comment takes 65,536 characters; what is cut is cut at a whole entry, and counted. */
 const MOST = 60_000;
-/** Of the lists inside one entry. */
+/** How many items the lists inside one entry show. */
 const LISTED = 8;
 const SHORT = 120;
-/** Of reasons and remedies: the command to run comes last. */
+/** How long reasons and remedies may be: the command to run comes last. */
 const LONG = 800;
 
 type Section = (result: GateResult, room: number) => string;
