@@ -44,6 +44,17 @@ export const SQUATTED: Scenario[] = [
     },
   },
   {
+    name: 'a session whose id somebody else’s old one has, beside one of theirs that begins like that',
+    isVariant: true,
+    build(place) {
+      session(place, [START, BATON], { identity: 'erin', sessionId: ID, clock: 20 });
+      branch(place, 'feature');
+      session(place, [START, NOTE, BATON], { sessionId: ID, clock: 30 });
+      const like = { sessionId: ID.replace('9a1de', '9a1df'), at: '2026-02-21T14:30:25.123Z' };
+      session(place, [START, BATON], { identity: 'erin', ...like, clock: 30 });
+    },
+  },
+  {
     name: 'code with its thought, in a session whose id a stranger has merged first',
     isVariant: true,
     async build(place) {

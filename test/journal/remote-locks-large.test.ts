@@ -147,6 +147,15 @@ describe('noise in great numbers', () => {
     expect(await read(b)).toEqual({ number: 1, fetches: 6 });
     expectClean(b, bare);
   });
+
+  test('each with a large tree that never ends, and more than git unpacks unasked', async () => {
+    const { bare, b } = await held();
+    const root = `M 040000 ${largeTree(bare)} ""\n`;
+    const make = (n: number) => `commit ${lockRef(NAME, n)}\ncommitter x <x@y> 0 +0000\ndata 4\n${n + 1000}\n${root}\n`;
+    gitInput(bare, upTo(199).map(make).join(''), 'fast-import', '--quiet');
+    expect(await read(packing(b, NEVER_ENDS))).toEqual({ number: 1, fetches: 3 });
+    expectClean(b, bare);
+  });
 });
 
 describe('what was looked at once', () => {
