@@ -70,6 +70,13 @@ const policy2 = nextPolicy(GROUND, { threshold: 2, roots: two, signers: [ada] })
 tree('a policy below its threshold', ['M23', 'M24'], { ...GROUND, ...policy2 }, 10, [
   error('policy_invalid', '.handoff/policy/0002.yaml'),
 ]);
+tree(
+  'the first policy once more, as the second',
+  ['M23', 'M24'],
+  { ...GROUND, '.handoff/policy/0002.yaml': POLICY['.handoff/policy/0001.yaml'] },
+  10,
+  [error('policy_invalid', '.handoff/policy/0002.yaml')],
+);
 tree('a policy after a gap', ['M24'], { ...GROUND, ...nextPolicy(GROUND, { version: 3, number: 3 }) }, 10, [
   error('policy_invalid', '.handoff/policy/0003.yaml'),
 ]);

@@ -67,6 +67,12 @@ tree('a number twice, after a gap', ['M39'], without({ ...GROUND, ...twice.files
   error('chain_broken', one.path),
   error('chain_broken', two.path),
 ]);
+const lone = session('lone', [start()], { clock: 10 });
+const lonePath = `${lone.folder}/00001-start.yaml`;
+tree('a folder of a session without a record', ['M2', 'M39'], { ...GROUND, [lonePath]: lone.of('start').file }, 9, [
+  error('chain_broken', lone.folder),
+  error('path_mismatch', lonePath),
+]);
 tree('a seal that was changed', ['M18'], { ...GROUND, ...badSeal.files, [badSeal.of('seal').path]: resealed }, 12, [
   error('signature_invalid', badSeal.of('seal').path),
 ]);
