@@ -5,9 +5,9 @@ export const show = defineVerb<ShowOptions, ShowResult | SessionShown>({
   name: 'show',
   summary: 'one record: its fields, its text, who signed it; or a session',
   purpose:
-    'Shows one record or document; where none is called so, the records of the session that is. What is not here is looked for on ' +
-    'other branches. With --sshsig it also writes what stock OpenSSH needs to confirm the signature ' +
-    'without git-handoff: payload, payload.sig and allowed_signers.',
+    'Shows one record or document. If the name is that of a session, it lists the records of that session. ' +
+    'What is not here is looked for on other branches. With --sshsig it also writes what stock OpenSSH needs ' +
+    'to confirm the signature without git-handoff: payload, payload.sig and allowed_signers.',
   args: [{ name: 'RECORD', about: 'a path, an id, or six or more hexadecimal digits of one; or a session' }],
   flags: [{ flags: '--sshsig <dir>', about: 'write payload, payload.sig and allowed_signers there', isPath: true }],
   examples: [

@@ -42,7 +42,7 @@ export const audit: Family = {
   name: 'audit',
   summary: 'an auditable stretch of work: start, verify',
   purpose:
-    'Says beforehand what is going to be done, and shows afterwards that nothing of what was recorded is changed or lost.',
+    'Records what you are going to do before you do it, and checks afterwards that no record was changed or lost.',
   examples: [{ run: 'git handoff audit verify', does: 'does every record hold?' }],
   verbs: [start, verify],
 };

@@ -59,8 +59,9 @@ export const prove = defineVerb<ProveOptions, ProveResult>({
   name: 'prove',
   summary: 'write a proof that a record is in the ledger',
   purpose:
-    'Writes a file that proves to anybody who has the public key of the ledger that a record is in it, unchanged: the record, ' +
-    'its way to the root of its session, and from there to the checkpoint that was signed. No repository is needed to check it.',
+    'Writes a proof: with it, anybody who has the public key of the ledger can check that a record is in the ' +
+    'ledger, unchanged. The file has the record, its path to the root of its session, and from there to the ' +
+    'signed checkpoint. No repository is needed to check it.',
   args: [{ name: 'RECORD', about: 'a path, an id, or six or more digits of one' }],
   flags: [
     { flags: '-o, --output <file>', about: 'where to; - prints it (default: .handoff/proofs/ID.yaml)' },

@@ -114,7 +114,7 @@ const wipListed = defineVerb<object, WipListing>({
 export const wip: Family = {
   name: 'wip',
   summary: 'work in progress: open, close, list',
-  purpose: 'Work in progress outlives sessions: what is open is shown to everybody who starts or picks up.',
+  purpose: 'Work in progress is kept when a session ends: what is open is shown to everybody who starts or picks up.',
   examples: [{ run: 'git handoff wip open migration "columns added"', does: 'say what is half done' }],
   verbs: [wipOpen, wipClose, wipListed],
 };

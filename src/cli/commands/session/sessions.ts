@@ -19,8 +19,8 @@ export const start = defineVerb<StartOptions, StartResult>({
   name: 'start',
   summary: 'open a session for fresh work',
   purpose:
-    'Opens a session: from here on your records are one chain. In a work tree whose session is open already it finds ' +
-    'that one. To continue what somebody else left, use pickup: start does not hand you the baton.',
+    'Opens a session for you. In a work tree where your session is open already, it returns that one. To ' +
+    'continue what somebody else left, use pickup: start does not hand you the baton.',
   flags: [
     { flags: '--task <id>', about: 'the task it is about' },
     { flags: '--intent <text>', about: 'what you are going to do' },
@@ -39,10 +39,11 @@ export const pickup = defineVerb<PickupOptions, PickupResult>({
   alias: 'hd-exec',
   summary: "continue another session's work",
   purpose:
-    'Opens a session on what another one left: the newest baton that waits for you, else for nobody in particular, or the ' +
-    'session you name, followed to whoever holds the work now. It hands you the baton, the tasks that it was at work on, ' +
-    'what is open, and the messages for you. Refused while that session, or another one of yours, is alive: --force takes it over, and it is recorded that ' +
-    'you did.',
+    'Opens a session that continues another one. By default that is the newest baton that waits for you, else ' +
+    'the newest that waits for nobody in particular. Or name a session: if others have continued it already, ' +
+    'the last of them is meant. You get the baton, the tasks that were in progress, what is open, and your ' +
+    'messages. It is refused while that session, or another one of yours, is alive. --force takes it over, ' +
+    'and the record says that you did.',
   flags: [
     { flags: '--from-session <id>', about: 'this session; the beginning of its id is enough' },
     { flags: '--task <id>', about: 'the task it is about' },
@@ -111,8 +112,9 @@ export const restore = defineVerb<Omit<RestoreOptions, 'target' | 'session'> & {
   name: 'restore',
   summary: 'bring back what was not committed',
   purpose:
-    'Brings what a session had not committed when it was wrapped into this work tree: the session whose baton you picked up, ' +
-    'or the one you name. Nothing is overwritten: where something is in the way, it is named, and no file is touched.',
+    'Brings back into this work tree what a session had not committed when it was wrapped. It is the session ' +
+    'whose baton you picked up, or the one you name. Nothing is overwritten: if a file is in the way, it is ' +
+    'named, and no file is changed.',
   args: [{ name: 'SESSION', about: 'its id, or the beginning', optional: true }],
   examples: [
     { run: 'git handoff restore', does: 'after pickup' },
@@ -158,7 +160,9 @@ export const batons = defineVerb<object, { batons: WaitingBaton[] }>({
 export const heartbeat = defineVerb<SessionChoice, SessionStateResult>({
   name: 'heartbeat',
   summary: 'a sign of life',
-  purpose: 'Says that the session is alive. Every verb of a session does; use this during long silences.',
+  purpose:
+    'Tells others that your session is alive. Every verb of a session does so too: run this when you work for ' +
+    'long without any.',
   flags: [SESSION],
   examples: [{ run: 'git handoff heartbeat', does: 'every few minutes while you think' }],
   run: async (context, options) =>
@@ -170,8 +174,8 @@ export const release = defineVerb<Omit<ReleaseOptions, 'target'> & { session: st
   name: 'release',
   summary: 'end a session that hangs',
   purpose:
-    'Ends a session that its holder does not end. Its next write fails and says why. If you have a session of your own ' +
-    'here, the release is recorded in it.',
+    'Ends a session that its owner left open. The next write of that session fails and says why. If you have ' +
+    'a session of your own here, the release is recorded in it.',
   args: [{ name: 'SESSION', about: 'its id, or the beginning' }],
   flags: [{ flags: '--reason <text>', about: 'why, for the record', required: true }, LOCAL],
   examples: [{ run: 'git handoff release 7c1f09aa --reason "the machine is gone"', does: 'free its identity' }],

@@ -70,8 +70,8 @@ export const hooks: Family = {
   name: 'hooks',
   summary: 'let git ask before it commits, merges, pushes and receives',
   purpose:
-    'Git runs these by itself: early advice in a clone, enforcement on a server. They take a few milliseconds when ' +
-    'there is nothing to judge, and run what was there before them.',
+    'Git runs the hooks by itself. In a clone they warn early; on a server they enforce. They take a few ' +
+    'milliseconds when there is nothing to judge, and run the hooks that were there before them.',
   examples: [{ run: 'git handoff hooks install', does: 'in a clone; init has done it' }],
   verbs: [install, uninstall, status, run],
 };

@@ -38,9 +38,9 @@ const ownKey = defineVerb<{ name: string }, KeygenResult>({
   name: 'keygen',
   summary: 'make a key on this machine',
   purpose:
-    'Makes an Ed25519 key outside the work tree and prints its public line. Nothing is signed in: send the line to a ' +
-    'maintainer, who runs "identity add". The key that is there is shown again, and never overwritten. ' +
-    '"keygen" and "identity keygen" are the same.',
+    'Makes an Ed25519 key outside the work tree and prints its public line. Nothing is signed in: send the ' +
+    'line to a maintainer, who runs "identity add". If there is a key already, its line is printed again: no ' +
+    'key is overwritten. "keygen" and "identity keygen" are the same.',
   args: [NAME],
   examples: [{ run: 'git handoff identity keygen developer-1', does: 'run by the agent, on its own machine' }],
   run: async (context, options) =>

@@ -128,7 +128,8 @@ export const task: Family = {
   name: 'task',
   summary: 'what is to be done: add, edit, list, show, update, graph',
   purpose:
-    'A maintainer defines tasks; how far they are is told by the records of sessions. git handoff next says which to take.',
+    'A maintainer defines tasks. Their progress follows from the records of sessions. git handoff next says ' +
+    'which task to take.',
   examples: [{ run: 'git handoff task list', does: 'all of them' }],
   verbs: [add, edit, list, show, update, graph],
 };
@@ -170,7 +171,7 @@ export const claim = defineVerb<ClaimOptions, ClaimResult>({
 export const unclaim = defineVerb<Omit<ClaimOptions, 'worktree' | 'force' | 'reason'>, ClaimResult>({
   name: 'unclaim',
   summary: 'give a task back',
-  purpose: 'Gives a task back that you do not go on with: it is todo again. Its branch and work tree stay as they are.',
+  purpose: 'Gives back a task that you do not continue: it is todo again. Its branch and work tree stay as they are.',
   args: [ID],
   flags: RECORD_FLAGS.filter(({ flags }) => flags !== '--allow-secret'),
   examples: [{ run: 'git handoff unclaim P0.1.1', does: 'somebody else may take it' }],

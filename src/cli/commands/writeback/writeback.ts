@@ -28,7 +28,7 @@ const TELLING: readonly Flag[] = [
   { flags: '--branch <name>', about: 'the branch it is on (default: the current one)' },
   { flags: '--base <sha>', about: 'the commit at which the work began' },
   { flags: '--tests <names>', about: 'tests that passed, by your word: A,B' },
-  { flags: '--run', about: 'run what stands behind -- and record how it ended' },
+  { flags: '--run', about: 'run the command after -- and record how it ended' },
   { flags: '--no-code', about: 'the task asks for no code in this repository: the thought covers nothing' },
   { flags: '--blocker <json>', about: 'what stands in the way, as a JSON object; again for more', repeats: true },
   { flags: '--file <file>', about: 'the fields as JSON or YAML, such as a draft; flags go before it', isPath: true },
@@ -39,9 +39,10 @@ export const thought = defineVerb<ThoughtInput, ThoughtResult>({
   name: 'thought',
   summary: 'write back what was done for a task',
   purpose:
-    'Records what was done for a task: without it no task is done and no change is merged. Branch, commit, changed files ' +
-    'and related thoughts are filled in from git; what you give is compared with it. With --run the command behind -- ' +
-    'is run, and the record says that it ran and how it ended; what --tests lists is only claimed.',
+    'Records what was done for a task: without it no task is done and no change is merged. Branch, commit, ' +
+    'changed files and related thoughts are filled in from git; what you give is compared with it. With --run ' +
+    'the command after -- is run, and the record says that it ran and how it ended. What --tests lists is ' +
+    'only claimed.',
   args: [TASK, textArgument('the summary: what was done, in a few sentences')],
   flags: TELLING,
   examples: [
@@ -63,9 +64,9 @@ export const done = defineVerb<ThoughtInput, DoneResult>({
   name: 'done',
   summary: 'finish a task: what was done, what ran, the status',
   purpose:
-    'Records the thought and says that the task is done, in one. What you gave a thought about this commit already need not ' +
-    'be said again; what stands behind -- is run each time. Where the newest run on this code failed, that one included, it ' +
-    'is recorded and the task is not done.',
+    'Records the thought and marks the task as done, in one step. What your last thought about this commit ' +
+    'says already, you need not say again. A command after -- is run every time. If the newest run on this ' +
+    'code failed, it is recorded, and the task is not done.',
   args: [TASK, textArgument('the summary: what was done, in a few sentences')],
   flags: TELLING,
   examples: [
@@ -117,8 +118,9 @@ export const escalate = defineVerb<EscalateOptions, EscalateResult>({
   name: 'escalate',
   summary: 'print a thought for a person to write',
   purpose:
-    'When a thought cannot be written: prints branch, commit and the record, ready to paste, for a person who writes it. ' +
-    'That is the newest draft about the task, else what a thought would say now, without its summary.',
+    'For when a thought cannot be written: prints branch, commit and the record, so that a person can paste ' +
+    'it and write it by hand. The record is your newest draft about the task. Without a draft it is what a ' +
+    'thought would say now, without a summary.',
   args: [TASK],
   flags: [
     { flags: '--file <file>', about: 'the draft that the failure named', isPath: true },
