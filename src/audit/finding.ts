@@ -14,7 +14,7 @@ export async function attempt<T>(path: string, report: Report, check: () => T | 
 }
 
 /**
- * What a check threw, as a finding. A fault of the environment, or of ours, and the end of the budget is none, and is thrown on.
+ * Turns an error that a check threw into a finding. Faults of the environment, bugs, and the end of the budget are thrown on.
  * SPEC §5.5: what a revoked key signed counts for nothing and breaks nothing; whoever judges what is new makes it an error
  * (`refusing`).
  */
@@ -32,7 +32,7 @@ export function toFinding(error: unknown, path: string): Finding {
   };
 }
 
-/** For what arrives: what would be distrusted in a tree has no way into one. */
+/** For a change that arrives: records that a tree would only distrust are errors here. */
 export function refusing(report: Report): Report {
   return (found) => report({ ...found, severity: 'error' });
 }

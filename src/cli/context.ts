@@ -2,7 +2,7 @@ import { HandoffError } from '../core/error.ts';
 import type { Repository, RepositoryOptions } from '../repository/repository.ts';
 import type { Context } from './command.ts';
 
-/** For whoever opened it, who also ends it. */
+/** For the caller that opened it and also closes it. */
 export type OpenContext = Context & {
   /** Where a verb has opened the repository, its session is at work. What git runs as a hook is no verb. */
   showLife(as: string | undefined): Promise<void>;

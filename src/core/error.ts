@@ -173,7 +173,7 @@ export function hinting(code: ErrorCode, hint: string): (error: unknown) => neve
   };
 }
 
-/** For whoever collects results: a known error is one of them, any other is thrown on. */
+/** For code that collects results: an error with a code is a result, any other error is thrown on. */
 export function asHandoffError(error: unknown): HandoffError {
   if (error instanceof HandoffError) return error;
   throw error;

@@ -14,7 +14,7 @@ import type { KnownSessions } from './known-sessions.ts';
 import { identityConflict, identityHolder, openSession, takeOver } from './open-session.ts';
 import { tidyKnownSessions } from './tidy.ts';
 
-/** Who begins fresh work, and what is known by then. */
+/** Who opens a session for fresh work, and what was read before. */
 export interface Opener {
   repository: Repository;
   trust: Trust;

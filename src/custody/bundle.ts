@@ -28,7 +28,7 @@ export interface RecentDelta {
   summary: string;
 }
 
-/** What whoever begins should know, the same for `start` and `pickup`. */
+/** What a session that begins is told, the same for `start` and `pickup`. */
 export interface Bundle {
   context: {
     project: string | null;

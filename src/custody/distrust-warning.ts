@@ -4,7 +4,7 @@ import { HandoffError } from '../core/error.ts';
 import { listSome } from '../core/text/list-some.ts';
 import type { Warning } from './bundle.ts';
 
-/** For whoever looks for work of somebody whose key was revoked: it is there, and counts for nothing. */
+/** Explains why the work of an identity whose key was revoked is not shown: its records are there, and do not count. */
 export function distrustWarnings(names: readonly string[]): Warning[] {
   if (names.length === 0) return [];
   const message = `Keys were revoked: records of ${listSome(names, 5)} count for nothing. git handoff verify lists them.`;

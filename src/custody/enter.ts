@@ -19,7 +19,7 @@ export interface Entered {
 const PREEMPTED = 'preempted_by_pickup';
 const PICKED_UP = 'picked_up';
 
-/** Whoever wants custody, and what is known by then. */
+/** The session that wants custody, and what was read before. */
 export interface Entering {
   trust: Trust;
   knownSessions: KnownSessions;

@@ -24,11 +24,11 @@ import type { Messages, StateDirectory } from '../repository/parts.ts';
 import { cacheFolder, type Repository } from '../repository/repository.ts';
 import { evidenceIn } from '../repository/tree-evidence.ts';
 
-/** What can be known here: what any branch holds, and what the sessions of this machine have journalled beyond that. */
+/** All sessions that can be known on this machine: those that any branch has, and what this machine's sessions have journalled beyond that. */
 export interface KnownSessions {
   /** What is committed, on any branch; null where nothing is. */
   source: Source | null;
-  /** By whom that is judged. */
+  /** The trust by which that is judged. */
   trust: Trust;
   /** The branch on which something was found that is not checked out, by its path. */
   refOf: Everywhere['refOf'];
@@ -44,11 +44,11 @@ export interface KnownSessions {
   distrusted: readonly string[];
   /** Whether nothing was found to be broken in what HEAD holds. */
   isSound: boolean;
-  /** All that is said about what is named, for verdicts: the history is bounded, and only there to be shown. */
+  /** For verdicts: everything that records say about a task or session. The history is bounded and only for showing. */
   evidence: Evidence;
 }
 
-/** Reads, and changes nothing: what can be tidied up by then is what `tidyKnownSessions` does. */
+/** Reads and changes nothing: `tidyKnownSessions` does the tidying, after the checks. */
 export async function readKnownSessions(
   repository: Repository,
   here: Trust,
@@ -72,7 +72,7 @@ export async function readKnownSessions(
   return { source, trust, tips, refOf, history, live, committed, held, distrusted, isSound, evidence };
 }
 
-/** What is known of a task, nothing left out. */
+/** Everything that records say about a task. */
 export async function knownTrail({ evidence }: KnownSessions, id: string): Promise<TaskTrail> {
   return wholeTrail(id, await evidence.ofTasks([id]));
 }

@@ -40,7 +40,7 @@ export async function openSession(
   }
 }
 
-/** Whoever had the identity before has it again, with a number of its own; where nobody had it, it is free. */
+/** Gives the identity back to the session that held it before, under a new number; if nobody held it, it becomes free. */
 async function giveBack(locks: Locks, session: Session, prior: LockState | null): Promise<void> {
   const held = await readIdentityLock(locks, session.identity);
   if (!held || !hasHalf(held, session)) return;

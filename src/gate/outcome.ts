@@ -17,7 +17,7 @@ export interface Case {
   before: Source;
   range: Range;
   replaces: boolean;
-  /** What judging it may cost: whoever does more for more that arrives asks it first. */
+  /** The budget for judging: code whose work grows with what arrives asks it first. */
   budget: Budget;
 }
 
@@ -30,7 +30,7 @@ export interface Outcome {
   beginnings: Comparison[];
   /** What base has and is not in head's past, where head takes its place all the same. */
   dropped: Range;
-  /** Where head is to be merged: what it and base have in common. Null where it is what will be there. */
+  /** The merge bases of head and base, if head is to be merged. Null if head itself will replace base. */
   mergeBases: readonly Oid[] | null;
 }
 

@@ -2,7 +2,7 @@ import { type Finding, hasErrors } from '../core/error.ts';
 import type { Trust } from '../core/trust/trust.ts';
 import { isAdvisory } from './advisory.ts';
 
-/** What `gate` answers. Finding by finding why not; and for a reviewer, who did what and what ran. */
+/** The answer of `gate`: its findings say why a change is refused; the rest tells a reviewer who did what, and what ran. */
 export interface GateResult {
   pass: boolean;
   /** Full commit ids; base is null where there was nothing before. */

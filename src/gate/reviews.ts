@@ -74,7 +74,7 @@ function hasOnly(commits: CommitSet, all: ReadonlySet<Oid>): boolean {
   return true;
 }
 
-/** All that was said of these thoughts, here or on the protected branch. That of a bot, which is whoever names nobody, does not count. */
+/** All reviews of these thoughts, in the change or on the protected branch. A review by the bot does not count: anybody can act as the bot. */
 export async function verdictsOn(
   thoughts: ReadonlySet<string>,
   { evidence, sessions, trust }: { evidence: Evidence; sessions: readonly ChangedSession[]; trust: Trust },

@@ -37,7 +37,7 @@ export interface WritebackCase {
   /** Commits that a maintainer waives with what arrives. */
   waived: ReadonlySet<Oid>;
   exempt: Exempt;
-  /** What was there before: asked for only where that which arrives does not do. */
+  /** The thoughts that were there before. Read only if those that arrive do not cover everything. */
   older(commits: readonly Oid[], patchIds: readonly string[]): Promise<BaseRecords>;
   /** Which of the thoughts that list files may account for the files they list. */
   claimsOf(claiming: readonly Account[], covers: Covers<Account>): Promise<readonly Account[]>;

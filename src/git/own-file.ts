@@ -36,7 +36,7 @@ export function clearLeft(dirs: RepositoryDirs, processes: Processes): void {
     }
 }
 
-/** The same for whoever goes on with git: what cannot be cleared away is in its way too, and it says what. */
+/** As above, for callers that go on with git: a lock that cannot be removed stops git too, and git says which. */
 export function tryClearLeft(dirs: RepositoryDirs, processes: Processes): void {
   try {
     clearLeft(dirs, processes);

@@ -46,7 +46,7 @@ export async function runGit(git: Git, args: readonly string[], options: RunOpti
   return { code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8') };
 }
 
-/** The same while nothing else happens: for steps between which nobody may be made to end. */
+/** Runs git synchronously: for steps between which the process must not be ended. */
 export function runGitSync(git: Git, args: readonly string[], input = ''): GitResult {
   const { argv, env } = commandLine(git, args);
   const { status, stdout, stderr, error } = spawnSync('git', argv, {
@@ -165,7 +165,7 @@ const PARTIAL = { hint: 'This is a partial clone; fetch the rest: `git fetch --r
 
 const BAD_CONFIG = { hint: 'Mend that line of the configuration: git config --edit, or an editor.' };
 
-/** For whoever meets a lock of git's. */
+/** The hint for users who meet a lock of git's. */
 export const LOCKED = {
   hint: 'Another git process is running in this repository: wait until it ends and try again. If none is, one was killed and left that lock file behind; then remove the file.',
 };

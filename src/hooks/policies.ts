@@ -18,7 +18,7 @@ export interface PolicyAt {
   /** The repository that the policies belong to; null if not even the first policy is valid. */
   root: string | null;
   version: number;
-  /** Where nothing holds, nobody knows what is free. */
+  /** 'all' if no policy is valid: then nobody knows which refs are free. */
   protected: readonly string[] | 'all';
 }
 

@@ -7,7 +7,7 @@ import { stagedTree } from '../repository/staged-tree.ts';
 import type { Judgement } from './judgement.ts';
 import { judgeStaged } from './staged-records.ts';
 
-/** What is staged holds, and no record is changed or deleted. Then what is pending goes along. */
+/** Makes sure that what is staged is valid, and that no record is changed or deleted. Then adds the pending records to the commit. */
 export async function preCommit(repository: Repository): Promise<Judgement[]> {
   const findings = (await isChanged(repository)) ? await judgeStaged(repository) : [];
   const pass = !hasErrors(findings);
@@ -15,7 +15,7 @@ export async function preCommit(repository: Repository): Promise<Judgement[]> {
   return [{ ref: null, pass, reason: null, findings, advisory: false }];
 }
 
-/** Where nothing of ours is staged, what HEAD has is not judged again: nobody's code waits for that. */
+/** If nothing in `.handoff` is staged, HEAD is not judged again: a commit of code must not wait for that. */
 async function isChanged(repository: GitAccess & Directories & Settings): Promise<boolean> {
   const { store } = repository;
   const staged = await stagedTree(repository);

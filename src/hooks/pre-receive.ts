@@ -140,7 +140,7 @@ interface Target {
   now: string;
 }
 
-/** By the policy it has, or by the trunk's. Where there is none, whoever brings the first is judged. */
+/** Whether the branch's own policy protects the ref, or the trunk's. If there is none, the push that brings the first policy is judged. */
 async function isProtected({ policies, trunk, root }: Server, { target, old, now }: Target): Promise<boolean> {
   if (trunk.policy && target === trunk.headRef) return true; // whatever it becomes decides from then on
   if (trunk.policy && lists(trunk.policy, target)) return true;

@@ -78,7 +78,7 @@ export function assertDraft(trust: Trust, identity: string, draft: RecordDraft):
   readOwn(attachSignatures(unsigned, [signature]), trust);
 }
 
-/** As whoever verifies it will. SPEC §3.1: the policy may ask for less than the protocol allows. */
+/** Checks the size as a verifier will. SPEC §3.1: the policy's limit may be below the protocol's. */
 function readOwn(bytes: Uint8Array, trust: Trust): ParsedRecord<RecordKind> {
   return asInput(() => {
     assertSize(bytes.length, maxBytes(trust), 'record');

@@ -11,7 +11,7 @@ import type { Directories, GitAccess, Settings } from './parts.ts';
 import { isRebasing } from './position.ts';
 import { protectedRefs, trackingRef } from './tracking.ts';
 
-/** What a document in conflict needs: said in place of what is wrong with its bytes. */
+/** Says how to resolve a document in conflict, instead of what is wrong with its bytes. */
 export interface Conflict {
   message: string;
   hint: string;

@@ -71,7 +71,7 @@ export async function pinRoot(repository: Settings & Messages, root: string, isG
   return true;
 }
 
-/** For verbs that answer something else: where the configuration cannot be written, that is said, and they go on. */
+/** For verbs whose purpose is another one: if the configuration cannot be written, they warn and go on. */
 export async function tryPinRoot(repository: Settings & Messages, root: string, isGiven: boolean): Promise<boolean> {
   try {
     return await pinRoot(repository, root, isGiven);
@@ -120,7 +120,7 @@ export async function findRollbacks(
   };
 }
 
-/** For whoever knows better: what was seen first from now on is what later trees are compared with. */
+/** Forgets what this clone has seen: later trees are compared with what it sees from now on. */
 export function forgetSeen(repository: StateDirectory & Messages): void {
   rmSync(pinsPath(repository), { force: true });
   repository.warn(

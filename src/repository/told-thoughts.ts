@@ -62,7 +62,7 @@ async function treeOf({ store }: GitAccess, commit: Oid): Promise<Oid | null> {
   return unlessMalformed(store.readCommit(commit)).then((found) => found?.tree ?? null);
 }
 
-/** Those of some trees that are the same as one but for records. What is not here is another, unless it has the same id. */
+/** Which of these trees have the same code as one tree; records may differ. A tree that is not here counts as different, unless it has the same id. */
 export async function treesWithCodeOf(
   repository: GitAccess,
   tree: Oid | null,

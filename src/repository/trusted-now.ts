@@ -37,7 +37,7 @@ export async function requireTrust(repository: Repository): Promise<Trust> {
   return trust;
 }
 
-/** The same for whoever must not take the first root that comes along for one that somebody has compared. */
+/** As `requireTrust`, without pinning: for callers that must not treat a root as compared by a person. */
 export async function readTrust(repository: Repository): Promise<Trust> {
   later(repository.config()); // git gets ready while documents are read
   const problems: Finding[] = [];

@@ -32,7 +32,7 @@ export async function readBoard(repository: Repository, trust: Trust, everywhere
   return boardOf(repository, trust, await readKnownSessions(repository, trust, everywhere));
 }
 
-/** For whoever has read what is known already. */
+/** For callers that have read the known sessions already. */
 export async function boardOf(repository: Repository, trust: Trust, knownSessions: KnownSessions): Promise<Board> {
   const tasks = await readKnownTasks(repository, knownSessions);
   let ids: Set<string> | undefined;
@@ -73,7 +73,7 @@ export function localHolders(repository: StateDirectory & TimeAndHost, trust: Tr
   };
 }
 
-/** What keeps an open task from being begun: dependencies that are not done, and those that nobody has defined. */
+/** What blocks an open task: dependencies that are not done or not defined. */
 export function blockedBy({ depends_on, task_id }: OrderedTask, { statusOf, isDefined }: Board): string[] {
   if (!isOpen(statusOf(task_id))) return [];
   return [...new Set(depends_on)].filter((id) => !isDefined(id) || statusOf(id) !== 'done');

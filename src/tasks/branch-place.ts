@@ -16,7 +16,7 @@ import { assertFolders, hideTrees, isBeingMade, slugOfText, treePath } from './w
 export interface BranchTree {
   branch: string;
   path: string;
-  /** What git is told, where there is none yet. */
+  /** The git command that makes the work tree; null if it is there. */
   toMake: readonly string[] | null;
 }
 

@@ -83,7 +83,7 @@ function touchedBy(repository: StateDirectory, { history }: KnownSessions, chain
   return [...new Set([...recorded, ...claimed.map(({ task }) => task)])].sort();
 }
 
-/** Its sessions did not finish it, and did not give it back. Where they said nothing, they were cut off after they had its lock. */
+/** Whether the chain's sessions neither finished the task nor gave it back. A session without a record about it was cut off after it took the lock. */
 function wasLeft(
   state: TaskState | null,
   id: string,

@@ -26,7 +26,7 @@ export interface Claimant {
   signer: Signer;
 }
 
-/** Whoever was taken over stops, and opens no other session without being told: start does that. SPEC §8.4 */
+/** A session that was taken over stops. A claim opens no new one for it: only `start` does. SPEC §8.4 */
 export async function findClaimant(repository: Repository, trust: Trust, options: SessionChoice): Promise<Claimant> {
   const found = await chosenSession(repository, trust, options);
   if (found && (isSessionNamed(repository, options) || !isOver(repository, trust, found))) {

@@ -21,7 +21,7 @@ export async function otherHolder(
   return active ? held.holder : null;
 }
 
-/** What else could be begun, for whoever is refused. */
+/** Other tasks that could be begun instead, for the error message. */
 export function alternatives(board: Board, refused: string): NextAction[] {
   return nextActions(board, SHOWN + 1)
     .filter(({ task_id }) => task_id !== refused)

@@ -98,7 +98,7 @@ function mainTree(repository: Directories): string {
   return gitDir !== commonDir && basename(commonDir) === '.git' ? dirname(commonDir) : requireWorkTree(repository);
 }
 
-/** So that the work trees of tasks and batons are nobody's untracked files. */
+/** Keeps the work trees of tasks and batons from being shown as untracked files. */
 export function hideTrees({ dirs }: Directories): void {
   guarded(FOLDER, () => exclude(dirs.commonDir, `${FOLDER}/`));
 }

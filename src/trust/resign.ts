@@ -20,7 +20,7 @@ export interface MaintainedDocument {
 type MaintainedKind = Exclude<DocumentKind, 'policy'>;
 type Maintained = ParsedRecord<MaintainedKind>;
 
-/** What whoever vouches for documents of somebody else has looked at. */
+/** What a maintainer who vouches for another's documents has confirmed. */
 export interface Confirmation {
   /** Names or paths. */
   named: readonly string[];

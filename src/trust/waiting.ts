@@ -45,7 +45,7 @@ export function isOfPolicy(waiting: Waiting): waiting is WaitingPolicy {
   return waiting.identity === null;
 }
 
-/** Whoever proposes another version has to know what nobody is asked to sign any more. */
+/** Tells the proposer of a new version which proposal it replaces: that one is no longer to be signed. */
 export function tellReplaced(repository: Messages, { shown }: Waiting): void {
   const { document, signed_by, changes } = shown;
   const what = changes.length === 0 ? '' : `: ${changes.join('; ')}`;

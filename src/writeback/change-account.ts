@@ -90,7 +90,7 @@ function openedAt(repository: StateDirectory, { session_id }: Session): Oid | nu
   return opening.head ?? null;
 }
 
-/** What the commit has that none of these have, and the commit where it left them. */
+/** The commits since the protected tips, and the commit where the work left them. */
 async function since(repository: GitAccess, commit: Oid, protectedTips: readonly ProtectedTip[]): Promise<Beginning> {
   const tips = protectedTips.map(({ oid }) => oid);
   const { commits, boundary } = await readForkedRange(repository.git, repository.store, commit, tips);

@@ -49,7 +49,7 @@ function onlyTakesBackEarlier(change: DoneChange, { applied, takenBack }: Counts
   return ownParts(change).every((part) => applied.get(part)?.some((oid) => undoing.has(oid)));
 }
 
-/** What patch ids tell: what was taken back, and what nothing was found about, not even that it came again. */
+/** What patch ids show: which changes were reverted, and about which nothing was found, not even that they were made again. */
 interface Told {
   gone: [DoneChange, Oid[]][];
   standing: DoneChange[];

@@ -26,13 +26,13 @@ export type KeptThought = OwnFields<'thought'> & { base?: string };
 /** A thought as it will be written, but for what the session adds. */
 export interface PlannedThought {
   fields: OwnFields<'thought'>;
-  /** The same as whoever writes it later needs it: the commit at which the work began is told, not guessed again. */
+  /** The same fields as a later writer needs them: they name the commit at which the work began, so that it is not guessed again. */
   kept: KeptThought;
   /** The highest clock that was seen: the record counts on from it. */
   clock: number;
 }
 
-/** What nobody gave is filled in from git and from the records; what somebody gave is compared with them. SPEC §9.2 */
+/** Fields that the user left out are filled in from git and from the records; given ones are compared with them. SPEC §9.2 */
 export async function planThought(
   repository: Repository,
   trust: Trust,

@@ -30,7 +30,7 @@ export interface AuditedDifference {
   sessions: ChangedSession[];
   /** Whether anything in the folder of the ledger is another. */
   touchesLedger: boolean;
-  /** What those sessions, and no others, add up to. */
+  /** The history of those sessions alone. */
   history: History;
   findings: Finding[];
 }

@@ -17,7 +17,7 @@ import { assertFollowsDocument, identitiesIn, readSuccession, type VersionReader
 import { checkSkill, readDocument, readSignedDocument } from '../trust/trust.ts';
 import type { Placed, TreePair } from './differences.ts';
 
-/** By whom documents are judged. */
+/** The trust by which documents are judged. */
 export interface Judges {
   /** Who is trusted once they are accepted. */
   trust: Trust;

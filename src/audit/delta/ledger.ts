@@ -80,7 +80,7 @@ async function readGrowth(before: Ledger | null, now: Ledger): Promise<Uint8Arra
   return readEntriesFrom(now, from.size);
 }
 
-/** Its files are those that growing by these entries gives, and no others have changed. */
+/** Makes sure that the ledger's files are what adding these entries makes, and that no other file changed. */
 async function assertGrowth(
   trees: TreePair,
   changes: readonly Difference[],

@@ -28,7 +28,7 @@ export function placeEntry({ owner, name, oid }: PlaceBeyond): Entry {
   return { path: `${ROOT}/sessions/${owner}/${name}`, name, mode: FOLDER, oid };
 }
 
-/** What a room of one tree has that is not in that of another, or is more there. What is neither a session nor a task by its name is passed over. */
+/** What one tree's room has and another's lacks, or has less of. Entries whose names are neither sessions nor tasks are skipped. */
 export async function placesBeyond(source: Source, room: Room, before: Oid | null, now: Oid): Promise<PlaceBeyond[]> {
   if (before === now) return [];
   return room === 'tasks' ? tasksBeyond(source, before, now) : sessionsBeyond(source, before, now);

@@ -17,7 +17,7 @@ interface EditedFolder {
 export interface EditedRoom {
   id: Oid;
   base: Oid | null;
-  /** By owner; of tasks, those of nobody. */
+  /** By owner; tasks have the empty owner. */
   folders: Record<string, EditedFolder>;
 }
 

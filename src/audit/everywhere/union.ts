@@ -15,7 +15,7 @@ export interface Edit extends PlaceBeyond {
   from: Oid;
 }
 
-/** What is said about a tree of which something was left out. */
+/** The notes about a tree from which something was left out. */
 export interface Note {
   kind: 'broken' | 'forked' | 'unread';
   tree: Oid;

@@ -13,7 +13,7 @@ export interface HistoryState {
   sessions: Oid;
   repoId: string;
   owners: Owner[];
-  /** Those of whom a record counts for nothing, since its key was revoked. */
+  /** Identities with a record that does not count because its key was revoked. */
   distrusted: string[];
   history: History;
 }

@@ -177,7 +177,7 @@ function recall(
   return isStillSigned && recalled ? recalled : null;
 }
 
-/** All that the verdict on a folder came from, but for the keys: its content, its name, and whose and which rules. */
+/** Everything that decides the verdict on a folder, except the keys: its content, its name, its owner and the rules. */
 function cacheKey({ oid, name }: Entry, owner: string, trust: Trust): string {
   return `${oid} ${owner} ${name} ${trust.identities.get(owner)?.role} ${trust.repoId.slice(0, 12)}`;
 }

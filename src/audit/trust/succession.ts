@@ -113,7 +113,7 @@ async function assertOneByOne(
 
 type Link = Pick<DocumentHead, 'version' | 'prev'>;
 
-/** By the id of the document. What stood on the way and is none counts for nothing. */
+/** By the id of the document. Versions in between that are no valid documents do not count. */
 async function readLinks(files: AsyncIterable<Uint8Array>, suite: Suite): Promise<Map<string, Link>> {
   const links = new Map<string, Link>();
   for await (const bytes of files) {

@@ -34,7 +34,7 @@ export async function loadTrust(source: Source, suite: Suite, report: Report): P
   return { repoId, policy, policyIds, ...(await readIdentities(source, { repoId, policy }, suite, report)) };
 }
 
-/** Where there is none, nobody is trusted, and nothing is protected. */
+/** If there is no policy, nobody is trusted and nothing is protected. */
 export async function hasPolicy(source: Source): Promise<boolean> {
   return (await policyEntries(source)).length > 0;
 }

@@ -86,7 +86,7 @@ export function parseSessionRecord(bytes: Uint8Array): ParsedRecord<RecordKind> 
   throw unknown('kind', 'a record of a session', record.kind, 'Restore the file from git.');
 }
 
-/** For files of which one kind is expected, such as those of our own journal. */
+/** For files that must be of one kind, such as those of our own journal. */
 export function parseAs<K extends Kind>(bytes: Uint8Array, kind: K): ParsedRecord<K> {
   const record = parseRecord(bytes);
   if (hasKind(record, kind)) return record;

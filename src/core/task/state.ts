@@ -162,7 +162,7 @@ export function hasTooManyTasks(tasks: TaskTrails): boolean {
   return Object.keys(tasks).length > NEWEST_TASKS;
 }
 
-/** Those that nobody has defined go first: whoever invents thousands pushes none out that work waits for. */
+/** Tasks that are not defined are dropped first, so that thousands of invented ones push out none that work waits for. */
 export function dropOldTasks(tasks: TaskTrails, isDefined: (id: string) => boolean): void {
   const ids = Object.keys(tasks);
   const moments = new Map(ids.map((id) => [id, newest(tasks[id]!)]));

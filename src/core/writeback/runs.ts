@@ -33,7 +33,7 @@ export interface Run {
 /** What is missing: a thought about something, a run, or one that passed. */
 export type Lack = 'thought' | 'run' | 'passed';
 
-/** How the sentence goes on that begins with a task which is said to be done. */
+/** The second half of a sentence whose first half says that a task is reported done. */
 export const LACKS: Readonly<Record<Lack, string>> = {
   thought:
     'its thought records cover nothing: the policy asks for evidence, and there is nothing that it could be about',

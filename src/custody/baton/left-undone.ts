@@ -40,7 +40,7 @@ export async function noThoughtWarnings(
   return [{ kind: 'no_thought', message }];
 }
 
-/** More are not looked at: then nothing is said. */
+/** If there are more, nothing is said about them. */
 const MOST_COMMITS = 64;
 
 /**

@@ -4,7 +4,7 @@ import type { Predecessor } from '../predecessor.ts';
 import type { ReceivedBaton } from './received-baton.ts';
 import type { Waiting } from './waiting-batons.ts';
 
-/** Whoever takes what was meant for somebody else is told so; and whoever gets nothing, for whom it waits. */
+/** Warns an heir whose baton was meant for somebody else; and one who gets nothing, of the batons that wait for others. */
 export function notForYou(identity: string, predecessor: Predecessor | null, forOthers: readonly Waiting[]): Warning[] {
   const meant = predecessor?.baton?.next_agent ?? identity;
   if (meant !== identity)

@@ -78,7 +78,7 @@ export interface WaitingBaton {
   session_id: string;
   identity: string;
   next_agent: string | null;
-  /** What it has in focus, what its session was about, and what that left in progress: what of it is still open. */
+  /** The open tasks among those in its focus, its session's own task, and those that the session left in progress. */
   task_ids: string[];
   /** Where it was wrapped. */
   branch: string | null;

@@ -27,7 +27,7 @@ export async function readOwn(
   return commits.map(({ oid }) => byMerge.get(oid) ?? bySingle.get(oid)!);
 }
 
-/** Where git makes nothing of the parents, all that is unlike one of them counts: what came, and what was dropped. */
+/** If git cannot merge the parents, every file that differs from one of them counts: what was added and what was dropped. */
 async function readMerge({ changes }: Comparer, merge: RangeCommit, made: Remade | null): Promise<CommitChange> {
   const compared: Comparison[] = made
     ? [{ before: made.tree, after: made.compared }]

@@ -9,7 +9,7 @@ import type { Workshop } from './workshop.ts';
 /** What git makes of two sides by itself. */
 export interface Merged {
   tree: Oid;
-  /** What it leaves to a person to decide, whatever it wrote there meanwhile: marks, or one of the sides as it is. */
+  /** Paths that git leaves to a person to resolve, whatever it wrote there: conflict marks, or one side unchanged. */
   conflicts: Conflict[];
 }
 

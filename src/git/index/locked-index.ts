@@ -23,7 +23,7 @@ export interface Checkout {
   processes: Processes;
 }
 
-/** Nothing is waited for while the index is locked, so that whoever is asked to end meanwhile ends afterwards. `locked`: by somebody else. */
+/** Runs synchronously while the index is locked, so that a signal to end the process takes effect afterwards. `locked`: somebody else has the lock. */
 export async function whileIndexLocked<T>({ dirs, processes }: Checkout, work: () => T): Promise<T | 'locked'> {
   const index = join(dirs.gitDir, 'index');
   const own = ownName(index, processes);
@@ -47,7 +47,7 @@ function takeLock(own: string, lock: string): 'taken' | 'locked' {
   }
 }
 
-/** What came of something that needs the index; where it was locked, the error for whoever cannot go on without it. */
+/** The outcome of a change to the index; `locked` becomes an error for callers that cannot go on without it. */
 export function assertUnlocked<T>({ gitDir }: RepositoryDirs, outcome: T | 'locked'): T {
   if (outcome !== 'locked') return outcome;
   const path = join(gitDir, 'index.lock');

@@ -1,4 +1,4 @@
-/** What follows a header line: this many bytes and a newline, nothing, or an answer nobody wants. */
+/** What follows a header line: this many bytes and a newline, nothing, or an answer that is thrown away. */
 export type Expectation = number | 'nothing' | 'stop';
 
 export interface AnswerSink {

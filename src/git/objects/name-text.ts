@@ -7,7 +7,7 @@ export function decodeName(bytes: Buffer): string {
   return text.includes(MARK) ? bytes.toString('latin1').replace(/[\x80-\xff]/g, escaped) : text;
 }
 
-/** How the path of a folder may begin the paths of what is in it: one name below that is no UTF-8, and all of the path is escaped. */
+/** The beginnings that paths in a folder may have: if one name below is not UTF-8, the whole path is escaped. */
 export function spellings(folder: Buffer): string[] {
   const escapedAlways = folder.toString('latin1').replace(/[\x80-\xff]/g, escaped);
   return [...new Set([decodeName(folder), escapedAlways])];

@@ -20,7 +20,7 @@ import { clearLeft, ownName, type Processes } from '../own-file.ts';
 
 // A branch whose ref is a file, moved as `git update-ref` would move it: under git's own locks, with the same lines in its logs.
 
-/** From which commit to which, by whom and why, as the log of refs says it. */
+/** A move of a branch as the reflog records it: from which commit to which, by whom and why. */
 export interface BranchMove {
   branch: string;
   from: Oid;

@@ -2,7 +2,7 @@ import type { GitStore, Oid } from '../objects/store.ts';
 import type { Git } from '../run.ts';
 import { type Range, readNearRange, readRange } from './range.ts';
 
-/** What `head` brings that none of `known` has: without a process where branches left each other not long ago, as most have. */
+/** The commits that `head` has and none of `knownCommits` has. Needs no process where branches parted not long ago, as most have. */
 export async function readForkedRange(
   git: Git,
   store: GitStore,

@@ -16,7 +16,7 @@ export interface Range {
   boundary: Set<Oid>;
 }
 
-/** What `head` brings that none of `known` has. */
+/** The commits that `head` has and none of `knownCommits` has. */
 export async function readRange(git: Git, head: Oid, knownCommits: readonly Oid[]): Promise<Range> {
   for (const oid of [head, ...knownCommits]) assertOid(oid);
   const args = ['rev-list', '--topo-order', '--parents', '--boundary', head, '--not', ...knownCommits, '--'];

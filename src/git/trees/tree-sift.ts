@@ -4,7 +4,7 @@ import { withoutEntry } from '../objects/tree-bytes.ts';
 import type { Trees } from './tree-edit.ts';
 import { ABSENT, entryAt, type Listing, listEntries, type RawEntry, unlikeRows } from './tree-listing.ts';
 
-/** What is hidden in trees that are merged: nothing of it can then be followed to anywhere else, nor be what was followed. */
+/** Files to hide in trees before they are merged, so that git's rename detection neither follows them nor takes them for a rename. */
 export interface Sieve {
   /** The entry of the root that goes, whatever it is. */
   root: string;

@@ -57,7 +57,7 @@ async function runCommit(
   throw commitFailure(args, result);
 }
 
-/** Where somebody else has a lock to the end, what git said of it last. */
+/** If another process keeps git's lock to the end, the last thing that git said about it. */
 async function commitUnlocked(
   { dirs }: Pick<Repository, 'dirs'>,
   git: Git,

@@ -34,7 +34,7 @@ export function recordsBeyond(dirs: StateDirs, { session_id }: Session, names: r
   });
 }
 
-/** What a hook or an editor changes is what was written last: so many of the newest records are looked at, whatever there are. */
+/** A hook or an editor changes what was written last, so only this many of the newest records are looked at. */
 const NEWEST = 32;
 
 /** The newest records of a session that are there with other bytes; `isOther` is asked for each. */

@@ -62,7 +62,7 @@ async function addTo(git: Git, index: string, lines: readonly string[]): Promise
   await runGit(at, ['add', '--refresh', '--', ...new Set(paths.map((path) => path.slice(0, path.lastIndexOf('/'))))]);
 }
 
-/** Those of this work tree with a record that neither HEAD nor any branch has. One that is over and committed is forgotten. */
+/** The sessions of this work tree with a record that neither HEAD nor any branch has. One that has ended and is committed is left out. */
 async function pendingSessions(repository: GitAccess & Directories & StateDirectory): Promise<Session[]> {
   const dirs = dirsOf(repository);
   const isInRef = askRefs(repository);

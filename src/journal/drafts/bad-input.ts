@@ -1,6 +1,6 @@
 import { HandoffError } from '../../core/error.ts';
 
-/** What the reader says of a file. Of words that somebody has just given us, and nobody has signed, it is bad input. */
+/** Codes that the readers use for files. For text that was just given to us, and that nobody has signed, `usage` is the right code. */
 const OF_FILES: ReadonlySet<string> = new Set(['schema_invalid', 'yaml_invalid', 'too_large', 'bytes_invalid']);
 
 /** Writes or reads a draft of ours: what no record can hold is `usage`, and the message names the flag. */
@@ -12,7 +12,7 @@ export function asInput<T>(read: () => T): T {
   }
 }
 
-/** The same for what is read later. */
+/** The same for an error that was caught elsewhere. */
 export function asBadInput(error: unknown): unknown {
   return error instanceof HandoffError && OF_FILES.has(error.code) ? toUsage(error) : error;
 }

@@ -11,7 +11,7 @@ export function keepDraft(folder: string, name: string, extension: 'md' | 'yaml'
   }
 }
 
-/** For when the place of drafts is what cannot be written to: a folder that nobody else can have prepared. */
+/** Used when the folder of drafts cannot be written to: a new folder, which nobody else can have prepared. */
 export function emergencyFolder(): string {
   const folder = join(tmpdir(), 'git-handoff-');
   return guarded(folder, () => mkdtempSync(folder));

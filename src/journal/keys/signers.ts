@@ -131,7 +131,7 @@ export function requireIdentity(trust: Trust, name: string): Identity {
   });
 }
 
-/** Its records would not hold on this branch, which does not know it yet: whoever brings the identity here can go on. */
+/** This branch does not know the identity yet, so its records would not be valid here. Bring the identity to this branch first. */
 async function refuseElsewhere(repository: GitAccess & Settings, trust: Trust, name: string): Promise<void> {
   const refs = (await trackedTips(repository, trust)).map(({ ref }) => ref);
   for (const ref of [...refs, ...protectedRefs(trust)]) {

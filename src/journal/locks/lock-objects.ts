@@ -12,7 +12,7 @@ import type { Holder } from './holder.ts';
 import { formatLockCommit, parseLockCommit, type UncheckedLock } from './lock-commit.ts';
 import { type LockWriters, signLock } from './lock-signature.ts';
 
-/** More than any lock has: what is larger is none. */
+/** No lock is larger than this: a larger object is not a lock. */
 const LOCK_LIMIT = 16_384;
 
 /** The commit for a ref of the namespace, in this repository only. The empty tree needs no writing: git knows it. */
@@ -32,7 +32,7 @@ export interface LockSource extends Remote {
   noise?: Cache<true>;
 }
 
-/** What each of these refs holds, null for what is no lock; what is not here yet is fetched, all of it at once. */
+/** The lock that each of these refs holds, null where it holds none. Objects that are not here yet are fetched together. */
 export async function readLocks(source: LockSource, refs: readonly Ref[]): Promise<(UncheckedLock | null)[]> {
   const here = await readObjects(source.git, refs);
   const missing = refs.filter((ref, i) => here[i] === null && !source.noise?.get(noiseKey(ref)));

@@ -7,7 +7,7 @@ import { type Holder, NO_SESSION } from './holder.ts';
 import { type LockDocument, lockBytes, type UncheckedLock } from './lock-commit.ts';
 import { parseAnyLockRef } from './lock-ref.ts';
 
-/** Who may hold a lock of this repository: what is trusted says so, and its keys. */
+/** Who may hold a lock of this repository, and the keys they sign with. */
 export interface LockReaders {
   repo: string;
   /** The keys of an identity that are not revoked; none for somebody who is not signed in. */

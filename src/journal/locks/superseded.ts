@@ -27,7 +27,7 @@ export async function endIfSuperseded(
   return null;
 }
 
-/** By whom a session was ended, as far as only the remote shows it; null where it was not. Nothing is written. */
+/** Who ended a session, if only the remote shows it; null if nobody did. Writes nothing. */
 export async function endElsewhere(locks: Locks, session: Session): Promise<End | null> {
   const held = locks.remote && (await locks.read(`session/${session.session_id}`));
   return held && !isSameSession(held.holder, session) ? toEnd(held.holder) : null;

@@ -6,7 +6,7 @@ import { pathBytes } from '../../git/index/path-bytes.ts';
 const NAMES =
   /(?:^|\/)(?:\.env(?:\.(?!example$|sample$|template$)[^/]*)?|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.pgpass|[^/]*\.(?:pem|key|p12|pfx|jks))$/;
 
-/** As much of what is saved as is looked at: it is a warning, and a wrap must not wait for it. */
+/** How many bytes are searched for secrets: the result is only a warning, and a wrap must not wait long for it. */
 const MOST_OF_A_FILE = 64 << 10;
 const MOST_IN_ALL = 1 << 20;
 

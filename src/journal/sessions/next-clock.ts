@@ -11,7 +11,7 @@ export function nextClock(repository: StateDirectory, tip: JournalEntry | null):
   return Math.max(own, readClock(dirsOf(repository))) + 1;
 }
 
-/** What raised it is in the journal or in the tree: a clock that cannot be written now is raised by whoever reads that next. */
+/** The record that raised the clock is in the journal or in the tree. If the clock cannot be written now, the next reader of that record raises it. */
 export function tryRememberClock(repository: StateDirectory & Messages, clock: number): void {
   try {
     rememberClock(dirsOf(repository), clock);

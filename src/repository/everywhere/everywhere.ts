@@ -24,9 +24,9 @@ import { leftOutLines } from './left-out-lines.ts';
 export interface Everywhere {
   /** Null where nothing is committed anywhere. */
   source: Source | null;
-  /** What is checked out; null where nothing is committed there. The same as `source` where no other branch has more. */
+  /** The tree at HEAD; null if nothing is committed. The same object as `source` if no other branch has more. */
   headTree: Source | null;
-  /** By whom what other branches say is judged. */
+  /** The trust by which records of other branches are judged. */
   trust: Trust;
   /** Every branch that was looked at. */
   tips: readonly Ref[];

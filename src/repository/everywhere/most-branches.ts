@@ -6,7 +6,7 @@ const MOST_BRANCHES = 4096;
 /** Branches that are looked at. */
 export interface ShownBranches {
   tips: Ref[];
-  /** How many nobody has looked at. */
+  /** How many branches were not looked at. */
   left: number;
 }
 

@@ -66,7 +66,7 @@ export function assertInside({ dir, outside }: HookPlace): void {
   );
 }
 
-/** By where they really are; what is not there yet is where the nearest directory above it is. */
+/** Compares real paths. For a path that does not exist yet, the nearest directory above it is resolved. */
 function isBelow(root: string, path: string): boolean {
   const real = realPlace(path);
   return real === root || real.startsWith(root + sep);

@@ -129,7 +129,7 @@ export async function wasInVain(
   return true;
 }
 
-/** All that a ref has been at, the first one included, of which `git log --walk-reflogs` does not tell. */
+/** All commits that a ref has been at, including the first, which `git log --walk-reflogs` leaves out. */
 function readSeen({ dirs: { commonDir } }: Directories, ref: string): Oid[] {
   const log = ifThere(() => readFileSync(join(commonDir, 'logs', ref), 'latin1')) ?? '';
   const oids = log.split('\n').flatMap((line) => line.split(' ', 2));

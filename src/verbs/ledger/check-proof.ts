@@ -75,7 +75,7 @@ function readStart(path: string, length: number): Uint8Array {
   }
 }
 
-/** None where there is no repository, it is another one, or nobody has pinned its root: then anyone may have made it, keys and all. */
+/** No keys if there is no repository, if it is another one, or if its root is not pinned: then anybody may have made it, with keys of their own. */
 async function ownKeys({ repo }: Proof, openRepository: () => Promise<Repository | null>): Promise<string[]> {
   const repository = await openRepository();
   const trust = repository && (await readTrust(repository).catch(nullIfNone(repository)));

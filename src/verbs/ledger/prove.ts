@@ -116,7 +116,7 @@ async function planProof({ trust, ledger, key, session, at, seal, index }: Proof
   };
 }
 
-/** Nobody has compared the tiles with what was signed: what does not lead there would be no proof. */
+/** The tiles have not been compared with the signed checkpoint yet: a path that does not lead to its root would prove nothing. */
 function assertLeads({ checkpoint }: Ledger, bytes: Uint8Array, index: number, siblings: readonly Uint8Array[]): void {
   const { size, root } = checkpoint;
   const { sha256 } = nodeSuite;

@@ -73,7 +73,7 @@ async function withConflicts(repository: Repository, findings: readonly Finding[
   return findings.map((found) => (paths.includes(found.path ?? '') ? { ...found, message, hint } : found));
 }
 
-/** For whoever wants nothing in a tree that a revoked key has signed. SPEC §5.5 */
+/** For users who accept nothing that a revoked key has signed. SPEC §5.5 */
 function strictly(found: Finding): Finding {
   return { ...found, severity: 'error' };
 }

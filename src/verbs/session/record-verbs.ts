@@ -18,7 +18,7 @@ import { requireTrust } from '../../repository/trusted-now.ts';
 /** Flags of every verb that adds a record to a session. They write the file; `--commit` commits, `--stage` stages. */
 export interface RecordOptions extends SessionChoice, PublishOptions, LockOptions, SecretOptions {}
 
-/** As whom a verb wrote. */
+/** The identity that a verb wrote as. */
 export interface Author {
   identity: string;
   session_id: string;

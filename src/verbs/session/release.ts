@@ -21,7 +21,7 @@ import type { RecordOptions } from './record-verbs.ts';
 export interface SessionStateResult {
   session_id: string;
   state: SessionState;
-  /** As whom this was said. */
+  /** The identity that wrote the release. */
   identity: string;
 }
 

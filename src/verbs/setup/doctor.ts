@@ -59,7 +59,7 @@ function summed(checks: Check[]): DoctorResult {
   return { ok: checks.every(({ ok }) => ok), checks };
 }
 
-/** What refuses says why, and what to do: the same as whoever needs it would be told. */
+/** A failing check gives its reason and remedy: the same words that a verb would show. */
 async function checked(name: string, look: () => Finding | Promise<Finding>): Promise<Check> {
   try {
     return { name, ok: true, ...(await look()) };

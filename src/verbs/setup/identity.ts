@@ -30,7 +30,7 @@ export interface IdentityResult {
   role: Role;
   fingerprint: string;
   path: string;
-  /** Who signed this version; nobody yet, where it is asked of somebody else. */
+  /** Who signed this version; empty while a signature by somebody else is asked for. */
   signed_by: string[];
   commit: string | null;
   /** True while more root principals have to sign. */
@@ -58,7 +58,7 @@ export async function identityAdd(
 interface Along {
   others?: FileToWrite[];
   removed?: string[];
-  /** Who lays down the keys of it, and needs nobody else. */
+  /** The identity that retires its own keys, for which it needs nobody else. */
   own?: NamedSigner | undefined;
 }
 

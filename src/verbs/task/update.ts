@@ -94,7 +94,7 @@ function assertUpdate({ id, status, progress, notes }: TaskUpdateOptions): void 
   throw new HandoffError('usage', `--progress: expected a whole number from 0 to 100, found ${progress}.`);
 }
 
-/** What nobody says anything about stays as it was. */
+/** Fields that the user does not name stay as they were. */
 function progressOf(trail: TaskTrail, status: TaskStatus): number | null {
   const before = stateOf(trail);
   if (status === 'done') return 100;

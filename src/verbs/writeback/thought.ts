@@ -65,7 +65,7 @@ async function write(repository: Repository, options: ThoughtOptions, given: Tho
   return writeThought(writer, planned, options);
 }
 
-/** Whoever named what is not there hears of that before anything else is asked. */
+/** A user who names something that does not exist is told so before anything else is asked. */
 export function planGiven(writer: Writer, { id }: ThoughtOptions, given: ThoughtFields): Promise<PlannedThought> {
   return planThought(writer.repository, writer.trust, writer.session, id, given);
 }

@@ -25,7 +25,7 @@ export function formatAuditVerify(result: AuditVerifyResult, paint: Paint): stri
 
 const HEADS = ['SESSION', 'IDENTITY', 'RECORDS', 'VERDICT'];
 const VERDICT = 3;
-/** More than a screen holds are not worth a table of what is well. */
+/** If there are more than fit on a screen, sound ones are not listed one by one. */
 const MANY = 20;
 
 function sessionTable(sessions: readonly AuditedSession[], paint: Paint): string[] {

@@ -10,7 +10,7 @@ import type { Paint } from '../../terminal.ts';
 import { count, fields, headedTable, lines, shortId } from '../../text/layout.ts';
 import { claimedOnly } from './gate-formats/facts.ts';
 
-/** What ran is told from what is claimed. */
+/** Separates what was run from what is only claimed. */
 export function formatThought({ identity, delta_id, path, record }: ThoughtResult, paint: Paint): string {
   return lines(
     `${paint('green', '✓')} ${identity}: ${paint('bold', record.task_id)} ${shortId(delta_id)}  ${paint('dim', path)}`,
