@@ -40,7 +40,7 @@ try {
     'note, with fsync / node -e 0',
     { command: process.execPath, args: [cli, '-C', tiny.dir, 'note', 'x'], env: tiny.env },
     none,
-    2.5,
+    1.6,
     21,
   );
 

@@ -55,7 +55,7 @@ const CLI = {
     yaml: 'yaml',
   },
   plugins: [
-    { name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^(gray-matter|yaml)$/ }, part) },
+    { name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^gray-matter$/ }, part) },
     { name: 'program', setup: loadedFromKept },
     { name: 'server', setup: ({ onResolve }) => onResolve({ filter: /^\.\/mcp\/serve\.ts$/ }, server) },
     { name: 'engines', setup: ({ onLoad }) => onLoad({ filter: /gray-matter.lib.engines\.js$/ }, noEngines) },
@@ -81,9 +81,13 @@ function loadedFromKept({ onResolve, onLoad }) {
   }));
 }
 
-/** Files of their own: only a draft with front matter needs them. */
+/** Files of their own: only what somebody typed needs them. */
 function part({ kind, path }) {
-  return kind === 'entry-point' ? undefined : { path: `./${path}.cjs`, external: true };
+  return kind === 'entry-point' ? undefined : { path: partNamed(path), external: true };
+}
+
+function partNamed(path) {
+  return path.startsWith('node:') ? path : `./${path}.cjs`;
 }
 
 /** So is what speaks MCP: only the verb of that name needs it. */
@@ -96,14 +100,19 @@ function noEngines() {
   return { contents: 'module.exports = {};' };
 }
 
-/** Modules of Node that most verbs name and few use, at a millisecond or more each. */
+/** Modules that most verbs name and few use, at a millisecond or more each. */
 function loadedWhenUsed({ onResolve, onLoad }) {
   const namespace = 'when-used';
-  onResolve({ filter: /^node:(?:child_process|fs\/promises|zlib)$/ }, ({ path, importer }) =>
-    importer === path ? { path, external: true } : { path, namespace },
+  onResolve(
+    { filter: /^(?:node:(?:child_process|fs\/promises|timers\/promises|zlib)|yaml)$/ },
+    ({ kind, path, importer }) => {
+      if (kind === 'entry-point') return undefined;
+      return importer === path ? { path: partNamed(path), external: true } : { path, namespace };
+    },
   );
-  onLoad({ filter: /.*/, namespace }, ({ path }) => ({
-    contents: Object.keys(process.getBuiltinModule(path))
+  onLoad({ filter: /.*/, namespace }, async ({ path }) => ({
+    contents: Object.keys(await import(path))
+      .filter((name) => name !== 'default')
       .map(
         (name) =>
           `Object.defineProperty(exports, '${name}', { enumerable: true, get: () => require('${path}').${name} });`,

@@ -6,19 +6,8 @@ const { Script } = require('node:vm');
 
 /** V8 reads all that was kept before it runs any of it: so only verbs that run the same code share it. */
 const SHARED = {
-  session: [
-    'start',
-    'note',
-    'checkpoint',
-    'decide',
-    'wip',
-    'signal',
-    'heartbeat',
-    'status',
-    'sessions',
-    'batons',
-    'decisions',
-  ],
+  record: ['note', 'checkpoint', 'decide', 'wip', 'signal', 'heartbeat'],
+  session: ['start', 'status', 'sessions', 'batons', 'decisions'],
   handoff: ['wrap', 'pickup', 'hd-exec', 'restore', 'seal'],
   task: ['task', 'next', 'claim', 'unclaim', 'thought', 'done'],
   gate: ['gate', 'hooks'],

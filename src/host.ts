@@ -37,8 +37,16 @@ function isZombie(other: number): boolean {
   }
 }
 
-/** Linux tells; elsewhere nobody does. */
+let boot: string | null | undefined;
+
+/** No process outlives a boot. */
 function bootId(): string | null {
+  boot ??= readBootId();
+  return boot;
+}
+
+/** Linux tells; elsewhere nobody does. */
+function readBootId(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() || null;
   } catch (error) {

@@ -15,8 +15,8 @@ export type OpenContext = Context & {
 export function openContext(
   directory: string,
   options: RepositoryOptions,
-  host: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>,
-  serveClient: () => Promise<void>,
+  host: Pick<NodeJS.Process, 'stdin' | 'stdout'>,
+  { showOutput, serveClient }: Pick<Context, 'showOutput' | 'serveClient'>,
 ): OpenContext {
   let opened: Promise<Repository> | undefined;
   let isHook = false;
@@ -28,9 +28,11 @@ export function openContext(
   return {
     env: options.env,
     directory,
-    isTerminal: host.stdin.isTTY === true && host.stdout.isTTY === true,
+    get isTerminal() {
+      return host.stdin.isTTY === true && host.stdout.isTTY === true; // Node opens a stream when it is named
+    },
     readInput: (limit) => readAll(host.stdin, limit),
-    showOutput: (bytes) => host.stderr.write(bytes),
+    showOutput,
     repository,
     hookRepository: () => {
       isHook = true;

@@ -102,12 +102,13 @@ function contextFor(
   { directory }: Call,
   host: NodeJS.Process,
   { version, build }: Release,
-  { warn, progress }: Terminal,
+  { warn, progress, passOn }: Terminal,
   serve: Serve,
 ): OpenContext {
   const program = programOf(host);
   const options = { env: host.env, host: nodeHost, build, program, warn, progress: progress.show };
-  return openContext(directory, options, host, () => serve({ version, directory, options }));
+  const serveClient = () => serve({ version, directory, options });
+  return openContext(directory, options, host, { showOutput: passOn, serveClient });
 }
 
 /** What hooks start: this Node, and the script beside the program that runs. */

@@ -19,26 +19,42 @@ interface Progress {
 export interface Terminal {
   out(text: string): Promise<void>;
   err(text: string): Promise<void>;
+  /** What another program printed, as it is. */
+  passOn(bytes: Uint8Array): void;
   warn(message: string): void;
   progress: Progress;
   paint: Paint;
   errorPaint: Paint;
 }
 
-export function openTerminal({ stdout, stderr, env }: NodeJS.Process): Terminal {
-  const errorPaint = createPaint(stderr, env);
+export function openTerminal(host: NodeJS.Process): Terminal {
+  const { stdout, env } = host;
+  const stderr = openWhenNamed(host);
+  const errorPaint = () => createPaint(stderr(), env);
   const progress = createProgress(stderr, env);
-  for (const stream of [stdout, stderr]) stream.on('error', () => {}); // the callback of write() has it too
+  stdout.on('error', () => {}); // the callback of write() has it too
   return {
     out: (text) => write(stdout, text),
-    err: (text) => write(stderr, text),
+    err: (text) => write(stderr(), text),
+    passOn: (bytes) => stderr().write(bytes),
     warn(message) {
       progress.clear();
-      stderr.write(`${errorPaint('yellow', 'warning:')} ${escapeLine(message)}\n`);
+      stderr().write(`${errorPaint()('yellow', 'warning:')} ${escapeLine(message)}\n`);
     },
     progress,
     paint: createPaint(stdout, env),
-    errorPaint,
+    get errorPaint() {
+      return errorPaint();
+    },
+  };
+}
+
+/** Node makes a stream when it is named, which takes some milliseconds: most verbs say nothing there. */
+function openWhenNamed(host: NodeJS.Process): () => NodeJS.WriteStream {
+  let stderr: NodeJS.WriteStream | undefined;
+  return () => {
+    stderr ??= host.stderr.on('error', () => {});
+    return stderr;
   };
 }
 
@@ -69,19 +85,21 @@ const QUIET_MS = 1000;
 const REDRAW_MS = 100;
 
 /** One line that counts, only for a person who has waited for a second. */
-function createProgress(stderr: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Progress {
-  const visible = stderr.isTTY === true && env.TERM !== 'dumb';
-  let next = visible ? performance.now() + QUIET_MS : Number.POSITIVE_INFINITY; // to ask for the time loads a module
+function createProgress(open: () => NodeJS.WriteStream, env: NodeJS.ProcessEnv): Progress {
+  let stream: NodeJS.WriteStream | undefined;
+  let next = QUIET_MS; // since Node was started
   let drawn = false;
   return {
     show(checked) {
-      if (!visible || performance.now() < next) return;
+      stream ??= open();
+      // to ask for the time loads a module
+      if (!stream.isTTY || env.TERM === 'dumb' || performance.now() < next) return;
       next = performance.now() + REDRAW_MS;
       drawn = true;
-      stderr.write(`\r\x1b[K${checked} checked …`);
+      stream.write(`\r\x1b[K${checked} checked …`);
     },
     clear() {
-      if (drawn) stderr.write('\r\x1b[K');
+      if (drawn) stream?.write('\r\x1b[K');
       drawn = false;
     },
   };

@@ -1,5 +1,5 @@
 import { bestEffort } from '../disk/best-effort.ts';
-import { beatAgain } from '../journal/append.ts';
+import { beatAgain, hasShownLife } from '../journal/append.ts';
 import { givenIdentity } from '../journal/keys/identity-choice.ts';
 import { pointedSessions } from '../journal/sessions/pointers.ts';
 import { isWrapped, readTip } from '../journal/sessions/records.ts';
@@ -12,7 +12,7 @@ import type { Repository } from '../repository/repository.ts';
  * is not brought back to life by somebody who looks what became of it. SPEC §8.2
  */
 export function showLife(repository: Repository, as: string | undefined): void {
-  if (!repository.dirs.topLevel) return;
+  if (!repository.dirs.topLevel || hasShownLife(repository)) return;
   bestEffort(() => {
     const dirs = dirsOf(repository);
     const given = givenIdentity(repository, as);

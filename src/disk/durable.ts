@@ -8,11 +8,13 @@ import {
   openSync,
   renameSync,
   rmSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { hasCode } from '../core/error-code.ts';
+import { ifThere } from './if-there.ts';
 
 // Everything here and in the journal is synchronous: the files are small and each step waits for the last, and a promise
 // costs several times what such a file does.
@@ -40,7 +42,7 @@ function createBy(path: string, write: (temporary: string) => void): boolean {
     if (hasCode(error, 'EEXIST')) return false;
     throw error;
   } finally {
-    rmSync(temporary, { force: true });
+    removeIfThere(temporary);
   }
 }
 
@@ -108,6 +110,11 @@ export function syncFolder(path: string): void {
   } finally {
     closeSync(folder);
   }
+}
+
+/** Every record has some: `rmSync` would load a module for it, and look at the file twice. */
+export function removeIfThere(path: string): void {
+  ifThere(() => unlinkSync(path));
 }
 
 /** Beside the file, because a link or a rename cannot leave the file system. */

@@ -2,7 +2,7 @@ import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from
 import { basename, dirname, join } from 'node:path';
 import { HandoffError } from '../core/error.ts';
 import { hasCode } from '../core/error-code.ts';
-import { guarded, syncFolder, temporaryName, writeSynced, writeUnsynced } from './durable.ts';
+import { guarded, removeIfThere, syncFolder, temporaryName, writeSynced, writeUnsynced } from './durable.ts';
 import { ifThere } from './if-there.ts';
 
 export interface FileToWrite {
@@ -104,7 +104,7 @@ function put({ bytes, replaces, isDerived }: FileToWrite, target: string, tempor
     if (replaces) renameSync(temporary, target);
     else linkNew(temporary, bytes, target);
   } finally {
-    rmSync(temporary, { force: true });
+    removeIfThere(temporary);
   }
 }
 

@@ -60,6 +60,7 @@ export async function append<K extends RecordKind>(writer: Writer, draft: Record
       const { bytes, id } = await signRecord(fields, draft.body ?? null, writer);
       if (!appendRecord(dirs, session.session_id, fields.seq, bytes)) continue;
       tryRememberClock(repository, fields.clock);
+      noteLife(writer, draft.kind);
       return { delta_id: id, path: `${session.folder}/${recordName(fields.seq, draft.kind)}`, fields };
     }
   } catch (error) {
@@ -91,6 +92,20 @@ const SOME_ID = '00000000-0000-4000-8000-000000000000';
 export function beat(repository: StateDirectory & TimeAndHost, { session_id }: Session): void {
   const path = heartbeatFile(dirsOf(repository), session_id);
   guarded(path, () => writeHeartbeat(path, momentOf(repository)));
+}
+
+/** Where a session of this work tree has just shown that it is alive, and goes on. */
+const SHOWN = new WeakSet<object>();
+
+function noteLife({ repository, session }: Writer, kind: RecordKind): void {
+  const goesOn = kind !== 'baton' && kind !== 'seal' && session.worktree === repository.worktree;
+  if (goesOn) SHOWN.add(repository);
+  else SHOWN.delete(repository);
+}
+
+/** Whoever has just written a record there need not say once more that it is alive. */
+export function hasShownLife(repository: Writer['repository']): boolean {
+  return SHOWN.has(repository);
 }
 
 /** Seconds: what `stale_after` is where no policy says otherwise. Whoever only looks does not read the policy for this. */

@@ -22,7 +22,7 @@ it('every verb has a file that the build made, and every file a verb', () => {
 
 it('the first verb on the command line decides; without one it is what the rest share', () => {
   expect(keptFor(['node', 'cli.cjs', '-C', 'dir', 'ledger', 'append'])).toBe('program.ledger.v8');
-  expect(keptFor(['node', 'cli.cjs', 'note', 'the ledger'])).toBe('program.session.v8');
+  expect(keptFor(['node', 'cli.cjs', 'note', 'the ledger'])).toBe('program.record.v8');
   expect(keptFor(['node', 'cli.cjs'])).toBe('program.rest.v8');
 });
 

@@ -1,7 +1,7 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson } from '../../core/bytes/json.ts';
-import { createFile } from '../../disk/durable.ts';
+import { createFile, removeIfThere } from '../../disk/durable.ts';
 import { readStateText } from '../../disk/state-file.ts';
 import type { StateDirs } from './registry.ts';
 
@@ -27,7 +27,7 @@ export function readCommitted(dirs: StateDirs, id: string): Committed | null {
 
 /** The commit is gone again. */
 export function unmarkCommitted(dirs: StateDirs, id: string): void {
-  rmSync(markOf(dirs, id), { force: true });
+  removeIfThere(markOf(dirs, id));
 }
 
 function markOf(dirs: StateDirs, id: string): string {

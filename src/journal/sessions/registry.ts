@@ -34,7 +34,16 @@ export interface StateDirs {
   scratch: string;
 }
 
+const KNOWN = new Map<string, StateDirs>();
+
+/** Every step of a verb asks. */
 export function stateDirs(stateDir: string): StateDirs {
+  const dirs = KNOWN.get(stateDir) ?? dirsIn(stateDir);
+  KNOWN.set(stateDir, dirs);
+  return dirs;
+}
+
+function dirsIn(stateDir: string): StateDirs {
   const at = (name: string): string => join(stateDir, name);
   return {
     locks: at('locks'),
