@@ -5,7 +5,7 @@ type Element =
   | { kind: 'part' }
   /** `**`: any letters. */
   | { kind: 'any' }
-  /** What `**` and a slash become, for any number of whole names: one state between two names, one within a name. */
+  // `**/` becomes these two, for any number of whole names: one state between two names, one within a name.
   | { kind: 'between' }
   | { kind: 'within' };
 
