@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openCache } from '../../src/audit/tree/cache.ts';
+import { formatLockCommit } from '../../src/journal/locks/lock-commit.ts';
 import { lockRef } from '../../src/journal/locks/lock-ref.ts';
+import { signLock } from '../../src/journal/locks/lock-signature.ts';
 import { type LockRemote, readRemoteHold, takeRemoteHold } from '../../src/journal/locks/remote-locks.ts';
 import { commit } from '../git/fixture.ts';
 import { git, gitInput, temporaryDirectory } from '../temporary.ts';
@@ -120,6 +122,30 @@ describe('noise that leads to a large tree', () => {
   });
 
   const tagOf = (oid: string) => `object ${oid}\ntype commit\ntag x\ntagger x <x@y> 0 +0000\n\nx\n`;
+});
+
+describe('what its holder has signed, and is no lock all the same', () => {
+  /** The bytes of a lock after the one that is there. */
+  async function signed(at: LockRemote, reason: string): Promise<Uint8Array> {
+    const { document, signature } = await signLock(at, lockRef(NAME, 2), { ...HOLDER, reason });
+    return formatLockCommit('sha1', document, signature);
+  }
+  const put = (bare: string, type: string, bytes: Uint8Array) =>
+    git(bare, 'update-ref', lockRef(NAME, 2), gitInput(bare, bytes, 'hash-object', '-t', type, '-w', '--stdin'));
+
+  test('as a commit it is one', async () => {
+    const { bare, a, b } = await held();
+    put(bare, 'commit', await signed(a, 'because'));
+    expect(await readRemoteHold(b, NAME)).toMatchObject({ number: 2 });
+  });
+
+  test('as anything else, or with more than 16,384 bytes, it is none', async () => {
+    const { bare, a, b } = await held();
+    put(bare, 'blob', await signed(a, 'because'));
+    expect(await readRemoteHold(b, NAME)).toMatchObject({ number: 1 });
+    put(bare, 'commit', await signed(a, 'x'.repeat(16_384)));
+    expect(await readRemoteHold(b, NAME)).toMatchObject({ number: 1 });
+  });
 });
 
 describe('noise in great numbers', () => {
