@@ -173,7 +173,9 @@ it('branches at more commits than anybody works on are not looked at, and that i
   gitInput(lola.dir, commits.join(''), 'fast-import', '--quiet');
   const machine = reopen(lola);
   expect((await machine.handoff.batons()).batons.map((each) => each.session_id)).toEqual([session_id]);
-  expect(machine.warnings).toContainEqual(expect.stringMatching(/^There are too many branches here: 10[0-9] of remotes/));
+  expect(machine.warnings).toContainEqual(
+    expect.stringMatching(/^There are too many branches here: 10[0-9] of remotes/),
+  );
 });
 
 it('what was not committed is brought back by a baton that only another branch has', async () => {
