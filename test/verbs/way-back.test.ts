@@ -98,3 +98,36 @@ describe('a maintainer whose key is stolen, where the threshold is two (THREATS 
     });
   });
 });
+
+describe('a policy that lets in one file at once', () => {
+  const limit = async (place: Place, value: string) => {
+    await reopen(place).handoff.policy.set({ key: 'limits.records_per_push', value, as: 'maintainer' });
+    await reopen(place).handoff.policy.sign({ as: 'second' });
+  };
+
+  it('is followed by one with another limit, which takes two files where it waited for signatures', async () => {
+    const place = fresh();
+    await twoMaintainers(place);
+    await limit(place, '1');
+    const base = git(place.dir, 'rev-parse', 'HEAD');
+    await reopen(place).handoff.policy.set({ key: 'limits.records_per_push', value: '100', as: 'maintainer' });
+    const waits = git(place.dir, 'rev-parse', 'HEAD');
+    expect(await gateOf(place, base)).toEqual([]);
+    await reopen(place).handoff.policy.sign({ as: 'second' });
+    expect(await gateOf(place, waits)).toEqual([]);
+    expect(await gateOf(place, base)).toEqual([]);
+    expect(await findings(place)).toEqual([]);
+  });
+
+  it('counts every file but these', async () => {
+    const place = fresh();
+    await twoMaintainers(place);
+    await limit(place, '1');
+    const base = git(place.dir, 'rev-parse', 'HEAD');
+    await limit(place, '100');
+    await reopen(place).handoff.task.add({ id: 'T1', title: 'x', as: 'second' });
+    expect(await gateOf(place, base)).toEqual([]);
+    await reopen(place).handoff.task.add({ id: 'T2', title: 'x', as: 'second' });
+    expect(await gateOf(place, base)).toEqual(['too_large']);
+  });
+});
