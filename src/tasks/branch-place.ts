@@ -4,6 +4,7 @@ import { HandoffError } from '../core/error.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import { type Work, workRefs } from '../custody/baton/work-place.ts';
 import type { KnownSessions } from '../custody/known-sessions.ts';
+import type { Oid } from '../git/objects/store.ts';
 import { gitFailure, runGit } from '../git/run.ts';
 import { replaceSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
@@ -22,11 +23,13 @@ export interface BranchTree {
 
 /** Says no before anything is changed. The branch is made from the remote-tracking one where it is only there. */
 export async function planBranchTree(
-  repository: Directories & Settings,
+  repository: Directories & Settings & Pick<Repository, 'store'>,
   knownSessions: KnownSessions,
   { branch, worktree, is_here }: Work,
   identity: string,
+  head: Oid | null,
 ): Promise<BranchTree> {
+  if (branch === null && head !== null && (await repository.store.has(head))) throw onNoBranch(head);
   if (branch === null || !is_here || branch.startsWith('-')) throw noBranch(branch);
   if (worktree !== null) return { branch, path: worktree, toMake: null };
   const path = freePath(repository, identity, branch);
@@ -104,6 +107,15 @@ function noBranch(branch: string | null): HandoffError {
   return new HandoffError('usage', `The work to go on with ${what}: there is no work tree to enter.`, {
     hint: 'If the branch is on a server: git fetch. If it was merged, go on where you are: git handoff pickup, without --worktree.',
     data: { branch },
+  });
+}
+
+/** HEAD was detached, and the commit is here. */
+function onNoBranch(head: Oid): HandoffError {
+  const commit = head.slice(0, 12);
+  return new HandoffError('usage', `The work to go on with was left at commit ${commit}, on no branch.`, {
+    hint: `Put it on one: git switch -c NAME ${commit}. Then git handoff pickup, without --worktree.`,
+    data: { branch: null, commit: head },
   });
 }
 

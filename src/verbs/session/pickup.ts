@@ -42,6 +42,7 @@ import type { RecordDraft } from '../../journal/drafts/record-draft.ts';
 import { requireSigner } from '../../journal/keys/identity-choice.ts';
 import type { Signer } from '../../journal/keys/keys.ts';
 import { type LockOptions, openLocks } from '../../journal/locks/open-locks.ts';
+import { savedNotHere } from '../../journal/saved/saved-not-here.ts';
 import { pointTo } from '../../journal/sessions/pointers.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
@@ -144,7 +145,10 @@ async function findContinued(
   const { predecessor, forOthers } = await choosePredecessor(everywhere, options, heir);
   const baton = predecessor?.baton ? await receiveBaton(repository, everywhere, predecessor.baton) : null;
   const work = predecessor && (await findWork(repository, knownSessions, workBranch(predecessor, baton)));
-  const place = work && options.worktree ? await planBranchTree(repository, knownSessions, work, identity) : null;
+  const place =
+    work && options.worktree
+      ? await planBranchTree(repository, knownSessions, work, identity, baton?.head ?? null)
+      : null;
   const plan = await planCarryOver(repository, heir, predecessor?.session ?? null);
   // what is not shown stays pending: nobody receives what was not handed over
   const signals = sharedPartOf('pending_signals', pendingSignals(knownSessions.history, identity), ({ from }) => from);
@@ -202,6 +206,7 @@ async function writePickup(
     waiting: others.shown,
     instruction: baton ? WITH_BATON : WITHOUT_BATON,
     warnings: [
+      ...(await savedElsewhere(repository, baton)),
       ...custodyWarnings(predecessor, baton, released, forOthers),
       ...notForYou(identity, predecessor, forOthers),
       ...carried.warnings,
@@ -213,6 +218,14 @@ async function writePickup(
     ],
     commit: published.commit,
   };
+}
+
+/** Said before somebody asks for it. */
+async function savedElsewhere(repository: Repository, baton: ReceivedBaton | null): Promise<Warning[]> {
+  const commit = baton?.saved?.commit;
+  if (!baton || !commit || (await repository.store.has(commit))) return [];
+  const { message, hint } = savedNotHere(await repository.config(), baton.session_id, commit);
+  return [{ kind: 'saved_elsewhere', message: `${message} ${hint}` }];
 }
 
 const NO_WORKTREE: Warning = {

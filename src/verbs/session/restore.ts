@@ -4,7 +4,6 @@ import { HandoffError } from '../../core/error.ts';
 import type { Baton } from '../../core/record/record-summary.ts';
 import { findSessions } from '../../core/session/history-queries.ts';
 import { listSome } from '../../core/text/list-some.ts';
-import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { batonInHand } from '../../custody/baton/baton-in-hand.ts';
@@ -14,10 +13,9 @@ import { requireSession, type SessionChoice } from '../../custody/chosen-session
 import { refuseDistrusted } from '../../custody/distrust-warning.ts';
 import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import { restoreSaved } from '../../journal/saved/restore-saved.ts';
-import { savedRef } from '../../journal/saved/saved-name.ts';
+import { savedNotHere } from '../../journal/saved/saved-not-here.ts';
 import { readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
-import { sharedRemote } from '../../repository/tracking.ts';
 import { committedSource, requireTrust } from '../../repository/trusted-now.ts';
 import { unknownSession } from '../../repository/unknown-session.ts';
 
@@ -95,15 +93,5 @@ async function requireSaved(repository: Repository, { session_id, saved }: Recei
     );
   }
   if (await repository.store.has(saved.commit)) return saved.commit;
-  throw await notHere(repository, session_id, saved.commit);
-}
-
-async function notHere(repository: Repository, session_id: string, commit: string): Promise<HandoffError> {
-  const remote = sharedRemote(await repository.config());
-  const ref = savedRef(session_id);
-  const where = remote === undefined ? 'REMOTE' : quoteWord(remote);
-  return new HandoffError('unknown_commit', `What was saved is not in this clone: commit ${commit.slice(0, 12)}.`, {
-    hint: `git fetch ${where} ${ref}:${ref}. If the remote has no such ref, it has yet to be pushed from where the session was: git push ${where} ${ref}`,
-    data: { commit, ref },
-  });
+  throw savedNotHere(await repository.config(), session_id, saved.commit);
 }

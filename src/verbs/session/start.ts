@@ -5,6 +5,7 @@ import { assertTask } from '../../core/task/name.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
+import { forYouWarnings } from '../../custody/baton/not-picked-up.ts';
 import { pickedUpTwice } from '../../custody/baton/picked-up-twice.ts';
 import { beginSession } from '../../custody/begin-session.ts';
 import { type Bundle, type RecentDelta, readBundle, toRecentDelta, type Warning } from '../../custody/bundle.ts';
@@ -125,6 +126,7 @@ async function answer(
       ? 'Show the status card and go on: this is the session you were in.'
       : 'Show the status card. To continue what somebody wrapped, use pickup: start does not hand you the baton.',
     warnings: [
+      ...(resumed ? [] : forYouWarnings(knownSessions, session.identity, repository.now())),
       ...messageWarnings(knownSessions, session),
       ...pickedUpTwice(knownSessions, session),
       ...leftOutWarnings(bundle.left_out),

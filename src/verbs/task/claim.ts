@@ -2,6 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { isOpen } from '../../core/task/order.ts';
 import { formatCd, quoteWord } from '../../core/text/quote.ts';
+import { batonAbout } from '../../custody/baton/not-picked-up.ts';
 import { wayToSession } from '../../custody/elsewhere.ts';
 import { tidyKnownSessions } from '../../custody/tidy.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
@@ -74,6 +75,8 @@ export async function claim(repository: Repository, options: ClaimOptions): Prom
     const paths = [begun?.path ?? null, entered.path].filter((path) => path !== null);
     await settle(repository, writer.session, id, { paths, place }, options);
     const { token, branch = readBranch(repository), worktree = topLevel } = entered.claim;
+    const left = isOwn ? null : batonAbout(board.knownSessions, id, repository.now());
+    if (left) repository.warn(left);
     const cd = worktree === topLevel ? {} : { cd: formatCd(worktree) };
     const author = begun ? toStarted(writer.session) : authorOf(writer.session);
     return { task_id: id, token, branch, worktree, ...cd, ...author };

@@ -69,7 +69,8 @@ export function formatTask(task: TaskDetail, paint: Paint): string {
 
 export function formatNext({ actions, put_down }: NextResult, paint: Paint): string {
   const begun = put_down.map(({ task_id, title }) => `  ${task_id}  ${title}`);
-  const more = begun.length > 0 ? [paint('bold', 'Begun and put down'), ...begun] : [];
+  const how = 'git handoff pickup continues what a baton is about; else git handoff claim';
+  const more = begun.length > 0 ? [`${paint('bold', 'Begun and put down')} (${how})`, ...begun] : [];
   if (actions.length === 0)
     return lines('Nothing new can be begun now. git handoff task list shows what waits for what.', more);
   const heads = ['TASK', 'PATH', 'UNBLOCKS', 'PRIORITY', 'TITLE'];
