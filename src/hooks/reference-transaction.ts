@@ -1,3 +1,5 @@
+import { withoutOtherSide } from '../audit/delta/other-side.ts';
+import { hasErrors } from '../core/error.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { readGit } from '../git/run.ts';
 import type { GitAccess } from '../repository/parts.ts';
@@ -31,7 +33,20 @@ async function judgeMove(repository: Repository, move: Move): Promise<Judgement>
   if (!(await protects(repository, base, ref))) return passed(ref);
   const compared = await comparison(repository, base, head, ref);
   if (compared.base !== base && (await areOwn(repository, move, compared.base))) return passed(ref, OWN);
-  return judge(repository, ref, compared);
+  return withoutArrived(repository, await judge(repository, ref, compared), compared);
+}
+
+/** `git pull` that merges: a document of which both sides had a next version is as the remote has it, which was judged there. */
+async function withoutArrived(repository: GitAccess, judged: Judgement, move: Comparison): Promise<Judgement> {
+  let { findings } = judged;
+  for (const other of findings.length > 0 ? move.knownCommits : [])
+    if (await arrives(repository, other, move))
+      findings = await withoutOtherSide(repository.store, findings, { tree: move.head, own: move.base, other });
+  return { ...judged, findings, pass: judged.pass || !hasErrors(findings) };
+}
+
+async function arrives({ store }: GitAccess, commit: Oid, { base, head }: Comparison): Promise<boolean> {
+  return (await store.isAncestor(commit, head)) && !(await store.isAncestor(commit, base));
 }
 
 const OWN = 'its own commits were put on top of what the remote has, and the push judges them';

@@ -1,4 +1,5 @@
 import { auditDifference } from '../audit/delta/delta.ts';
+import { MERGED, withoutOtherSide } from '../audit/delta/other-side.ts';
 import { openTree } from '../audit/source/tree-source.ts';
 import { hasPolicy, loadTrust } from '../audit/trust/trust.ts';
 import type { Finding } from '../core/error.ts';
@@ -20,9 +21,10 @@ export async function judgeStaged(repository: Repository): Promise<Finding[]> {
   const trust = await loadTrust(before, nodeSuite, (found) => findings.push(found));
   if (!trust) return findings;
   await assertPinned(repository, trust.repoId);
-  const now = await openTree(store, await stagedTree(repository));
-  const delta = await auditDifference({ before, now }, trust, { suite: nodeSuite });
-  return delta.findings.map(withRestore);
+  const tree = await stagedTree(repository);
+  const delta = await auditDifference({ before, now: await openTree(store, tree) }, trust, { suite: nodeSuite });
+  const left = await withoutOtherSide(store, delta.findings, { tree, own: 'HEAD', other: MERGED });
+  return left.map(withRestore);
 }
 
 /** Nothing is committed yet: what HEAD has can be put back. */

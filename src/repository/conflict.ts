@@ -6,6 +6,7 @@ import { HandoffError } from '../core/error.ts';
 import { LEDGER, ROOT } from '../core/paths.ts';
 import { quoteWord } from '../core/text/quote.ts';
 import { nodeSuite } from '../crypto.ts';
+import type { Oid } from '../git/objects/store.ts';
 import { readGit } from '../git/run.ts';
 import type { Directories, GitAccess, Settings } from './parts.ts';
 import { isRebasing } from './position.ts';
@@ -24,18 +25,20 @@ export interface Conflict {
  * that is kept, and one's own change made again on top. Asked only where something is wrong: it takes a process of git.
  */
 export async function findConflict(repository: GitAccess & Directories & Settings): Promise<Conflict | null> {
-  const unmerged = await unmergedPaths(repository);
-  const paths = unmerged.filter((path) => path.startsWith(`${ROOT}/`) && !path.startsWith(`${LEDGER}/`));
+  const unmerged = await unmergedFiles(repository);
+  const ours = [...unmerged].filter(([path]) => path.startsWith(`${ROOT}/`) && !path.startsWith(`${LEDGER}/`));
+  const paths = ours.map(([path]) => path);
   const [first] = paths;
   if (first === undefined) return null;
-  const source = await sourceFor(repository, paths);
+  const source = await sourceFor(repository, ours);
   // a chain of policies is that of one branch, whole
   const kept = [...new Set(paths.map((path) => (path.startsWith(POLICIES) ? POLICIES.slice(0, -1) : path)))];
   const restore = `git restore --source=${quoteWord(source)} --staged --worktree -- ${kept.map(quoteWord).join(' ')}`;
-  const next = unmerged.length > paths.length ? `resolve the other files, and ${goOn(repository)}` : goOn(repository);
+  const next = await goOn(repository, source, kept);
+  const others = unmerged.size > paths.length ? 'resolve the other files, and ' : '';
   return {
     message: `${first} is in conflict: two branches have each signed a next version, and one of them can count.`,
-    hint: `${restore}; ${next}; then make your own change again: ${again(paths).join('; ')}`,
+    hint: `${restore}; ${others}${next}; then make your own change again: ${again(paths).join('; ')}`,
     paths,
   };
 }
@@ -54,29 +57,54 @@ export async function conflictOr(
   return new HandoffError(error.code, message, { hint, data: { paths }, cause: error });
 }
 
-async function unmergedPaths({ git }: GitAccess): Promise<string[]> {
+/** Each with the blobs that the two sides have. */
+async function unmergedFiles({ git }: GitAccess): Promise<Map<string, Oid[]>> {
   const magic = { ...git, set: { ...git.set, GIT_LITERAL_PATHSPECS: '0' } };
   const out = await readGit(magic, ['ls-files', '--unmerged', '--full-name', '-z', '--', ':/']);
-  const lines = out.toString('utf8').split('\0').slice(0, -1);
-  return [...new Set(lines.map((line) => line.slice(line.indexOf('\t') + 1)))];
+  const files = new Map<string, Oid[]>();
+  for (const line of out.toString('utf8').split('\0').slice(0, -1)) {
+    const [, oid = '', stage = ''] = line.slice(0, line.indexOf('\t')).split(' ');
+    const path = line.slice(line.indexOf('\t') + 1);
+    files.set(path, [...(files.get(path) ?? []), ...(stage === BASE ? [] : [oid])]);
+  }
+  return files;
 }
 
-/** The protected branch, as its remote has it if it is known, else as it is here; HEAD, where that has none of them. */
-async function sourceFor(repository: GitAccess & Settings, paths: readonly string[]): Promise<string> {
+const BASE = '1';
+
+/**
+ * Names that side of the two which is the protected branch, as its remote has it, else as it is here. A branch that has something else
+ * than both sides is behind them or ahead of them, and would take something back: then HEAD is named.
+ */
+async function sourceFor(repository: GitAccess & Settings, files: readonly [string, Oid[]][]): Promise<string> {
+  const { store } = repository;
   const config = await repository.config();
-  const trust = await loadTrust(await openTree(repository.store, 'HEAD'), nodeSuite, () => {}).catch(() => null);
+  const trust = await loadTrust(await openTree(store, 'HEAD'), nodeSuite, () => {}).catch(() => null);
   const refs = trust ? protectedRefs(trust).flatMap((ref) => [trackingRef(config, ref) ?? ref, ref]) : [];
   for (const ref of refs) {
-    const found = await Promise.all(paths.map((path) => repository.store.has(`${ref}:${path}`)));
-    if (found.every(Boolean)) return ref.replace(/^refs\/(?:heads|remotes)\//, '');
+    const found = await Promise.all(files.map(([path]) => store.resolve(`${ref}:${path}`)));
+    if (found.every((oid, at) => oid !== null && files[at]![1].includes(oid)))
+      return ref.replace(/^refs\/(?:heads|remotes)\//, '');
   }
   return 'HEAD';
 }
 
-function goOn(repository: Directories): string {
+/** git picks no commit that has become empty, unless it is told to pass over it. */
+async function goOn(repository: GitAccess & Directories, source: string, kept: readonly string[]): Promise<string> {
   if (isRebasing(repository)) return 'git rebase --continue';
-  const isPicking = existsSync(join(repository.dirs.gitDir, 'CHERRY_PICK_HEAD'));
-  return isPicking ? 'git cherry-pick --continue' : 'git commit --no-edit';
+  if (!existsSync(join(repository.dirs.gitDir, 'CHERRY_PICK_HEAD'))) return 'git commit --no-edit';
+  return `git cherry-pick ${(await leavesNothing(repository, source, kept)) ? '--skip' : '--continue'}`;
+}
+
+/** Whether a commit would have nothing that HEAD has not, once these are as the source has them. */
+async function leavesNothing({ git, store }: GitAccess, source: string, kept: readonly string[]): Promise<boolean> {
+  const out = await readGit(git, ['diff-index', '--cached', '--name-only', '-z', 'HEAD']);
+  const changed = out.toString('utf8').split('\0').slice(0, -1);
+  const isKept = (path: string): boolean => kept.some((at) => path === at || path.startsWith(`${at}/`));
+  if (!changed.every(isKept)) return false;
+  const blobs = (rev: string) => Promise.all(kept.map((path) => store.resolve(`${rev}:${path}`)));
+  const [theirs, own] = await Promise.all([blobs(source), blobs('HEAD')]);
+  return theirs.every((oid, at) => oid === own[at]);
 }
 
 function again(paths: readonly string[]): string[] {

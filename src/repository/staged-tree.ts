@@ -1,4 +1,5 @@
 import { resolve, sep } from 'node:path';
+import { MERGED, withoutOtherSide } from '../audit/delta/other-side.ts';
 import { finding } from '../audit/finding.ts';
 import type { Finding } from '../core/error.ts';
 import { parsePolicyName, ROOT } from '../core/paths.ts';
@@ -35,7 +36,9 @@ export async function stagedChanges(repository: GitAccess & Directories & Settin
     if (status === 'A' || !isImmutable(path)) continue;
     findings.push(status === 'D' ? deleted(path) : changed(path));
   }
-  return findings;
+  if (findings.length === 0) return findings;
+  const tree = await stagedTree(repository);
+  return withoutOtherSide(repository.store, findings, { tree, own: 'HEAD', other: MERGED });
 }
 
 function isImmutable(path: string): boolean {
