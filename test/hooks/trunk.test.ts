@@ -115,6 +115,19 @@ describe('nobody becomes the trunk by a name', () => {
     expect(push(here, server, 'main:release')).toMatchObject(TAKEN);
   });
 
+  it.each([true, false])(
+    'with a policy of his own, under a name that is asked first (root known: %s)',
+    async (isRooted) => {
+      const here = place();
+      await protect(here, 'master', 'release');
+      const server = await withServer(here, { branches: { master: 'main' }, isRooted });
+      await withStranger(here);
+      expect(push(here, server, 'trunk:main')).toMatchObject(TAKEN);
+      expect(push(here, server, 'trunk:release')).toMatchObject(refusing('release'));
+      expect(push(here, server, 'main:release')).toMatchObject(TAKEN);
+    },
+  );
+
   it('with an older policy of the project, under which the branch was free', async () => {
     const here = place();
     await protect(here, 'zzz');
@@ -168,6 +181,34 @@ describe('a project that begins on a branch', () => {
     expect(push(here, server, 'orphan:main')).toMatchObject(TAKEN);
     git(here.dir, 'merge', '--quiet', '--no-edit', '--allow-unrelated-histories', 'main');
     expect(push(here, server, 'orphan:main')).toMatchObject(TAKEN);
+  });
+});
+
+describe('where nothing has a policy yet, the first has to hold', () => {
+  it.each([
+    ['on the branch that HEAD names, whether it lists that or not', 'main'],
+    ['on a branch that it lists', 'release'],
+  ])('%s', async (_, name) => {
+    const here = place();
+    await protect(here, 'release');
+    const server = await withServer(here, { branches: {}, head: 'main', isRooted: false });
+    const good = git(here.dir, 'rev-parse', 'main');
+    writeBytes(here.dir, '.handoff/sessions/donna/stray', 'x\n');
+    git(here.dir, 'add', '.handoff');
+    git(here.dir, 'commit', '--quiet', '-m', 'stray');
+    expect(push(here, server, `main:${name}`)).toMatchObject(refusing(name));
+    expect(push(here, server, 'main:free')).toMatchObject(TAKEN);
+    expect(push(here, server, ':free')).toMatchObject(TAKEN);
+    expect(push(here, server, `${good}:refs/heads/${name}`)).toMatchObject(TAKEN);
+  });
+
+  it('and is that of the root that is pinned', async () => {
+    const here = place();
+    const server = await withServer(here, { branches: {}, head: 'main' });
+    const good = git(here.dir, 'rev-parse', 'main');
+    await withStranger(here);
+    expect(push(here, server, 'trunk:main')).toMatchObject(refusing('main'));
+    expect(push(here, server, `${good}:refs/heads/main`)).toMatchObject(TAKEN);
   });
 });
 
