@@ -48,14 +48,8 @@ export { identityPath, policyPath, recordName, sessionFolder } from './core/path
 export { type ChainFault, chainFaults, type Link, toLink } from './core/record/chain.ts';
 export { attachSignatures, formatRecord, type UnsignedRecord } from './core/record/format.ts';
 export { type DocumentKind, type FieldsOf, type Kind, namespaceOf, type RecordKind } from './core/record/kinds.ts';
-export {
-  hasKind,
-  isDocument,
-  isSessionRecord,
-  type ParsedRecord,
-  parseRecord,
-  type Signature,
-} from './core/record/record.ts';
+export { hasKind, isDocument, isSessionRecord, type ParsedRecord, parseRecord } from './core/record/record.ts';
+export { type Signature } from './core/record/signed-parts.ts';
 export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record/record-summary.ts';
 export { signedMessage } from './core/record/signed-message.ts';
 export { summarise } from './core/record/summary.ts';

@@ -5,7 +5,7 @@ import type { Entry, Source } from '../audit/source/source.ts';
 import { HandoffError } from '../core/error.ts';
 import { MAX_RECORD_BYTES } from '../core/limits.ts';
 import { parseRecordName, ROOT } from '../core/paths.ts';
-import { cutSignature } from '../core/record/record.ts';
+import { cutSignature } from '../core/record/signed-parts.ts';
 import { recordId } from '../core/record/verify.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Directories, Messages } from './parts.ts';

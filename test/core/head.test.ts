@@ -6,7 +6,8 @@ import { HandoffError } from '../../src/core/error.ts';
 import { toLink } from '../../src/core/record/chain.ts';
 import { matchHead, type SignedHead } from '../../src/core/record/front-matter.ts';
 import { extensionOf, type Kind, RECORD_KINDS, type RecordKind } from '../../src/core/record/kinds.ts';
-import { cutSignature, parseSessionRecord } from '../../src/core/record/record.ts';
+import { parseSessionRecord } from '../../src/core/record/record.ts';
+import { cutSignature } from '../../src/core/record/signed-parts.ts';
 import { bytesOf, example, type FileCase, readVectors, signedFile, signedText, withoutSignature } from './examples.ts';
 import { fieldsOf, markdown } from './schema-arbitrary.ts';
 

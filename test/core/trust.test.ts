@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { YamlMap } from '../../src/core/bytes/yaml.ts';
 import { attachSignatures, formatRecord } from '../../src/core/record/format.ts';
 import type { Kind } from '../../src/core/record/kinds.ts';
-import { type ParsedRecord, parseAs, type Signature } from '../../src/core/record/record.ts';
+import { type ParsedRecord, parseAs } from '../../src/core/record/record.ts';
+import type { Signature } from '../../src/core/record/signed-parts.ts';
 import type { KeyState } from '../../src/core/trust/key-standing.ts';
 import {
   assertMaintainer,

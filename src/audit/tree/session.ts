@@ -4,14 +4,8 @@ import { parseSessionFolder } from '../../core/paths.ts';
 import { assertRecordPlace, chainFaults, type Link, toLink } from '../../core/record/chain.ts';
 import { matchHead } from '../../core/record/front-matter.ts';
 import type { RecordKind } from '../../core/record/kinds.ts';
-import {
-  assertSize,
-  cutSignature,
-  isSessionRecord,
-  type ParsedRecord,
-  parseCut,
-  type SignedParts,
-} from '../../core/record/record.ts';
+import { assertSize, isSessionRecord, type ParsedRecord, parseCut } from '../../core/record/record.ts';
+import { cutSignature, type SignedParts } from '../../core/record/signed-parts.ts';
 import {
   assertSigned,
   assertVerified,

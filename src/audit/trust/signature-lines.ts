@@ -1,5 +1,6 @@
 import { HandoffError } from '../../core/error.ts';
-import type { ParsedRecord, Signature } from '../../core/record/record.ts';
+import type { ParsedRecord } from '../../core/record/record.ts';
+import type { Signature } from '../../core/record/signed-parts.ts';
 import type { PublicKey, Suite } from '../../core/record/verify.ts';
 import { assertSigned, type RootKeys, type Trust } from '../../core/trust/trust.ts';
 

@@ -4,7 +4,7 @@ import { writeYaml } from '../bytes/yaml-write.ts';
 import { HandoffError } from '../error.ts';
 import { decodeText } from '../text/text.ts';
 import { extensionOf, isRecordKind, type Kind } from './kinds.ts';
-import type { Signature } from './record.ts';
+import type { Signature } from './signed-parts.ts';
 
 /** What is to be signed: the file without its signature. */
 export interface UnsignedRecord<K extends Kind = Kind> {

@@ -3,7 +3,7 @@ import { patterns } from '../generated/validators.js';
 import { MAX_FRONT_MATTER_BYTES, MAX_RECORD_BYTES, MAX_SEAL_BYTES } from '../limits.ts';
 import { decodeText } from '../text/text.ts';
 import type { RecordKind } from './kinds.ts';
-import type { SignedParts } from './record.ts';
+import type { SignedParts } from './signed-parts.ts';
 
 /** What places, signatures and chains are checked by: any record will do. */
 export interface SignedHead {

@@ -2,8 +2,9 @@ import { toHex } from '../bytes/bytes.ts';
 import type { Hashes } from '../bytes/hash.ts';
 import { HandoffError } from '../error.ts';
 import type { Kind, RecordKind } from './kinds.ts';
-import type { ParsedRecord, SignedParts } from './record.ts';
+import type { ParsedRecord } from './record.ts';
 import { signedMessage } from './signed-message.ts';
+import type { SignedParts } from './signed-parts.ts';
 
 /** Node's crypto or the browser's: both behind the strict rule of SPEC §4.3. */
 export interface Suite extends Hashes {

@@ -1,7 +1,8 @@
 import type { YamlMap } from '../../core/bytes/yaml.ts';
 import { attachSignatures, formatRecord, type UnsignedRecord } from '../../core/record/format.ts';
 import type { DocumentKind } from '../../core/record/kinds.ts';
-import { type ParsedRecord, parseAs, type Signature } from '../../core/record/record.ts';
+import { type ParsedRecord, parseAs } from '../../core/record/record.ts';
+import type { Signature } from '../../core/record/signed-parts.ts';
 import type { Signer } from './keys.ts';
 
 /** A name and what signs for it. */
