@@ -5,7 +5,7 @@ import { isNullOid } from '../git/objects/asked-name.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { followRef } from '../git/refs/symbolic-ref.ts';
 import type { Directories } from '../repository/parts.ts';
-import { tryPinRoot } from '../repository/pins.ts';
+import { tryPinRoot } from '../repository/pins/root-pin.ts';
 import type { Repository } from '../repository/repository.ts';
 import { type HookCall, type Judgement, judge, linesOf, passed, refused } from './judgement.ts';
 import { isLockRef, type LockJudge, openLockJudge } from './lock-refs.ts';

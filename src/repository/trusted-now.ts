@@ -11,7 +11,7 @@ import type { Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import { conflictOr, findConflict } from './conflict.ts';
 import type { Directories, GitAccess } from './parts.ts';
-import { tryPinRoot } from './pins.ts';
+import { tryPinRoot } from './pins/root-pin.ts';
 import type { Position } from './position.ts';
 import { assertPinned, type Repository } from './repository.ts';
 

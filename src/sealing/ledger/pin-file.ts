@@ -5,7 +5,7 @@ import { readStateText } from '../../disk/state-file.ts';
 import { isOid } from '../../git/objects/asked-name.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Messages, StateDirectory } from '../../repository/parts.ts';
-import { tryRemember } from '../../repository/pins.ts';
+import { tryRemember } from '../../repository/pins/pins-file.ts';
 
 /** The largest checkpoint that this clone has seen, and when it first did. */
 export interface LedgerPin {

@@ -1,7 +1,8 @@
 import { loadTrust } from '../../audit/trust/trust.ts';
 import { HandoffError } from '../../core/error.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { forgetSeen, pinRoot } from '../../repository/pins.ts';
+import { forgetSeen } from '../../repository/pins/rollbacks.ts';
+import { pinRoot } from '../../repository/pins/root-pin.ts';
 import { assertPinned, assertRoot, type Repository } from '../../repository/repository.ts';
 import { currentSource } from '../../repository/trusted-now.ts';
 

@@ -18,7 +18,8 @@ import { noSuchRevision } from '../../git/objects/store-error.ts';
 import { assertReadAlike, type Range, readNearRange, readRange } from '../../git/refs/range.ts';
 import { limitMemory } from '../../git/run.ts';
 import type { GitAccess } from '../../repository/parts.ts';
-import { findRollbacks, seenTrust, tryPinRoot } from '../../repository/pins.ts';
+import { findRollbacks, seenTrust } from '../../repository/pins/rollbacks.ts';
+import { tryPinRoot } from '../../repository/pins/root-pin.ts';
 import { assertPinned, assertRoot, type Repository } from '../../repository/repository.ts';
 
 export interface GateOptions {

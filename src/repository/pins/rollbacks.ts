@@ -1,25 +1,16 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { find, type Source } from '../audit/source/source.ts';
-import { openTree } from '../audit/source/tree-source.ts';
-import { parseJson } from '../core/bytes/json.ts';
-import { type Finding, HandoffError } from '../core/error.ts';
-import { hasCode } from '../core/error-code.ts';
-import { MAX_RECORD_BYTES } from '../core/limits.ts';
-import { identityPath, parsePolicyName, policyPath, ROOT } from '../core/paths.ts';
-import type { Trust } from '../core/trust/trust.ts';
-import { replaceFile } from '../disk/durable.ts';
-import { readStateText } from '../disk/state-file.ts';
-import type { Oid } from '../git/objects/store.ts';
-import type { Directories, GitAccess, Messages, Settings, StateDirectory } from './parts.ts';
+import { find, type Source } from '../../audit/source/source.ts';
+import { openTree } from '../../audit/source/tree-source.ts';
+import type { Finding } from '../../core/error.ts';
+import { MAX_RECORD_BYTES } from '../../core/limits.ts';
+import { identityPath, parsePolicyName, policyPath, ROOT } from '../../core/paths.ts';
+import type { Trust } from '../../core/trust/trust.ts';
+import type { Oid } from '../../git/objects/store.ts';
+import type { Directories, GitAccess, Messages, Settings, StateDirectory } from '../parts.ts';
+import { protectedRefs } from '../tracking.ts';
+import { formatPins, type Pin, type Pins, pinsPath, readPins, tryRemember, type Version } from './pins-file.ts';
 import { type FindShown, findShownIn } from './shown.ts';
-import { protectedRefs } from './tracking.ts';
-
-interface Version {
-  version: number;
-  id: string;
-}
 
 interface NamedVersion extends Version {
   name: string;
@@ -46,40 +37,6 @@ export function seenTrust(trust: Trust): SeenTrust {
     identities: [...identities.values()].map(({ name, version, id }) => ({ name, version, id })),
     protectedRefs: protectedRefs(trust),
   };
-}
-
-/** The newest this clone has seen of a document on a protected branch, and in which commit. SPEC §5.9 */
-interface Pin extends Version {
-  commit: Oid | null;
-}
-
-/** By name in a Map: an identity may be called `constructor`, which every object has. */
-interface Pins {
-  root: string;
-  policy: Pin;
-  identities: ReadonlyMap<string, Pin>;
-}
-
-/**
- * Pins the root on first use, and says so: a person compares it with what a maintainer told them. One who has given that root
- * has compared it. SPEC §5.8
- */
-export async function pinRoot(repository: Settings & Messages, root: string, isGiven: boolean): Promise<boolean> {
-  if ((await repository.config()).get('handoff.root')) return false;
-  await repository.setConfig('handoff.root', root);
-  if (!isGiven) repository.warn(`Pinned root ${root} (first use). Compare it with a maintainer's: git handoff trust`);
-  return true;
-}
-
-/** For verbs whose purpose is another one: if the configuration cannot be written, they warn and go on. */
-export async function tryPinRoot(repository: Settings & Messages, root: string, isGiven: boolean): Promise<boolean> {
-  try {
-    return await pinRoot(repository, root, isGiven);
-  } catch (error) {
-    if (!(error instanceof HandoffError) || error.code !== 'io') throw error;
-    repository.warn(`The root is not pinned: ${error.message}`);
-    return false;
-  }
 }
 
 /** What a clone has seen before, compared with what it sees now. */
@@ -118,19 +75,6 @@ export async function findRollbacks(
       if (newest && !isDeepStrictEqual(newest, pins)) tryRemember(repository, path, formatPins(newest));
     },
   };
-}
-
-/** Forgets what this clone has seen: later trees are compared with what it sees from now on. */
-export function forgetSeen(repository: StateDirectory & Messages): void {
-  rmSync(pinsPath(repository), { force: true });
-  repository.warn(
-    'Forgotten what this clone had seen: a policy, an identity or a revocation that was taken back before the next verify is not ' +
-      'noticed here. Compare the newest with what a maintainer tells you: git handoff policy show, git handoff identity list',
-  );
-}
-
-function pinsPath({ stateDir }: StateDirectory): string {
-  return join(stateDir, 'pins.json');
 }
 
 interface Compared {
@@ -235,42 +179,11 @@ function rollback(place: string, pin: Pin, seen: Version): Finding {
   };
 }
 
-/** As it stands in the file. */
-type PinsFile = Omit<Pins, 'identities'> & { identities: Record<string, Pin> };
-
-function formatPins({ root, policy, identities }: Pins): PinsFile {
-  return { root, policy, identities: Object.fromEntries(identities) };
-}
-
-function readPins(path: string): Pins | null {
-  const text = readStateText(path);
-  return text === null ? null : parsePins(path, text);
-}
-
-/** Without its pins a clone cannot notice a rollback, so a file that cannot be read is not taken for none. */
-function parsePins(path: string, text: string): Pins {
-  const pins = parseJson<PinsFile>(text);
-  if (typeof pins?.root === 'string' && pins.policy && pins.identities)
-    return { ...pins, identities: new Map(Object.entries(pins.identities)) };
-  throw new HandoffError('io', `The pins in ${path} cannot be read.`, {
-    hint:
-      'Make sure that the newest policy is the one you expect (git handoff policy show), then: ' +
-      'git handoff trust --root ROOT --forget',
-    data: { path },
-  });
-}
-
-/** Where the repository may not be written to, it is verified all the same; the next run compares with what there was. */
-export function tryRemember(repository: Messages, path: string, seen: object): void {
-  try {
-    replaceFile(path, `${JSON.stringify(seen)}\n`);
-  } catch (error) {
-    if (!isReadOnly(error)) throw error;
-    repository.warn(`What was seen cannot be remembered: ${(error as Error).message}`);
-  }
-}
-
-function isReadOnly(error: unknown): boolean {
-  // a folder that cannot be made in one that is mounted read-only is ENOENT to Node
-  return hasCode(error, 'EACCES', 'EROFS', 'EPERM', 'ENOENT', 'ENOTDIR', 'EEXIST');
+/** Forgets what this clone has seen: later trees are compared with what it sees from now on. */
+export function forgetSeen(repository: StateDirectory & Messages): void {
+  rmSync(pinsPath(repository), { force: true });
+  repository.warn(
+    'Forgotten what this clone had seen: a policy, an identity or a revocation that was taken back before the next verify is not ' +
+      'noticed here. Compare the newest with what a maintainer tells you: git handoff policy show, git handoff identity list',
+  );
 }

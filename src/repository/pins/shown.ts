@@ -1,8 +1,8 @@
-import { find } from '../audit/source/source.ts';
-import { openTree } from '../audit/source/tree-source.ts';
-import type { Oid } from '../git/objects/store.ts';
-import type { Directories, GitAccess, Settings } from './parts.ts';
-import { tipsThatHold } from './tracking.ts';
+import { find } from '../../audit/source/source.ts';
+import { openTree } from '../../audit/source/tree-source.ts';
+import type { Oid } from '../../git/objects/store.ts';
+import type { Directories, GitAccess, Settings } from '../parts.ts';
+import { tipsThatHold } from '../tracking.ts';
 
 /** The commit in which a protected branch had a file as a tree has it; null where none has. */
 export type FindShown = (path: string) => Promise<Oid | null>;
