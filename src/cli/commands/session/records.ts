@@ -70,7 +70,7 @@ export const decisions = defineVerb<DecisionsOptions, DecisionListing>({
   examples: [{ run: 'git handoff decisions -n 5', does: 'the last five' }],
   run: async (context, options) =>
     (await import('../../../verbs/reading/decisions.ts')).decisions(await context.repository(), options),
-  text: async (result, paint) => (await import('./sessions-text.ts')).formatDecisions(result, paint),
+  text: async (result, paint) => (await import('./lists-text.ts')).formatDecisions(result, paint),
 });
 
 const KEY = { name: 'KEY', about: 'a name for it: letters, digits, dot, dash, underscore' };
@@ -108,7 +108,7 @@ const wipListed = defineVerb<object, WipListing>({
   purpose: 'Lists the work in progress that nobody has closed, in whichever session it was opened.',
   examples: [{ run: 'git handoff wip list', does: 'what must not be forgotten' }],
   run: async (context) => (await import('../../../verbs/session/wip-list.ts')).wipList(await context.repository()),
-  text: async (result, paint) => (await import('./sessions-text.ts')).formatWipList(result, paint),
+  text: async (result, paint) => (await import('./lists-text.ts')).formatWipList(result, paint),
 });
 
 export const wip: Family = {
@@ -142,7 +142,7 @@ const pending = defineVerb<{ as?: string }, PendingResult>({
   examples: [{ run: 'git handoff signal pending --as lola', does: 'what lola would be told' }],
   run: async (context, options) =>
     (await import('../../../verbs/session/signal-pending.ts')).signalPending(await context.repository(), options),
-  text: async (result, paint) => (await import('./sessions-text.ts')).formatSignals(result, paint),
+  text: async (result, paint) => (await import('./lists-text.ts')).formatSignals(result, paint),
 });
 
 export const signal: Family = {

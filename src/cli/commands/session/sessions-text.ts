@@ -1,25 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import type { Excerpt } from '../../../core/text/excerpt.ts';
 import { fenceText, makeFence } from '../../../core/text/fence.ts';
 import { listSome } from '../../../core/text/list-some.ts';
 import { quoteWord } from '../../../core/text/quote.ts';
-import type { WaitingBaton } from '../../../custody/baton/waiting-batons.ts';
 import type { Work } from '../../../custody/baton/work-place.ts';
 import type { Bundle, Warning } from '../../../custody/bundle.ts';
 import { missingSection } from '../../../custody/section-warning.ts';
-import type { DecisionListing } from '../../../verbs/reading/decisions.ts';
 import type { PickupResult } from '../../../verbs/session/pickup.ts';
 import type { RecordResult } from '../../../verbs/session/record-verbs.ts';
 import type { ReleaseResult, SessionStateResult } from '../../../verbs/session/release.ts';
 import type { RestoreResult } from '../../../verbs/session/restore.ts';
-import type { SessionEntry } from '../../../verbs/session/sessions.ts';
-import type { PendingResult } from '../../../verbs/session/signal-pending.ts';
 import type { StartResult } from '../../../verbs/session/start.ts';
 import type { StatusResult } from '../../../verbs/session/status.ts';
-import type { WipListing } from '../../../verbs/session/wip-list.ts';
 import type { WrapResult } from '../../../verbs/session/wrap.ts';
 import type { Paint } from '../../terminal.ts';
-import { committed, count, fields, headedTable, lines, shortId } from '../../text/layout.ts';
+import { committed, count, fields, lines, shortId } from '../../text/layout.ts';
+import { excerpt, paintState, section, time, warnings } from './session-words.ts';
 
 export function formatRecord({ identity, delta_id, path }: RecordResult, paint: Paint): string {
   return lines(`${paint('green', '✓')} ${identity}: ${shortId(delta_id)}  ${paint('dim', path)}`);
@@ -208,53 +203,6 @@ function held(claimed: readonly string[]): string[] {
   return claimed.length > 0 ? [`yours: ${claimed.join(', ')}`] : [];
 }
 
-export function formatSessions({ sessions }: { sessions: SessionEntry[] }, paint: Paint): string {
-  if (sessions.length === 0) return 'No sessions yet. git handoff start opens one.\n';
-  const heads = ['SESSION', 'IDENTITY', 'STATE', 'STARTED', 'HEARTBEAT', 'CONTINUES'];
-  const rows = sessions.map((each) => [
-    each.session_id.slice(0, 8),
-    each.identity,
-    each.state,
-    time(each.started_at),
-    each.heartbeat_age === null ? '-' : `${Math.round(each.heartbeat_age)} s ago`,
-    each.predecessor_session_id?.slice(0, 8) ?? '-',
-  ]);
-  return lines(headedTable(heads, rows, paint, (cell, column) => (column === 2 ? paintState(cell, paint) : cell)));
-}
-
-export function formatBatons({ batons }: { batons: WaitingBaton[] }, paint: Paint): string {
-  if (batons.length === 0) return 'No baton waits. git handoff wrap leaves one.\n';
-  const heads = ['SESSION', 'FROM', 'FOR', 'BRANCH', 'TASKS', 'WRAPPED', 'SUMMARY'];
-  const rows = batons.map((each) => [
-    each.session_id.slice(0, 8),
-    each.identity,
-    each.next_agent ?? '-',
-    each.branch ?? each.found_on ?? '-',
-    each.task_ids.join(', ') || '-',
-    time(each.at),
-    each.summary,
-  ]);
-  return lines(headedTable(heads, rows, paint));
-}
-
-export function formatSignals({ pending_signals }: PendingResult, paint: Paint): string {
-  if (pending_signals.length === 0) return 'No messages wait. git handoff signal send NAME TEXT leaves one.\n';
-  const rows = pending_signals.map((signal) => [signal.from, signal.type ?? '-', time(signal.at), excerpt(signal)]);
-  return lines(headedTable(['FROM', 'TYPE', 'SENT', 'TEXT'], rows, paint));
-}
-
-export function formatWipList({ wip }: WipListing, paint: Paint): string {
-  if (wip.length === 0) return 'Nothing is half done. git handoff wip open KEY TEXT says what is.\n';
-  const rows = wip.map((each) => [each.key, each.identity, time(each.at), excerpt(each)]);
-  return lines(headedTable(['KEY', 'IDENTITY', 'OPENED', 'TEXT'], rows, paint));
-}
-
-export function formatDecisions({ decisions }: DecisionListing, paint: Paint): string {
-  if (decisions.length === 0) return 'Nothing was decided. git handoff decide --title TITLE TEXT records a decision.\n';
-  const rows = decisions.map((each) => [shortId(each.delta_id), each.status, each.identity, time(each.at), each.title]);
-  return lines(headedTable(['RECORD', 'STATUS', 'IDENTITY', 'WRITTEN', 'TITLE'], rows, paint));
-}
-
 function contextRows({ context }: Bundle): [string, string][] {
   const rows: [string, string][] = [
     ['project', [context.project, context.phase].filter(Boolean).join(', ') || '-'],
@@ -288,30 +236,4 @@ function openThings({ todos, wip, adrs, recent_deltas, rules_reminders }: Bundle
     ),
     ...section('Remember', rules_reminders, paint),
   ];
-}
-
-/** The record has the rest. */
-function excerpt({ text, cut, delta_id }: Excerpt & { delta_id: string }): string {
-  return cut ? `${text} (git handoff show ${shortId(delta_id)})` : text;
-}
-
-function section(title: string, items: readonly string[], paint: Paint): string[] {
-  return items.length === 0 ? [] : [paint('bold', title), ...items.map((item) => `  ${item}`)];
-}
-
-function warnings(found: readonly Warning[], paint: Paint): string[] {
-  return found.map(({ message }) => `${paint('yellow', 'warning:')} ${message}`);
-}
-
-function paintState(state: string, paint: Paint): string {
-  const style = { active: 'green', stale: 'yellow', released: 'red' }[state.trim()] as
-    | 'green'
-    | 'yellow'
-    | 'red'
-    | undefined;
-  return style ? paint(style, state) : state;
-}
-
-function time(at: string): string {
-  return at.slice(0, 16).replace('T', ' ');
 }

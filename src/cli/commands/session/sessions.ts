@@ -145,7 +145,7 @@ export const sessions = defineVerb<object, { sessions: SessionEntry[] }>({
   purpose: 'Lists the newest sessions: active, stale (no sign of life), wrapped, or released by somebody else.',
   examples: [{ run: 'git handoff sessions', does: 'who works on what' }],
   run: async (context) => (await import('../../../verbs/session/sessions.ts')).sessions(await context.repository()),
-  text: async (result, paint) => (await text()).formatSessions(result, paint),
+  text: async (result, paint) => (await import('./lists-text.ts')).formatSessions(result, paint),
 });
 
 export const batons = defineVerb<object, { batons: WaitingBaton[] }>({
@@ -154,7 +154,7 @@ export const batons = defineVerb<object, { batons: WaitingBaton[] }>({
   purpose: 'Lists the batons that nobody has picked up, on any branch that is here or was fetched, the newest first.',
   examples: [{ run: 'git handoff batons', does: 'what waits, and for whom' }],
   run: async (context) => (await import('../../../verbs/session/batons.ts')).batons(await context.repository()),
-  text: async (result, paint) => (await text()).formatBatons(result, paint),
+  text: async (result, paint) => (await import('./lists-text.ts')).formatBatons(result, paint),
 });
 
 export const heartbeat = defineVerb<SessionChoice, SessionStateResult>({
