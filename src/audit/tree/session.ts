@@ -16,15 +16,14 @@ import {
   type VerifiedRecord,
 } from '../../core/record/verify.ts';
 import { detached } from '../../core/text/excerpt.ts';
-import { quoteWord } from '../../core/text/quote.ts';
-import { type IdentityKey, standsAt } from '../../core/trust/key-standing.ts';
-import { type Identity, keyRevoked, type Trust } from '../../core/trust/trust.ts';
+import type { Trust } from '../../core/trust/trust.ts';
 import { attempt, finding, type Report, toFinding } from '../finding.ts';
 import { leafOf } from '../source/leaf.ts';
 import { type NumberedFile, numberedFiles } from '../source/numbered-files.ts';
 import type { Entry, Source } from '../source/source.ts';
 import { reportDuplicates } from './layout.ts';
 import { addFile, reportSeals, type SealedFiles, sealedFiles } from './session-seals.ts';
+import { assertMayWrite, type SessionSigner, signerOf, unknownSigner, whyDistrusted } from './session-signer.ts';
 import { vouchedRecords } from './vouched.ts';
 
 export type SessionRecord = ParsedRecord<RecordKind>;
@@ -95,23 +94,12 @@ export async function auditSession(
   return isWhole ? summarise(links, session.distrusted) : null;
 }
 
-/** Whose keys the records of a folder are checked with. One whose own document is distrusted still tells forged from distrusted. */
-function signerOf(owner: string, { identities, distrusted }: Trust): Identity | undefined {
-  return identities.get(owner) ?? distrusted.get(owner);
-}
-
 /** A long session is read in parts, so that it does not hold all of memory's share at once. */
 const AT_ONCE = 128;
 
-interface Session {
+interface Session extends SessionSigner {
   owner: string;
   sid8: string;
-  /** Undefined when nobody signed such an identity in. */
-  identity: Identity | undefined;
-  /** Whether only a key that was revoked has signed it in. */
-  isDistrusted: boolean;
-  /** By revoked key, up to which record the ledger vouches for it. */
-  vouched: ReadonlyMap<string, number>;
   /** The numbers of the records that count for nothing. */
   distrusted: Set<number>;
   /** Null when it has no seal. */
@@ -187,7 +175,7 @@ function auditRecord(
     assertRecordPlace(recordHead, { identity: session.owner, sid8: session.sid8, seq, kind }, context.trust.repoId);
     if (!session.identity) throw unknownSigner(session.owner);
     const key = assertSigned(recordHead, check, session.identity.keys);
-    assertEntitled(kind, session.identity);
+    assertMayWrite(kind, session.identity);
     link = keptLink(toLink(recordHead, recordId(recordHead.signedBytes, context.suite), key.fingerprint), bytes);
     const distrust = whyDistrusted({ kind, seq, key }, session);
     if (distrust) session.distrusted.add(seq);
@@ -208,25 +196,6 @@ function keptLink(link: Link, { length }: Uint8Array): Link {
 }
 
 const SHORT = 4096;
-
-/** SPEC §6.1: whose document is the first of its kind was never a maintainer. */
-function assertEntitled(kind: RecordKind, { name, role, version }: Identity): void {
-  if (kind === 'waiver' && role !== 'maintainer' && version === 1) throw notEntitled(name, kind);
-}
-
-/**
- * SPEC §5.5: why a record is distrusted: it may have been right when it came, but its signer may not sign any more. It counts for
- * nothing and keeps its place in the chain, since later records name it as `prev`. Null for a record that counts.
- */
-function whyDistrusted(
-  { kind, seq, key }: { kind: RecordKind; seq: number; key: IdentityKey },
-  { identity, isDistrusted, vouched }: Session,
-): HandoffError | null {
-  const { name, role } = identity!;
-  if (isDistrusted) return signedInByRevoked(name);
-  if (!standsAt(key, seq, vouched)) return keyRevoked(key.fingerprint);
-  return kind === 'waiver' && role !== 'maintainer' ? notEntitled(name, kind) : null;
-}
 
 function reportChain(
   links: readonly (Link | null)[],
@@ -259,24 +228,3 @@ function summarise(links: readonly Link[], distrusted: ReadonlySet<number>): Ses
 }
 
 const NO_CHAIN = 'A record was removed, added or reordered after the fact. Restore the session folder from git.';
-
-function unknownSigner(name: string): HandoffError {
-  return new HandoffError('signer_unknown', `No maintainer has signed in an identity called ${name}.`, {
-    hint: `git handoff identity add ${quoteWord(name)} --key FILE.pub`,
-    data: { expected: `.handoff/identities/${name}/identity.yaml signed by a maintainer`, found: 'none that holds' },
-  });
-}
-
-function signedInByRevoked(name: string): HandoffError {
-  return new HandoffError('key_revoked', `Only a key that was revoked has signed ${name} in.`, {
-    hint: `If ${name} is who it should be, a maintainer signs it anew: git handoff identity resign ${quoteWord(name)}`,
-    data: { expected: 'an identity signed in by a key that is not revoked', found: name },
-  });
-}
-
-function notEntitled(name: string, kind: string): HandoffError {
-  return new HandoffError('signer_not_entitled', `A ${kind} needs a maintainer; ${name} is none.`, {
-    hint: 'Ask a maintainer to write it.',
-    data: { expected: 'role maintainer', found: name },
-  });
-}

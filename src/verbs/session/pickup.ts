@@ -1,4 +1,3 @@
-import { readOldSession } from '../../audit/delta/old-session.ts';
 import type { Source } from '../../audit/source/source.ts';
 import { HandoffError } from '../../core/error.ts';
 import { pendingSignals } from '../../core/session/history-queries.ts';
@@ -7,32 +6,20 @@ import type { Signal } from '../../core/session/signals.ts';
 import { assertTask } from '../../core/task/name.ts';
 import type { Part } from '../../core/text/part.ts';
 import { formatCd } from '../../core/text/quote.ts';
-import { nodeSuite } from '../../crypto.ts';
 import { tidyHolder } from '../../custody/at-work.ts';
 import { custodyWarnings, notForYou } from '../../custody/baton/pickup-warnings.ts';
 import { type ReceivedBaton, receiveBaton } from '../../custody/baton/received-baton.ts';
-import {
-  type Choice,
-  chooseSession,
-  describeWaiting,
-  type Waiting,
-  type WaitingBaton,
-  waitingBatons,
-} from '../../custody/baton/waiting-batons.ts';
+import { describeWaiting, type Waiting, type WaitingBaton, waitingBatons } from '../../custody/baton/waiting-batons.ts';
 import { findWork, type Work } from '../../custody/baton/work-place.ts';
 import { type Bundle, readBundle, type Warning } from '../../custody/bundle.ts';
+import { type Chosen, choosePredecessor } from '../../custody/choose-predecessor.ts';
 import { chosenIdentity } from '../../custody/chosen-session.ts';
-import { distrustWarnings, refuseDistrusted } from '../../custody/distrust-warning.ts';
+import { distrustWarnings } from '../../custody/distrust-warning.ts';
 import { type Entered, type Entering, enterCustody } from '../../custody/enter.ts';
 import { type KnownSessions, readKnownSessions } from '../../custody/known-sessions.ts';
 import { leftOutOf, leftOutWarnings, partOf, sharedPartOf } from '../../custody/left-out.ts';
 import { identityConflict, identityHolder } from '../../custody/open-session.ts';
-import {
-  findPredecessor,
-  type Predecessor,
-  predecessorActive,
-  requireKnownSession,
-} from '../../custody/predecessor.ts';
+import type { Predecessor } from '../../custody/predecessor.ts';
 import { tidyKnownSessions } from '../../custody/tidy.ts';
 import { append, assertDraft, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
@@ -232,32 +219,6 @@ const NO_WORKTREE: Warning = {
   kind: 'no_worktree',
   message: 'Nothing is continued, so there is no work tree to enter: you are where you were.',
 };
-
-interface Chosen {
-  predecessor: Predecessor | null;
-  forOthers: Waiting[];
-}
-
-/** The session that is continued: the one that was named, else SPEC §8.5 says which. One that is at work only by force. */
-async function choosePredecessor(
-  source: Source,
-  { fromSession, force }: PickupOptions,
-  { knownSessions, identity, locks }: Heir,
-): Promise<Chosen> {
-  const readOld = async (prefix: string) => {
-    const old = await readOldSession(source, knownSessions.trust, nodeSuite, prefix);
-    if (!old) await refuseDistrusted(source, knownSessions.distrusted, prefix);
-    return old;
-  };
-  const named =
-    fromSession === undefined ? null : await requireKnownSession(knownSessions, fromSession, locks, readOld);
-  const { session, forOthers }: Choice = named
-    ? { session: null, forOthers: [] }
-    : chooseSession(knownSessions, identity, force ?? false);
-  const predecessor = await findPredecessor(knownSessions, named ?? session, locks);
-  if (predecessor?.active && !force) throw predecessorActive(predecessor, identity);
-  return { predecessor, forOthers };
-}
 
 function othersThan(predecessor: Predecessor | null, { history }: KnownSessions): Waiting[] {
   return waitingBatons(history).filter(({ baton }) => baton.delta_id !== predecessor?.baton?.delta_id);
