@@ -132,13 +132,20 @@ describe('what checks us from outside', () => {
 
 describe('effects have one place', () => {
   test('what knows the bytes of the index is behind two files: one for the index, one for a copy of it', () => {
-    const inside = /^git\/index\/index-(?:copy|direct|entries|folder|footprint|lookup|place|trees)\.ts$/;
+    const inside = /^git\/index\/index-(?:copy|direct|entries|folder|footprint|layout|lookup|place|trees)\.ts$/;
     const known = modules.filter(({ path }) => inside.test(path));
-    expect(known).toHaveLength(8);
+    expect(known).toHaveLength(9);
     const users = modules.filter(
       ({ path, inner }) => !inside.test(path) && inner.some((target) => inside.test(target)),
     );
     expect(users.map(({ path }) => path).sort()).toEqual(['git/index/hidden-index.ts', 'git/index/index-file.ts']);
+  });
+
+  test('one file knows how git lays out the entries of an index', () => {
+    const layout = /\b(?:0x0fff|0x4000|0x3000|0xb000)\b|'DIRC'/;
+    expect(modules.filter(({ code }) => layout.test(code)).map(({ path }) => path)).toEqual([
+      'git/index/index-layout.ts',
+    ]);
   });
 
   test('only adapters touch the process', () => {

@@ -14,6 +14,7 @@ import { dirname } from 'node:path';
 import { readBlobFile } from '../objects/blob-file.ts';
 import type { ObjectFormat } from '../objects/loose-object.ts';
 import { type Emit, type Entries, EntryMerger, type Wanted } from './index-entries.ts';
+import { countEntries, HEADER } from './index-layout.ts';
 import { forgetTrees } from './index-trees.ts';
 
 /** Writes the index with these files as they are. Returns what the old one was; `same` when it had them so, null for git. */
@@ -56,7 +57,6 @@ interface Merging {
   isUnchanged: Entries['isUnchanged'];
 }
 
-const HEADER = 12;
 /** Ours begin with a dot and stand near the beginning: what is read before they are found is read twice, or looked at twice. */
 const FIRST_PIECE = 1 << 15;
 /** Small enough to stay in a processor's own cache while it is read, walked, summed up and written. */
@@ -69,9 +69,8 @@ function mergeIndex(
 ): number | 'same' | null {
   const width = format === 'sha256' ? 32 : 20;
   const header = Buffer.alloc(HEADER);
-  if (readSync(from, header, 0, HEADER, 0) < HEADER || header.toString('latin1', 0, 4) !== 'DIRC') return null;
-  if (![2, 3].includes(header.readUInt32BE(4))) return null;
-  const count = header.readUInt32BE(8);
+  const count = readSync(from, header, 0, HEADER, 0) < HEADER ? null : countEntries(header);
+  if (count === null) return null;
   header.writeUInt32BE(count + expected, 8);
   const output = openOutput(to, own, format);
   output.push(header);

@@ -1,4 +1,5 @@
 import type { Oid } from '../objects/store.ts';
+import { EXTENDED, flagsOf, LENGTH, MARKED, MODE, MTIME, nameOffset, OID, SIZE, sizeOf } from './index-layout.ts';
 
 /** A file as git's index remembers it. */
 export interface IndexedFile {
@@ -26,13 +27,6 @@ export interface Wanted {
   read(): IndexedFile | 'gone' | null;
 }
 
-const MTIME = 8;
-const MODE = 24;
-const SIZE = 36;
-const OID = 40;
-const LENGTH = 0x0fff;
-const EXTENDED = 0x4000;
-const MARKED = 0xb000; // assumed valid, or one side of a conflict
 const SUBMODULE = 0o160000;
 
 /** A whole checkout can be of one second. git compares such files before it makes everybody compare them. */
@@ -114,7 +108,7 @@ export class EntryMerger {
   /** Counts entries, and makes sure that each is one that may be left as it is. */
   #walk(piece: Buffer): number {
     const view = new DataView(piece.buffer, piece.byteOffset, piece.length);
-    const fixed = OID + this.#width + 2;
+    const fixed = nameOffset(0, this.#width);
     let at = 0;
     while (this.#left > 0 && at + fixed <= piece.length) {
       const flags = view.getUint16(at + fixed - 2);
@@ -170,7 +164,7 @@ export class EntryMerger {
       this.#emit(piece.subarray(from, at));
       from = at;
       if (!name.equals(goal.name)) this.#insert(goal);
-      else if (piece.readUInt16BE(at + OID + this.#width) & (MARKED | EXTENDED)) this.failed = true;
+      else if (flagsOf(piece, at, this.#width) & (MARKED | EXTENDED)) this.failed = true;
       else if (!goal.wanted.onlyIfAbsent) {
         from = starts[entry + 1] ?? end;
         this.added--;
@@ -185,7 +179,7 @@ export class EntryMerger {
     const starts: number[] = [];
     for (let at = 0; at < end; ) {
       starts.push(at);
-      at += sizeOf(piece.readUInt16BE(at + OID + this.#width), this.#width);
+      at += sizeOf(flagsOf(piece, at, this.#width), this.#width);
     }
     return starts;
   }
@@ -228,14 +222,9 @@ function firstFrom(piece: Buffer, starts: readonly number[], name: Buffer, width
   return low;
 }
 
-/** How many bytes an entry has: after its name one to eight zeros, up to a multiple of eight. */
-function sizeOf(flags: number, width: number): number {
-  return (OID + width + (flags & EXTENDED ? 4 : 2) + (flags & LENGTH) + 8) & ~7;
-}
-
 function nameOf(piece: Buffer, start: number, width: number): Buffer {
-  const flags = piece.readUInt16BE(start + OID + width);
-  const at = start + OID + width + (flags & EXTENDED ? 4 : 2);
+  const flags = flagsOf(piece, start, width);
+  const at = start + nameOffset(flags, width);
   return piece.subarray(at, at + (flags & LENGTH));
 }
 

@@ -5,14 +5,9 @@ import { hasCode } from '../../core/error-code.ts';
 import type { ObjectFormat } from '../objects/loose-object.ts';
 import type { Oid, TreeEntry } from '../objects/store.ts';
 import { formatTree } from '../objects/tree-object.ts';
+import { countEntries, flagsOf, HEADER, LENGTH, MODE, nameOffset, OID, STAGE, sizeOf } from './index-layout.ts';
 
-const HEADER = 12;
 const PIECE = 1 << 16;
-const MODE = 24;
-const OID = 40;
-const LENGTH = 0x0fff;
-const EXTENDED = 0x4000;
-const STAGE = 0x3000;
 /** In the flags that follow: it is to be committed one day, and is not yet. */
 const INTENT_TO_ADD = 0x2000;
 const PLAIN_FILE = 0o100644;
@@ -47,10 +42,10 @@ function openPlain(path: string): number | null {
 /** By what follows the name of the folder, which ends in a slash. */
 function filesBelow(file: number, folder: string, width: number): Map<string, Oid> | null {
   const header = Buffer.alloc(HEADER);
-  if (readSync(file, header, 0, HEADER, 0) < HEADER || header.toString('latin1', 0, 4) !== 'DIRC') return null;
-  if (![2, 3].includes(header.readUInt32BE(4))) return null;
+  const count = readSync(file, header, 0, HEADER, 0) < HEADER ? null : countEntries(header);
+  if (count === null) return null;
   const files = new Map<string, Oid>();
-  let left = header.readUInt32BE(8);
+  let left = count;
   let rest: Buffer = Buffer.alloc(0);
   for (let position = HEADER; left > 0; ) {
     const piece = Buffer.alloc(PIECE);
@@ -73,11 +68,11 @@ function filesBelow(file: number, folder: string, width: number): Map<string, Oi
 
 /** Null where the rest of it is in the next piece. */
 function readEntry(bytes: Buffer, width: number) {
-  const fixed = OID + width + 2;
+  const fixed = nameOffset(0, width);
   if (bytes.length < fixed) return null;
-  const flags = bytes.readUInt16BE(fixed - 2);
-  const start = fixed + (flags & EXTENDED ? 2 : 0);
-  const end = (start + (flags & LENGTH) + 8) & ~7;
+  const flags = flagsOf(bytes, 0, width);
+  const start = nameOffset(flags, width);
+  const end = sizeOf(flags, width);
   if (bytes.length < end) return null;
   const name = bytes.toString('latin1', start, start + (flags & LENGTH));
   const isIntended = start > fixed && (bytes.readUInt16BE(fixed) & INTENT_TO_ADD) !== 0;

@@ -5,6 +5,7 @@ import type { RepositoryDirs } from '../discover.ts';
 import { objectFormat } from '../objects/loose-object.ts';
 import { orNull } from '../or-null.ts';
 import { hasOtherHalf } from './index-folder.ts';
+import { countEntries, MODE, OID, STAGE, walkEntries } from './index-layout.ts';
 import { pathBytes } from './path-bytes.ts';
 
 /** More files than this and git, which looks at several at once, is faster. */
@@ -42,11 +43,6 @@ function isCoarse({ mtimeNs, ctimeNs }: BigIntStats, now: bigint): boolean {
   return [mtimeNs, ctimeNs].some((time) => time % SECOND === 0n && time > now - 3n * SECOND);
 }
 
-const HEADER = 12;
-const MODE = 24;
-const OID = 40;
-const EXTENDED = 0x4000;
-const STAGE = 0x3000;
 /** A link or a plain file, that may be run or not. */
 const KNOWN = new Set([0o100644, 0o100755, 0o120000]);
 
@@ -55,19 +51,15 @@ const KNOWN = new Set([0o100644, 0o100755, 0o120000]);
  * for another form than the plain one, for a conflict, and where something else than files is in it.
  */
 function readEntries(index: Buffer, width: number): { paths: string[]; digest: string } | null {
-  if (index.length < HEADER || index.toString('latin1', 0, 4) !== 'DIRC') return null;
-  if (![2, 3].includes(index.readUInt32BE(4))) return null;
+  if (countEntries(index) === null) return null;
   const paths: string[] = [];
   const hash = createHash('sha256');
-  let at = HEADER;
-  for (let left = index.readUInt32BE(8); left > 0; left--) {
-    const flags = index.readUInt16BE(at + OID + width);
-    if (flags & STAGE || !KNOWN.has(index.readUInt32BE(at + MODE))) return null;
-    const start = at + OID + width + (flags & EXTENDED ? 4 : 2);
-    const end = index.indexOf(0, start); // names longer than its flags can say have no length there
+  let hasOnlyFiles = true;
+  walkEntries(index, width, (at, flags, start, end) => {
+    hasOnlyFiles = (flags & STAGE) === 0 && KNOWN.has(index.readUInt32BE(at + MODE));
     paths.push(index.toString('latin1', start, end));
     hash.update(index.subarray(at + MODE, at + MODE + 4)).update(index.subarray(at + OID, end + 1));
-    at += (end - at + 8) & ~7;
-  }
-  return { paths, digest: hash.digest('hex') };
+    return hasOnlyFiles;
+  });
+  return hasOnlyFiles ? { paths, digest: hash.digest('hex') } : null;
 }

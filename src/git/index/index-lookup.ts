@@ -4,19 +4,13 @@ import type { Oid } from '../objects/store.ts';
 import { orNull } from '../or-null.ts';
 import type { Leaf } from '../trees/tree-graft.ts';
 import { hasOtherHalf } from './index-folder.ts';
-
-const HEADER = 12;
-const MODE = 24;
-const OID = 40;
-const EXTENDED = 0x4000;
-const STAGE = 0x3000;
+import { countEntries, MODE, OID, STAGE, walkEntries } from './index-layout.ts';
 
 /** What an index has at one path; null for nothing, and undefined where only git can tell. */
 export function oidInIndex(path: string, name: string, format: ObjectFormat): Oid | null | undefined {
   const index = orNull(() => readFileSync(path));
   if (index === null) return null;
-  if (hasOtherHalf(path) || index.length < HEADER || index.toString('latin1', 0, 4) !== 'DIRC') return undefined;
-  if (![2, 3].includes(index.readUInt32BE(4))) return undefined;
+  if (hasOtherHalf(path) || countEntries(index) === null) return undefined;
   return lookUp(index, [name], format === 'sha256' ? 32 : 20).get(name)?.oid ?? null;
 }
 
@@ -26,17 +20,13 @@ export function oidInIndex(path: string, name: string, format: ObjectFormat): Oi
  */
 export function lookUp(index: Buffer, paths: Iterable<string>, width: number): Map<string, Leaf | null> {
   const found = new Map<string, Leaf | null>([...paths].map((path) => [path, null]));
-  let at = HEADER;
-  for (let left = index.readUInt32BE(8); left > 0; left--) {
-    const flags = index.readUInt16BE(at + OID + width);
-    const start = at + OID + width + (flags & EXTENDED ? 4 : 2);
-    const end = index.indexOf(0, start); // names longer than its flags can say have no length there
+  walkEntries(index, width, (at, flags, start, end) => {
     const path = index.toString('latin1', start, end);
     if (found.has(path) && (flags & STAGE) === 0) {
       const mode = index.readUInt32BE(at + MODE).toString(8);
       found.set(path, { mode, oid: index.toString('hex', at + OID, at + OID + width) });
     }
-    at += (end - at + 8) & ~7;
-  }
+    return true;
+  });
   return found;
 }
