@@ -49,9 +49,9 @@ export { type ChainFault, chainFaults, type Link, toLink } from './core/record/c
 export { attachSignatures, formatRecord, type UnsignedRecord } from './core/record/format.ts';
 export { type DocumentKind, type FieldsOf, type Kind, namespaceOf, type RecordKind } from './core/record/kinds.ts';
 export { hasKind, isDocument, isSessionRecord, type ParsedRecord, parseRecord } from './core/record/record.ts';
-export { type Signature } from './core/record/signed-parts.ts';
 export type { Baton, Decision, PlacedRecord, RecordSummary } from './core/record/record-summary.ts';
 export { signedMessage } from './core/record/signed-message.ts';
+export type { Signature } from './core/record/signed-parts.ts';
 export { summarise } from './core/record/summary.ts';
 export { type PublicKey, recordId, type Suite, type VerifiedRecord, verifyRecord } from './core/record/verify.ts';
 export {
