@@ -43,10 +43,10 @@ is_pending() {
   return 1
 }
 
-# Adds the trailers of the session that is open in this work tree. No Node.
+# Adds the trailers of whoever's session is open in this work tree. No Node.
 prepare_commit_msg() {
   find_git_dir
-  [ -f "$git_dir/handoff-trailers" ] || exit 0
+  find_session || exit 0
   show_life
   # who rebases moves commits that are somebody's already
   [ ! -d "$git_dir/rebase-merge" ] && [ ! -d "$git_dir/rebase-apply" ] || exit 0
@@ -58,16 +58,35 @@ prepare_commit_msg() {
   set --
   while IFS= read -r trailer; do
     case $trailer in Handoff-*': '?*) set -- "$@" --trailer "$trailer" ;; esac
-  done <"$git_dir/handoff-trailers"
+  done <"$trailers"
   [ $# -eq 0 ] ||
     git interpret-trailers --in-place --no-divider --if-exists addIfDifferent "$@" "$message" ||
     warn 'the trailers were not added.'
   exit 0
 }
 
+# Who commits, as every verb finds out: the session that is named, else that of the identity that is, else the only one. Where nobody
+# can tell, no session is named. Of the identity there is a file, so no other name leads anywhere.
+find_session() {
+  set +f
+  set -- "$git_dir"/handoff-sessions/*
+  set -f
+  [ -f "$1" ] || return 1
+  identity=${HANDOFF_IDENTITY-}
+  for trailers; do
+    [ -z "${HANDOFF_SESSION-}" ] || {
+      IFS=' ' read -r _ session <"$trailers" || continue
+      case $session in "${HANDOFF_SESSION##*/}"*) return 0 ;; *) continue ;; esac
+    }
+    [ -n "$identity" ] || [ $# -eq 1 ] || identity=$(git config handoff.identity) || break
+    [ "${identity:-${trailers##*/}}" != "${trailers##*/}" ] || return 0
+  done
+  return 1
+}
+
 # Whoever commits is at work: a sign of life of the session that the trailers name, as Node writes it.
 show_life() {
-  IFS=' ' read -r _ session <"$git_dir/handoff-trailers" || return 0
+  IFS=' ' read -r _ session <"$trailers" || return 0
   case $session in '' | *[!0-9a-f-]*) return 0 ;; esac
   common=$git_dir
   [ ! -f "$git_dir/commondir" ] || { IFS= read -r common <"$git_dir/commondir" && common=$git_dir/$common; }

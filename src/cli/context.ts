@@ -23,7 +23,7 @@ export function openContext(
   const repository = (): Promise<Repository> => (opened ??= open(directory, options));
   const showLife = async (as: string | undefined): Promise<void> => {
     const repository = isHook ? null : await opened?.catch(nullOutside);
-    if (repository) (await import('../custody/sign-of-life.ts')).showLife(repository, as);
+    if (repository) await (await import('../custody/sign-of-life.ts')).showLife(repository, as);
   };
   return {
     env: options.env,

@@ -1,28 +1,44 @@
 import { bestEffort } from '../disk/best-effort.ts';
 import { beatAgain, hasShownLife } from '../journal/append.ts';
-import { givenIdentity } from '../journal/keys/identity-choice.ts';
+import { configuredIdentity, givenIdentity } from '../journal/keys/identity-choice.ts';
 import { pointedSessions } from '../journal/sessions/pointers.ts';
 import { isWrapped, readTip } from '../journal/sessions/records.ts';
+import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
 import type { Repository } from '../repository/repository.ts';
 
 /**
- * Whoever looks something up is at work: the only open session of this work tree is alive, if it may be theirs. No verb fails
- * because of it, and who holds what does not change: a session that was taken over stays so, and one that has been silent for long
- * is not brought back to life by somebody who looks what became of it. SPEC §8.2
+ * Whoever looks something up is at work: the session of theirs that is open in this work tree is alive; where nobody is named, the only
+ * one. No verb fails because of it, and who holds what does not change: a session that was taken over stays so, and one that has been
+ * silent for long is not brought back to life by somebody who looks what became of it. SPEC §8.2
  */
-export function showLife(repository: Repository, as: string | undefined): void {
+export async function showLife(repository: Repository, as: string | undefined): Promise<void> {
   if (!repository.dirs.topLevel || hasShownLife(repository)) return;
-  bestEffort(() => {
-    const dirs = dirsOf(repository);
-    const given = givenIdentity(repository, as);
-    const open = pointedSessions(dirs, repository.worktree).filter(({ session_id }) => {
-      const tip = readTip(dirs, session_id);
-      return tip !== null && 'bytes' in tip && !isWrapped(dirs, session_id);
-    });
-    const ids = new Set(open.map(({ session_id }) => session_id));
-    const [session] = open;
-    if (ids.size !== 1 || !session || (given !== null && given !== session.identity)) return;
-    beatAgain(repository, session);
+  const open = bestEffort(() => openHere(repository)) ?? [];
+  const session = await ownAmong(repository, open, as).catch(() => null); // a name that can be none was refused already
+  if (session) bestEffort(() => beatAgain(repository, session));
+}
+
+/** One for each identity that has one. */
+function openHere(repository: Repository): Session[] {
+  const dirs = dirsOf(repository);
+  return pointedSessions(dirs, repository.worktree).filter(({ session_id }) => {
+    const tip = readTip(dirs, session_id);
+    return tip !== null && 'bytes' in tip && !isWrapped(dirs, session_id);
   });
+}
+
+/** docs/tool.md §8.5, as far as a sign of life may tell. */
+async function ownAmong(
+  repository: Repository,
+  open: readonly Session[],
+  as: string | undefined,
+): Promise<Session | null> {
+  const named = repository.env.HANDOFF_SESSION;
+  const meant = as === undefined && named ? open.filter(({ session_id }) => session_id.startsWith(named)) : open;
+  const given = givenIdentity(repository, as);
+  const several = given === null && meant.length > 1;
+  const identity = several ? await configuredIdentity(repository) : given;
+  const own = identity === null ? meant : meant.filter((session) => session.identity === identity);
+  return own.length === 1 ? own[0]! : null;
 }

@@ -101,10 +101,10 @@ async function run(tool: Tool, repository: Repository, options: Values): Promise
   const as = typeof options.as === 'string' ? options.as : undefined;
   try {
     const result = await tool.call(repository, options);
-    showLife(repository, as);
+    await showLife(repository, as);
     return result;
   } catch (error) {
-    if (!isFollowing(error)) showLife(repository, as);
+    if (!isFollowing(error)) await showLife(repository, as);
     throw error;
   }
 }

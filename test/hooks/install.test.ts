@@ -241,7 +241,8 @@ sh -e "$s" "$@"
     const bin = temporaryDirectory();
     const env = { PATH: `${bin}:${process.env.PATH}` };
     symlinkSync(PROGRAM.hook, join(bin, 'git-handoff-hook'));
-    writeFileSync(join(dir, '.git/handoff-trailers'), 'Handoff-Session: s\n');
+    mkdirSync(join(dir, '.git/handoff-sessions'));
+    writeFileSync(join(dir, '.git/handoff-sessions/donna'), 'Handoff-Session: s\n');
     const { code, stderr } = tryGit(dir, ['commit', '--allow-empty', '-m', 'x'], env);
     expect([code, stderr]).toEqual([0, 'tests pass\n']);
     expect(git(dir, 'log', '-1', '--format=%B')).toContain('Handoff-Session: s');

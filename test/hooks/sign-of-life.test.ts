@@ -80,7 +80,8 @@ describe('git commit', () => {
     'whatever the file of trailers names, nothing else is written: %j',
     async (name) => {
       const place = await hooked(fresh());
-      writeFileSync(join(place.dir, '.git/handoff-trailers'), `Handoff-Session: ${name}\n`);
+      mkdirSync(join(place.dir, '.git/handoff-sessions'));
+      writeFileSync(join(place.dir, '.git/handoff-sessions/donna'), `Handoff-Session: ${name}\n`);
       expect(commit(place)).toMatchObject({ code: 0, stderr: '' });
       expect([existsSync(join(place.dir, '.git/handoff/sessions')), existsSync(join(place.dir, 'canary'))]).toEqual([
         false,
@@ -88,6 +89,66 @@ describe('git commit', () => {
       ]);
     },
   );
+});
+
+describe('where two agents work in one work tree', () => {
+  async function two(): Promise<{ place: Place; donna: string; erin: string }> {
+    const place = await hooked(fresh());
+    const [donna, erin] = [await asleep(place), await asleep(place, 'erin')];
+    return { place, donna, erin };
+  }
+  const named = ({ dir }: Place) => git(dir, 'log', '-1', '--format=%(trailers:key=Handoff-Session,valueonly)').trim();
+
+  test.each([
+    ['HANDOFF_IDENTITY', () => ({ HANDOFF_IDENTITY: 'donna' })],
+    ['HANDOFF_SESSION', (id: string) => ({ HANDOFF_SESSION: id.slice(0, 8) })],
+  ])('a commit names the session of whom %s names, who is alive', async (_, env) => {
+    const { place, donna, erin } = await two();
+    expect(commit({ ...place, env: { ...place.env, ...env(donna) } }).code).toBe(0);
+    expect([named(place), isAsleep(place, donna), isAsleep(place, erin)]).toEqual([donna, false, true]);
+  });
+
+  test('it is whom the configuration names, and else nobody', async () => {
+    const { place, donna, erin } = await two();
+    expect(commit(place).code).toBe(0);
+    expect([named(place), isAsleep(place, donna), isAsleep(place, erin)]).toEqual(['', true, true]);
+    git(place.dir, 'config', 'handoff.identity', 'donna');
+    expect(commit(place).code).toBe(0);
+    expect([named(place), isAsleep(place, donna), isAsleep(place, erin)]).toEqual([donna, false, true]);
+  });
+
+  test('when one of them has wrapped it is the other again', async () => {
+    const { place, donna } = await two();
+    await open(place).handoff.wrap({ as: 'erin', message: 'm' });
+    expect(commit(place).code).toBe(0);
+    expect([named(place), isAsleep(place, donna)]).toEqual([donna, false]);
+  });
+
+  test('somebody who has no session here is neither of them', async () => {
+    const { place, donna, erin } = await two();
+    expect(commit({ ...place, env: { ...place.env, HANDOFF_IDENTITY: 'maintainer' } }).code).toBe(0);
+    expect([named(place), isAsleep(place, donna), isAsleep(place, erin)]).toEqual(['', true, true]);
+  });
+
+  test.each([
+    ['--as', ['--as', 'donna'], () => ({})],
+    ['HANDOFF_IDENTITY', [], () => ({ HANDOFF_IDENTITY: 'donna' })],
+    ['HANDOFF_SESSION', [], (id: string) => ({ HANDOFF_SESSION: id.slice(0, 8) })],
+  ])('a verb that only reads keeps whom %s names alive', async (_, flags, env) => {
+    const { place, donna, erin } = await two();
+    for (const id of [donna, erin]) await minutesAgo(place, id);
+    const before = readFileSync(heartbeat(place, erin), 'utf8');
+    expect(run(['next', '--json', ...flags], { cwd: place.dir, env: { ...place.env, ...env(donna) } }).code).toBe(0);
+    const { uptime } = JSON.parse(readFileSync(heartbeat(place, donna), 'utf8'));
+    expect(uptime).toBeGreaterThan(JSON.parse(before).uptime + 30);
+    expect(readFileSync(heartbeat(place, erin), 'utf8')).toBe(before);
+  });
+
+  async function minutesAgo(place: Place, id: string): Promise<void> {
+    await open(place).handoff.heartbeat({ session: id });
+    const beat = JSON.parse(readFileSync(heartbeat(place, id), 'utf8'));
+    writeFileSync(heartbeat(place, id), JSON.stringify({ ...beat, uptime: beat.uptime - 60 }));
+  }
 });
 
 describe('a verb', () => {
