@@ -54,6 +54,18 @@ test('what was wrong before does not stand in the way of what is right', async (
   expect(await staged(here)).toEqual([]);
 });
 
+test('a record that the last commit changed may have its bytes again, and no others', async () => {
+  const here = place();
+  const [, baton] = session(here, [START, BATON]);
+  const signed = readFileSync(join(here.dir, baton!.path), 'utf8');
+  writeBytes(here.dir, baton!.path, 'spoilt');
+  git(here.dir, 'commit', '--quiet', '--all', '--no-verify', '--message', 'spoilt');
+  writeBytes(here.dir, baton!.path, 'other');
+  expect(await staged(here)).toEqual(['record_changed 0002-baton.md']);
+  writeBytes(here.dir, baton!.path, signed);
+  expect(await staged(here)).toEqual([]);
+});
+
 test('the commit that brings the policy is judged whole', async () => {
   const here = emptyPlace();
   await here.handoff.init({ commit: false });

@@ -1,7 +1,7 @@
 import { DIGEST, eve, TREE } from '../signing.mjs';
 import { without } from '../world/documents.mjs';
 import { GROUND } from '../world/ground.mjs';
-import { note, seal, session, start } from '../world/sessions.mjs';
+import { lock, note, seal, session, start } from '../world/sessions.mjs';
 import { error } from '../world/verdict.mjs';
 import { tokens } from './holding.mjs';
 import { OTHER_ROOT, tree } from './making.mjs';
@@ -66,6 +66,15 @@ const [, gone, one, two] = twice.records;
 tree('a number twice, after a gap', ['M39'], without({ ...GROUND, ...twice.files }, gone.path), 12, [
   error('chain_broken', one.path),
   error('chain_broken', two.path),
+]);
+const lowered = session(
+  'lowered',
+  [start(lock(1)), ['note', 'text: &a hi\n'], note('three', lock(3)), note('one', lock(1))],
+  { clock: 10 },
+);
+tree('a token that goes down, after a file that does not hold', ['M46'], { ...GROUND, ...lowered.files }, 13, [
+  error('yaml_invalid', lowered.records[1].path),
+  error('stale_token', lowered.records[3].path),
 ]);
 const lone = session('lone', [start()], { clock: 10 });
 const lonePath = `${lone.folder}/00001-start.yaml`;

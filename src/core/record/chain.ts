@@ -88,8 +88,11 @@ export function chainFaults(links: readonly Link[], damaged: ReadonlySet<number>
   for (const link of links) {
     const follows: boolean = link.seq === (before?.seq ?? 0) + 1;
     if (follows) checkLink(link, before, session, faults);
-    else if (link.seq === before?.seq) faults.push(fault(link, `one record ${link.seq}`, 'two'));
-    else if (!damaged.has(link.seq - 1)) faults.push(fault(link, `record ${link.seq - 1} before it`, 'none'));
+    else {
+      highestToken(link, session.tokens);
+      if (link.seq === before?.seq) faults.push(fault(link, `one record ${link.seq}`, 'two'));
+      else if (!damaged.has(link.seq - 1)) faults.push(fault(link, `record ${link.seq - 1} before it`, 'none'));
+    }
     before = link;
   }
   return faults;
@@ -129,7 +132,7 @@ function fault(
   return { code, seq, id, expected, found };
 }
 
-/** SPEC §6.5: within a session the token of a task's lock never goes down, whatever was recorded in between. */
+/** SPEC §6.5: within a session the token of a task's lock never goes down, whatever was recorded in between. Keeps that of the link. */
 function highestToken({ lock }: Link, tokens: Map<string, number>): number {
   if (!lock) return 0;
   const token = tokens.get(lock.task) ?? 0;
