@@ -1,6 +1,6 @@
 import { ada, ben, donna, eve, idOf } from '../signing.mjs';
 import { after, identity, nextPolicy, POLICY, task, without } from '../world/documents.mjs';
-import { GROUND, STORY } from '../world/ground.mjs';
+import { GROUND, IDENTITIES, STORY } from '../world/ground.mjs';
 import { session, start, waiver } from '../world/sessions.mjs';
 import { error, warning } from '../world/verdict.mjs';
 import { code } from './holding.mjs';
@@ -105,6 +105,16 @@ tree(
 tree('a key of two identities', ['M29'], { ...GROUND, ...identity('erin', { keys: [[donna, 'active']] }) }, 10, [
   error('signer_not_entitled', '.handoff/identities/erin/identity.yaml'),
 ]);
+
+const laidDown = identity('ada', { role: 'maintainer', keys: [[ada, 'revoked']], ...after(IDENTITIES, 'ada') });
+const sharers = ['con-1', 'donna', 'erin'].map((name) => `.handoff/identities/${name}/identity.yaml`);
+tree(
+  'a key of two identities that are distrusted',
+  ['M29', 'M30'],
+  { ...POLICY, ...IDENTITIES, ...laidDown, ...identity('erin', { keys: [[donna, 'active']] }) },
+  5,
+  sharers.map((each) => warning('key_revoked', each)),
+);
 
 const byAgent = session('waives', [start(), waiver(code)], { clock: 10 });
 const demoted = session('waived once', [start(), waiver(code)], { by: 'con-1', clock: 20 });
