@@ -322,15 +322,28 @@ describe('wrap saves what is not committed', () => {
     expect((await wrap(place)).saved).toMatchObject({ paths: ['other.txt'], more: 1 });
   });
 
-  it('names what is too large, and saves nothing of it', async () => {
+  it('names what is too large, and saves the rest', async () => {
     const place = await fresh();
     write(place, { 'small.txt': 'x\n' });
     writeFileSync(join(place.dir, 'large.bin'), '');
     const { truncateSync } = await import('node:fs');
     truncateSync(join(place.dir, 'large.bin'), 101 * 1024 * 1024);
     const { saved, warnings } = await wrap(place);
-    expect(saved).toEqual({ commit: null, paths: ['large.bin', 'small.txt'] });
-    expect(warnings.some(({ kind, message }) => kind === 'not_saved' && message.includes('102 MB'))).toBe(true);
+    expect(saved!.paths).toEqual(['large.bin', 'small.txt']);
+    expect(warnings).toContainEqual({ kind: 'not_saved', message: expect.stringContaining('large.bin (101 MB)') });
+    expect(git(place.dir, 'diff', '--name-only', 'HEAD~1', saved!.commit!, '--', ':!.handoff')).toBe('small.txt');
+    rmSync(join(place.dir, 'small.txt'));
+    expect((await place.handoff.restore()).applied).toBe(true);
+    expect(readFileSync(join(place.dir, 'small.txt'), 'utf8')).toBe('x\n');
+    expect(statSync(join(place.dir, 'large.bin')).size).toBe(101 * 1024 * 1024);
+  });
+
+  it('saves nothing where all of it is too large', async () => {
+    const place = await fresh();
+    writeFileSync(join(place.dir, 'large.bin'), '');
+    const { truncateSync } = await import('node:fs');
+    truncateSync(join(place.dir, 'large.bin'), 101 * 1024 * 1024);
+    expect((await wrap(place)).saved).toEqual({ commit: null, paths: ['large.bin'] });
     expect(git(place.dir, 'for-each-ref', 'refs/handoff')).toBe('');
   });
 

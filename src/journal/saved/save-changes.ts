@@ -78,12 +78,12 @@ async function trySave(
   const topLevel = requireWorkTree(repository);
   const [inside, own] = [changes.filter(isBeyond), changes.filter((change) => !change.path.endsWith('/'))];
   const beyond = inside.map(({ path }) => shownPath(path));
-  const warnings =
+  const warnings: Saving['warnings'] =
     inside.length === 0 ? [] : [notSaved(`These are repositories of their own: ${listSome(beyond, 5)}.`)];
   try {
-    const paths = own.map(({ path }) => path);
-    const size = paths.reduce((sum, path) => sum + sizeOf(topLevel, path), 0);
-    if (size > MOST_BYTES) return { commit: null, warnings: [...warnings, tooMuch(size)] };
+    const { paths, tooLarge } = fitting(topLevel, own);
+    if (tooLarge.length > 0) warnings.push(tooMuch(tooLarge));
+    if (paths.length === 0) return { commit: null, warnings };
     const commit = await commitChanges(repository, topLevel, session, paths, head);
     if (commit === null) return { commit, warnings };
     await putRef(await refPlace(repository), savedRef(session.session_id), commit);
@@ -102,6 +102,27 @@ function isBeyond({ path, isDirtyInside }: Uncommitted): boolean {
 
 /** More is named and not saved: it would be copied here, and again by whoever pushes and fetches it. */
 const MOST_BYTES = 100 * 1024 * 1024;
+
+interface Sized {
+  path: string;
+  size: number;
+}
+
+/** The smallest first, as long as there is room: one large file must not keep the others from being saved. */
+function fitting(topLevel: string, changes: readonly Uncommitted[]): { paths: string[]; tooLarge: Sized[] } {
+  const sized = changes.map(({ path }): Sized => ({ path, size: sizeOf(topLevel, path) }));
+  const fits = new Set<Sized>();
+  let left = MOST_BYTES;
+  for (const each of sized.toSorted((a, b) => a.size - b.size)) {
+    if (each.size > left) break;
+    left -= each.size;
+    fits.add(each);
+  }
+  return {
+    paths: sized.filter((each) => fits.has(each)).map(({ path }) => path),
+    tooLarge: sized.filter((each) => !fits.has(each)),
+  };
+}
 
 function sizeOf(topLevel: string, path: string): number {
   return kindAt(topLevel, path) === 'file' ? lstatSync(pathBytes(topLevel, path)).size : 0;
@@ -154,10 +175,11 @@ function notSaved(why: string): Saving['warnings'][number] {
   return { kind: 'not_saved', message: `Named in the baton, and not saved. ${why}` };
 }
 
-function tooMuch(size: number): Saving['warnings'][number] {
-  const [found, most] = [size, MOST_BYTES].map((bytes) => `${Math.ceil(bytes / 1024 / 1024)} MB`);
+function tooMuch(files: readonly Sized[]): Saving['warnings'][number] {
+  const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MB`;
+  const names = files.map(({ path, size }) => `${shownPath(path)} (${megabytes(size)})`);
   return notSaved(
-    `It is ${found}, and no more than ${most} is saved: commit what matters, or let git ignore the rest.`,
+    `No more than ${megabytes(MOST_BYTES)} is saved: ${listSome(names, 5)}. Commit what matters, or let git ignore the rest.`,
   );
 }
 
