@@ -580,6 +580,16 @@ export const ELSEWHERE: Scenario[] = [
     },
   },
   {
+    name: 'the same patch once more on top of its thought, among lines that are all the same',
+    threat: 55,
+    expect: MISSING,
+    async build(place) {
+      code(place, { 'src/twice.ts': `${SAME}end\n` });
+      await honestBranch(place, 'feature', { 'src/twice.ts': `${SAME}same\nend\n` });
+      code(place, { 'src/twice.ts': `${SAME}same\nsame\nend\n` });
+    },
+  },
+  {
     name: 'the same patch where the first place is gone, and the second is the only one',
     threat: 55,
     expect: HALF,

@@ -138,6 +138,17 @@ describe('a protected branch that one push names twice', () => {
   });
 });
 
+it('a symbolic ref alone is judged as the protected branch that it leads to', async () => {
+  const here = place();
+  const server = await withServer(here);
+  git(server, 'symbolic-ref', `${HEADS}alias`, `${HEADS}main`);
+  const old = at(server, 'main');
+  const now = code(here, { 'src/evil.ts': 'evil\n' });
+  const { refs, said } = rawPush(here.dir, server, [{ old, now, ref: `${HEADS}alias` }]);
+  expect({ ok: refs[`${HEADS}alias`] === 'ok', main: at(server, 'main') }).toEqual({ ok: false, main: old });
+  expect(said).toContain('writeback_missing');
+});
+
 describe('what a server remembers', () => {
   it('is no root that a client has claimed the branch to have', async () => {
     const here = place();
