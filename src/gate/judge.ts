@@ -1,6 +1,5 @@
 import { type AuditedDifference, auditDifference } from '../audit/delta/delta.ts';
 import type { Evidence } from '../audit/evidence/evidence.ts';
-import { find, type Source } from '../audit/source/source.ts';
 import type { Budget } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
 import { isOfKind } from '../core/record/kinds.ts';
@@ -106,10 +105,12 @@ async function judgeCode(
   input: JudgedCase,
   { outcome, added, accounts, evidence, delta, exempt }: Arrived,
 ): Promise<Writeback> {
-  const { base, head, range, before, knownCommits, comparer, trust, budget } = input;
+  const { base, head, range, knownCommits, comparer, trust, budget } = input;
   const { review, required: isRequired } = trust.policy.rules.writeback;
   // compared with base itself, what differs is not there
   const isCompared = knownCommits.length === 0 && outcome.result === outcome.theirs;
+  let asked: Promise<Set<string>> | undefined;
+  const differing = () => (asked ??= differingPaths(comparer, base, head));
   const writeback = await judgeWriteback(repository, {
     base,
     head,
@@ -131,7 +132,7 @@ async function judgeCode(
       return reviewedAmong(claiming, covers, await verdictsOn(idsOf(claiming), { evidence, ...delta }), budget);
     },
     dropped: outcome.dropped,
-    isThere: async (path) => !isCompared && isSameAt(path, before, outcome.theirs),
+    isThere: async (path) => !isCompared && !(await differing()).has(path),
   });
   if (outcome.mergeBases === null || !isRequired) return writeback;
   const { mergeBases } = outcome;
@@ -185,10 +186,10 @@ function withBase(found: Finding, base: Oid): Finding {
   return { ...found, hint: found.hint.replace('--source=BASE', `--source=${base.slice(0, 12)}`) };
 }
 
-/** Code goes by with its bytes and its mode. */
-async function isSameAt(path: string, before: Source, now: Source): Promise<boolean> {
-  const [old, entry] = await Promise.all([find(before, path), find(now, path)]);
-  return old?.oid === entry?.oid && old?.mode === entry?.mode;
+/** As git tells them, like the paths that are looked for here: a path is not the names in it, each read by itself. */
+async function differingPaths({ readRaw }: Comparer, base: Oid, head: Oid): Promise<Set<string>> {
+  const [changes = []] = await readRaw([{ commit: head, parent: base }]);
+  return new Set(changes.map(({ path }) => path));
 }
 
 /** A thought about no code has nothing to be anchored to. One that was there before may have come without its code. */

@@ -3,6 +3,7 @@ import type { Place } from '../handoff.ts';
 import { git, gitInput } from '../temporary.ts';
 import { alterTree, blob } from '../threats/forge.ts';
 import { edited } from './ground.ts';
+import { usual } from './ready.ts';
 import {
   BATON,
   branch,
@@ -57,6 +58,35 @@ const after =
   (header, hidden) =>
     header.replace(line, (found) => found + added(hidden));
 
+/** A thought that leaves out a file of this name, on a branch that main has gone on from. */
+async function besideListed(place: Place, path: Buffer): Promise<void> {
+  const base = headOf(place.dir);
+  branch(place, 'feature');
+  const oid = gitInput(place.dir, 'evil\n', 'hash-object', '-w', '--stdin');
+  const line = Buffer.concat([Buffer.from(`100644 ${oid} 0\t`), path, Buffer.of(0)]);
+  gitInput(place.dir, line, 'update-index', '-z', '--add', '--index-info');
+  code(place, { 'src/a.ts': 'a\n' });
+  session(place, [START, { ...(await thoughtSince(place, base)), files_changed: ['src/a.ts'] }, BATON]);
+  git(place.dir, 'checkout', '--quiet', '--force', 'main');
+  code(place, { 'src/b.ts': 'b\n' }, 'meanwhile');
+  git(place.dir, 'checkout', '--quiet', '--force', 'feature');
+}
+
+/** More bytes than a commit may have. */
+export const LARGE = 1024 * 1024;
+
+/** Commits on main that change nothing, with messages of so many bytes. */
+export function largeCommits({ dir }: Place, sizes: readonly number[], header = ''): string {
+  const tree = git(dir, 'rev-parse', 'main^{tree}');
+  const ident = 'Ada <ada@example.org> 1767323045 +0000';
+  let head = git(dir, 'rev-parse', 'main');
+  for (const size of sizes) {
+    const text = `tree ${tree}\nparent ${head}\nauthor ${ident}\ncommitter ${ident}\n${header}\n${'a'.repeat(size)}\n`;
+    head = writeRaw(dir, 'commit', Buffer.from(text));
+  }
+  return head;
+}
+
 const HEADERS: Scenario[] = [
   hiding(
     'a parent below the committer',
@@ -106,6 +136,26 @@ export const OBJECTS: Scenario[] = [
     },
   },
   {
+    name: 'a file whose name is no UTF-8 in a folder whose name is not ASCII, yet to be merged',
+    threat: 45,
+    expect: 'files_uncovered',
+    build: (place) => besideListed(place, Buffer.from([...Buffer.from('src/é/'), 0xff])),
+  },
+  {
+    name: 'the same the other way round',
+    threat: 45,
+    expect: 'files_uncovered',
+    isVariant: true,
+    build: (place) => besideListed(place, Buffer.from([...Buffer.from('src/'), 0xff, ...Buffer.from('/é')])),
+  },
+  {
+    name: 'the same where the sign for what is no text stands in the name of the folder',
+    threat: 45,
+    expect: 'files_uncovered',
+    isVariant: true,
+    build: (place) => besideListed(place, Buffer.from([...Buffer.from('src/\ufffd/é/'), 0xff])),
+  },
+  {
     name: 'a parent that git does not see, at the end of many commits',
     threat: 45,
     expect: 'bytes_invalid',
@@ -122,6 +172,30 @@ export const OBJECTS: Scenario[] = [
         head = writeRaw(place.dir, 'commit', Buffer.from(text));
       }
       return { head };
+    },
+  },
+  {
+    name: 'commits whose messages are larger than anybody reads, which take next to nothing in a push',
+    threat: 66,
+    expect: 'too_large',
+    build: (place) => ({ head: largeCommits(place, [LARGE, LARGE]) }),
+  },
+  {
+    name: 'the same behind many others',
+    threat: 66,
+    expect: 'too_large',
+    isVariant: true,
+    build: (place) => ({ head: largeCommits(place, [LARGE, ...Array<number>(140).fill(1)]) }),
+  },
+  {
+    name: 'a commit with a header that is larger than anybody reads, merged in',
+    threat: 66,
+    expect: 'too_large',
+    async build(place) {
+      await usual(place);
+      const large = largeCommits(place, [1], `x-pad ${'a'.repeat(LARGE)}\n`);
+      git(place.dir, 'update-ref', 'refs/heads/large', large);
+      merge(place, 'large');
     },
   },
   {

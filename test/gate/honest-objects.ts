@@ -1,6 +1,19 @@
 import type { Place } from '../handoff.ts';
 import { git, gitInput } from '../temporary.ts';
-import { BATON, branch, checkout, code, headOf, type Scenario, START, session, thoughtSince } from './scenario.ts';
+import { LARGE, largeCommits } from './attacks-objects.ts';
+import { mainMoves } from './landing.ts';
+import {
+  BATON,
+  branch,
+  checkout,
+  code,
+  headOf,
+  honestBranch,
+  type Scenario,
+  START,
+  session,
+  thoughtSince,
+} from './scenario.ts';
 
 /** The commit that HEAD is at with more in its header, and a thought for it. */
 async function withHeader(place: Place, added: string): Promise<void> {
@@ -34,6 +47,21 @@ export const UNUSUAL: Scenario[] = [
   {
     name: 'a commit in another encoding',
     build: (place) => withHeader(place, 'encoding ISO-8859-1\n'),
+  },
+  {
+    name: 'work on a main that has commits with very large messages',
+    async build(place) {
+      git(place.dir, 'reset', '--quiet', '--hard', largeCommits(place, Array<number>(3).fill(2 * LARGE)));
+      await honestBranch(place);
+      mainMoves(place, { 'src/b.ts': 'b\n' });
+    },
+  },
+  {
+    name: 'a commit with a message that is just not too large',
+    async build(place) {
+      git(place.dir, 'checkout', '--quiet', '--detach', largeCommits(place, [LARGE - 1000]));
+      await honestBranch(place);
+    },
   },
   {
     name: 'a merge of a tag, which it keeps a copy of',

@@ -102,6 +102,18 @@ describe.each(CASES.filter((c) => !refused(c)))('the $store store, $kind', ({ ki
     });
   });
 
+  test('reads a commit up to a limit, and no line goes on to one that is larger than a commit may be', async () => {
+    const ident = 'Ada <ada@example.org> 1767323045 +0000';
+    const draft = { tree: oid('HEAD^{tree}'), author: ident, committer: ident };
+    const large = await store.writeCommit({ ...draft, parents: [], message: 'a'.repeat(1024 * 1024) });
+    const next = await store.writeCommit({ ...draft, parents: [large], message: 'next' });
+    await expect(store.readCommit(large, 1024 * 1024)).rejects.toMatchObject({ code: 'too_large' });
+    expect((await store.readCommit(large)).oid).toBe(large);
+    const nowhere = '1'.repeat(large.length);
+    expect((await store.readLine(next, nowhere)).map((commit) => commit.oid)).toEqual([next]);
+    expect(await store.readLine(large, nowhere)).toEqual([]);
+  });
+
   test('reads a line of commits from the first on, and never beyond its end', async () => {
     const first = git(dir, 'cat-file', '-p', 'HEAD').match(/^parent (.*)/m)![1]!;
     expect(await store.readLine(main(), first)).toEqual([await store.readCommit(main())]);

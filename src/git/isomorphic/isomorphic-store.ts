@@ -2,10 +2,17 @@ import type { PromiseFsClient } from 'isomorphic-git';
 import { asHandoffError, HandoffError } from '../../core/error.ts';
 import { hasCode } from '../../core/error-code.ts';
 import { assertOid, assertRefPrefix, assertRevision, isFullRef, isOid } from '../objects/asked-name.ts';
-import { parseCommit, parseTag } from '../objects/commit-object.ts';
+import { MAX_COMMIT_BYTES, parseCommit, parseTag } from '../objects/commit-object.ts';
 import type { ObjectType } from '../objects/loose-object.ts';
 import type { Commit, GitStore, Oid, Ref, Tree, TreeEntry } from '../objects/store.ts';
-import { missingObject, noSuchRevision, shallowAncestry, tooLarge, wrongType } from '../objects/store-error.ts';
+import {
+  missingObject,
+  noSuchRevision,
+  nullIfTooLarge,
+  shallowAncestry,
+  tooLarge,
+  wrongType,
+} from '../objects/store-error.ts';
 import { findTexts, parseDifference, parseTree } from '../objects/tree-object.ts';
 import { WritingStore } from '../objects/writing-store.ts';
 import { assertSupported, type IsomorphicPlace, isShallow } from './isomorphic-limits.ts';
@@ -83,15 +90,18 @@ class IsomorphicStore extends WritingStore implements GitStore {
     return Promise.all(oids.map((oid) => this.readBlob(oid, limit).catch(asHandoffError)));
   }
 
-  async readCommit(rev: string): Promise<Commit> {
+  async readCommit(rev: string, limit = Number.POSITIVE_INFINITY): Promise<Commit> {
     const oid = await this.#name(rev);
     if (oid === null) throw noSuchRevision(rev);
     const commit = await this.#peel(oid, 'commit');
+    if (commit.bytes.length > limit) throw tooLarge(commit.oid, commit.bytes.length, limit);
     return parseCommit(commit.oid, commit.bytes);
   }
 
   async readLine(oid: Oid, end: Oid): Promise<Commit[]> {
-    return oid === end ? [] : [await this.readCommit(oid)];
+    if (oid === end) return [];
+    const first = await this.readCommit(oid, MAX_COMMIT_BYTES).catch(nullIfTooLarge);
+    return first ? [first] : [];
   }
 
   async isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean> {

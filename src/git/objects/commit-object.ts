@@ -3,6 +3,9 @@ import { assertOid } from './asked-name.ts';
 import type { Commit, CommitDraft, Oid } from './store.ts';
 import { malformed } from './tree-object.ts';
 
+/** SPEC §10.3.1: of a commit that arrives. What a message repeats takes next to nothing in a push, and all of it to be read. */
+export const MAX_COMMIT_BYTES = 1024 * 1024;
+
 /**
  * Reads a commit as git does: `tree`, then its parents, then `author`, `committer` and whatever else. Readers differ in what they
  * make of a second one, or of one further down, and so none may stand there. Text that is not UTF-8 (git allows other encodings)

@@ -8,7 +8,7 @@ import { addToFolder, type Choose, type Edits, editTree, type Trees } from '../t
 import { compareLeaves, graftTree, type LeafChange, type Leaves } from '../trees/tree-graft.ts';
 import { assertOid, assertRefPrefix, assertRevision, isOid } from './asked-name.ts';
 import { CatFile, type GitObject, type ObjectHeader } from './cat-file.ts';
-import { parseCommit } from './commit-object.ts';
+import { MAX_COMMIT_BYTES, parseCommit } from './commit-object.ts';
 import { KeptTrees } from './kept-trees.ts';
 import { type ObjectType, objectFormat } from './loose-object.ts';
 import { type ObjectWriter, objectWriterFor, writeByGit } from './object-writer.ts';
@@ -143,10 +143,10 @@ class NativeStore extends WritingStore implements NativeGitStore {
     return blobs;
   }
 
-  async readCommit(rev: string): Promise<Commit> {
+  async readCommit(rev: string, limit?: number): Promise<Commit> {
     const isNamed = this.#revisions.mayName(rev);
     if (isNamed !== true && !(await isNamed)) throw noSuchRevision(rev);
-    const commit = await this.#catFile.contents(`${rev}^{commit}`);
+    const commit = await this.#catFile.contents(`${rev}^{commit}`, limit);
     if (commit) return parseCommit(commit.oid, commit.bytes);
     await this.#revisions.assertAbsent(rev, 'commit');
     throw noSuchRevision(rev);
@@ -157,9 +157,10 @@ class NativeStore extends WritingStore implements NativeGitStore {
     for (const each of [oid, end]) assertOid(each);
     const objects: (GitObject | null | HandoffError)[] = [];
     const revs = Array.from({ length: oid === end ? 0 : IN_LINE }, (_, before) => `${oid}~${before}^{commit}`);
-    await this.#catFile.contentsOfAll(revs, undefined, (at, object) => {
+    await this.#catFile.contentsOfAll(revs, MAX_COMMIT_BYTES, (at, object) => {
       objects[at] = object;
     });
+    if (objects[0] instanceof HandoffError) return [];
     const line: Commit[] = [];
     for (const [next, object] of objects.entries()) {
       if (object === null || object instanceof HandoffError || line.at(-1)?.parents[0] === end) break;

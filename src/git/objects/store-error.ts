@@ -9,6 +9,12 @@ export function tooLarge(oid: Oid, size: number, limit: number): HandoffError {
   });
 }
 
+/** Null for an object that is larger than whoever reads it takes. */
+export function nullIfTooLarge(error: unknown): null {
+  if (error instanceof HandoffError && error.code === 'too_large') return null;
+  throw error;
+}
+
 export function missingObject(rev: string): HandoffError {
   return new HandoffError('io', `The repository has no object for ${rev}`, {
     hint: 'If this is a shallow or partial clone, fetch the rest: `git fetch --unshallow` or `git fetch --refetch --no-filter`.',

@@ -57,8 +57,12 @@ export interface GitStore {
   readBlob(oid: Oid, limit?: number): Promise<Uint8Array>;
   /** For each blob what `readBlob` would give, or throw. */
   readBlobs(oids: readonly Oid[], limit?: number): Promise<(Uint8Array | HandoffError)[]>;
-  readCommit(rev: string): Promise<Commit>;
-  /** A commit and those before it along first parents, up to `end` and without it. Perhaps not all of them: some are asked for at once. */
+  /** More bytes than `limit` is `too_large`. */
+  readCommit(rev: string, limit?: number): Promise<Commit>;
+  /**
+   * A commit and those before it along first parents, up to `end` and without it. Perhaps not all of them: some are asked for at once,
+   * and it ends before one that is larger than a commit may be that arrives.
+   */
   readLine(oid: Oid, end: Oid): Promise<Commit[]>;
   /** A commit is its own ancestor. Refuses to say no in a shallow repository. */
   isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean>;

@@ -1,5 +1,8 @@
+import { hinting } from '../../core/error.ts';
 import { assertOid } from '../objects/asked-name.ts';
-import type { GitStore, Oid } from '../objects/store.ts';
+import { MAX_COMMIT_BYTES } from '../objects/commit-object.ts';
+import type { Commit, GitStore, Oid } from '../objects/store.ts';
+import { nullIfTooLarge } from '../objects/store-error.ts';
 import { malformed } from '../objects/tree-object.ts';
 import { type Git, readGit } from '../run.ts';
 
@@ -31,27 +34,46 @@ export async function readRange(git: Git, head: Oid, knownCommits: readonly Oid[
   return { commits, boundary };
 }
 
-/** Throws for a commit that readers take for different things, as one with a parent where git does not look for any. */
+/**
+ * Throws for a commit that readers take for different things, as one with a parent where git does not look for any, and for one that
+ * is too large. Few are held at once: there may be a hundred thousand.
+ */
 export async function assertReadAlike(store: GitStore, commits: readonly RangeCommit[]): Promise<void> {
-  const read = await Promise.all(commits.map(({ oid }) => store.readCommit(oid)));
-  for (const [at, { oid, parents }] of read.entries())
-    if (parents.join() !== commits[at]!.parents.join()) throw malformed('commit', oid);
+  for (let from = 0; from < commits.length; from += AT_ONCE) {
+    const some = commits.slice(from, from + AT_ONCE);
+    const read = await Promise.all(some.map(({ oid }) => readArriving(store, oid)));
+    for (const [at, { oid, parents }] of read.entries())
+      if (parents.join() !== some[at]!.parents.join()) throw malformed('commit', oid);
+  }
 }
+
+const AT_ONCE = 64;
+
+/** A message that says one thing a million times is small in a push. */
+function readArriving(store: GitStore, oid: Oid): Promise<Commit> {
+  return store.readCommit(oid, MAX_COMMIT_BYTES).catch(hinting('too_large', LARGE));
+}
+
+const LARGE = `A commit that arrives, with its message, has at most ${MAX_COMMIT_BYTES} bytes. Make it anew with a shorter message: git rebase -i, or git commit --amend.`;
 
 /** More commits than this and a process that knows all of history is faster. */
 const NEAR = 128;
 
 /**
  * The same without a process, where every way back from head leads through base and is short: then none of the commits on it is
- * in base's past. Null where that is not so.
+ * in base's past. Null where that is not so, and where one of them is too large: it may have been there before.
  */
 export async function readNearRange(store: GitStore, head: Oid, base: Oid): Promise<Range | null> {
   const commits = new Map<Oid, RangeCommit>();
   const line = new Map((await store.readLine(head, base)).map((commit) => [commit.oid, commit]));
   for (let open = [head].filter((oid) => oid !== base); open.length > 0; ) {
-    const read = await Promise.all(open.map((oid) => line.get(oid) ?? store.readCommit(oid)));
+    if (commits.size + open.length > NEAR) return null;
+    const asked = open.map((oid) => line.get(oid) ?? store.readCommit(oid, MAX_COMMIT_BYTES).catch(nullIfTooLarge));
+    const found = await Promise.all(asked);
+    const read = found.filter((commit) => commit !== null);
+    if (read.length < found.length) return null;
     for (const { oid, parents } of read) commits.set(oid, { oid, parents });
-    if (commits.size > NEAR || read.some(({ parents }) => parents.length === 0)) return null;
+    if (read.some(({ parents }) => parents.length === 0)) return null;
     const before = new Set(read.flatMap(({ parents }) => parents));
     open = [...before].filter((oid) => oid !== base && !commits.has(oid));
   }
