@@ -12,6 +12,7 @@ import { isLockRef, type LockJudge, openLockJudge } from './lock-refs.ts';
 import { lists, openPolicies, type Policies, type PolicyAt } from './policies.ts';
 import { type Refs, readRefs } from './server-refs.ts';
 import { findTrunk, type Trunk, USUAL } from './trunk.ts';
+import { trustsAlike } from './trusts-alike.ts';
 
 /** What a client asks for. Git has compared none of it with the repository yet. */
 interface Update {
@@ -110,8 +111,11 @@ async function judgeUpdate(server: Server, { claimed, now, ref }: Update): Promi
     if (!isAt(claimed, old)) return refused(ref, moved(claimed, old));
     if (wanted.get(target)!.size > 1) return refused(ref, 'this push would make it two things at once');
     if (isNullOid(now)) return refused(ref, 'it is protected, and cannot be deleted');
-    if (old === null && (await isOfTrunk(server, target, now)))
-      return passed(ref, 'it begins at what the trunk has already');
+    if (old === null && (await isOfTrunk(server, target, now))) {
+      if (await trustsAlike(repository, now, trunk.commit!))
+        return passed(ref, 'it begins at what the trunk has already');
+      return refused(ref, OLDER_TRUST);
+    }
     const base = await baseOf(server, old);
     // what is remembered has been accepted: of other branches than the trunk anybody may have chosen the policy
     const remembers = base !== null && base === trunk.commit && trunk.policy !== null;
@@ -159,6 +163,10 @@ async function ownPolicy({ policies, root }: Pick<Server, 'policies' | 'root'>, 
   if (policy === null || policy === 'unreadable') return null;
   return root === null || policy.root === root ? policy : null;
 }
+
+const OLDER_TRUST =
+  'at that commit of the trunk another policy was in force, or none, or an identity had other keys; the branch would be judged by that; ' +
+  'begin the branch at a newer commit, or have it made where the server runs: git update-ref REF COMMIT';
 
 /** A new branch that brings nothing. One that would be the trunk itself from then on may not take it back to an older state. */
 async function isOfTrunk({ repository, trunk }: Server, target: string, now: Oid): Promise<boolean> {

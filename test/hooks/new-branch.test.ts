@@ -11,10 +11,14 @@ import { open, tryGit } from './hooked.ts';
 const place = template();
 
 /** Main, an older commit of it, and a server that has main. */
-async function served(name: string): Promise<{ here: Place; server: string; older: string }> {
+async function served(
+  name: string,
+  change: (here: Place) => Promise<unknown> = async () => {},
+): Promise<{ here: Place; server: string; older: string }> {
   const here = place();
   await here.handoff.policy.set({ key: 'protected', value: `refs/heads/main,refs/heads/${name}` });
   const older = git(here.dir, 'rev-parse', 'HEAD');
+  await change(here);
   await here.handoff.start({ as: 'donna' });
   await here.handoff.wrap({ as: 'donna', message: 'nothing yet' });
   git(here.dir, 'add', '--all');
@@ -39,6 +43,26 @@ describe('a new protected branch', () => {
       code: 1,
       stderr: expect.stringContaining('writeback_missing'),
     });
+  });
+
+  const since: [string, (here: Place) => Promise<unknown>][] = [
+    ['the policy', ({ handoff }) => handoff.policy.set({ key: 'writeback.review', value: 'true' })],
+    ['a key, which is revoked', ({ handoff }) => handoff.identity.revoke({ name: 'erin' })],
+    ['a key, which is rotated', ({ handoff }) => handoff.identity.rotate({ name: 'erin' })],
+  ];
+  it.each(since)('may not begin at a commit of the trunk since which it has changed %s', async (_, change) => {
+    const { here, server, older } = await served('release', change);
+    expect(push(here, server, `${older}:refs/heads/release`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/begin the branch at a newer commit, or .*git update-ref REF COMMIT/),
+    });
+    expect(push(here, server, 'main:refs/heads/release')).toMatchObject({ code: 0 });
+  });
+
+  it('may begin at one since which others were signed in', async () => {
+    const add = ({ handoff }: Place) => handoff.identity.add({ name: 'frank' });
+    const { here, server, older } = await served('release', add);
+    expect(push(here, server, `${older}:refs/heads/release`)).toMatchObject({ code: 0 });
   });
 
   it('may not begin beside the trunk, with code that nobody accounts for', async () => {
