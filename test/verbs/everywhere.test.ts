@@ -268,6 +268,29 @@ describe.each([undefined, BUILD])('what is kept: %s', (build) => {
     expect(machine.warnings).toEqual([]);
   });
 
+  it('branches with thousands of folders are left out, the largest first, and that is said', async () => {
+    const { place, lola } = await twoMachines(build);
+    const session_id = await workOn(place, 'work', 'donna');
+    fetchAll(lola());
+    const { dir } = lola();
+    const junk = rawTree(dir, [{ mode: '100644', name: '0001-start.yaml', oid: blob(dir, 'x') }]);
+    const inFolder = (name: string, oid: string) => rawTree(dir, [{ mode: '40000', name, oid }]);
+    for (let n = 10; n < 20; n++) {
+      const names = Array.from({ length: 1000 }, (_, at) => `20260220T143025-${n}${String(at).padStart(6, '0')}`);
+      const owner = rawTree(
+        dir,
+        names.map((name) => ({ mode: '40000', name, oid: junk })),
+      );
+      const tree = inFolder('.handoff', inFolder('sessions', inFolder('donna', owner)));
+      git(dir, 'update-ref', `refs/remotes/origin/a${n}`, git(dir, 'commit-tree', tree, '-m', 'junk'));
+    }
+    for (const _ of ['cold', 'warm']) {
+      const machine = lola();
+      expect(await sessionsOf(machine)).toEqual([session_id]);
+      expect(machine.warnings.join()).toMatch(/has 1000 sessions or tasks that are nowhere else: too many/);
+    }
+  });
+
   it('tips that are no commits, folders that are files and huge names harm nobody', async () => {
     const { place, lola } = await twoMachines(build);
     const session_id = await workOn(place, 'work', 'donna');

@@ -1,12 +1,15 @@
 import { HandoffError } from '../../core/error.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Source } from '../source/source.ts';
+import { mostPlaces } from './most-places.ts';
 import { type PlaceBeyond, placesBeyond, type Room } from './places.ts';
 
 /** What each of many trees has beyond one of them, in one room. Kept between runs: a tree that was compared is not read again. */
 export interface KeptBeyond {
   reference: Oid | null;
   trees: Record<Oid, PlaceBeyond[]>;
+  /** Trees that have too much to be looked at beside the others, with how much that is. */
+  left: Record<Oid, number>;
 }
 
 /** The trees of a room, as the branches of a clone have them. */
@@ -34,18 +37,30 @@ const MOST_PLACES = 4096;
 export async function readBeyond(source: Source, room: Room, kept: KeptBeyond, trees: RoomTrees): Promise<Beyond> {
   const isKept = await isHeldBySome(source, room, kept.reference, trees);
   const reference = isKept ? kept.reference : (trees.trunk ?? trees.head);
-  const beyond: Beyond = { reference, trees: {}, unread: [] };
-  for (const tree of trees.all.filter((each) => each !== trees.head)) {
-    const keptPlaces = isKept ? kept.trees[tree] : undefined;
+  const known: Pick<KeptBeyond, 'trees' | 'left'> = isKept ? kept : { trees: {}, left: {} };
+  const most = mostPlaces(trees.trunk);
+  const beyond: Beyond = { reference, trees: most.trees, left: most.left, unread: [] };
+  for (const tree of smallestFirst(trees, known.left)) {
+    const count = known.left[tree];
+    if (count !== undefined && !most.hasRoomFor(count)) {
+      most.leaveOut(tree, count);
+      continue;
+    }
     try {
-      beyond.trees[tree] = keptPlaces ?? (await placesBeyond(source, room, reference, tree)).slice(0, MOST_PLACES);
+      const keptPlaces = known.trees[tree];
+      most.add(tree, keptPlaces ?? (await placesBeyond(source, room, reference, tree)).slice(0, MOST_PLACES));
     } catch (error) {
       if (!(error instanceof HandoffError)) throw error;
       beyond.unread.push({ tree, error });
-      if (error.exitCode !== 4) beyond.trees[tree] = []; // it is as it is; what is missing may still arrive
+      if (error.exitCode !== 4) most.add(tree, []); // it is as it is; what is missing may still arrive
     }
   }
   return beyond;
+}
+
+/** Those that were left out come last: there may be room for them now. */
+function smallestFirst({ all, head }: RoomTrees, left: Readonly<Record<Oid, number>>): Oid[] {
+  return all.filter((tree) => tree !== head).sort((a, b) => (left[a] ?? 0) - (left[b] ?? 0));
 }
 
 async function isHeldBySome(source: Source, room: Room, reference: Oid | null, trees: RoomTrees): Promise<boolean> {

@@ -17,7 +17,7 @@ export interface Edit extends PlaceBeyond {
 
 /** The notes about a tree from which something was left out. */
 export interface Note {
-  kind: 'broken' | 'forked' | 'unread';
+  kind: 'broken' | 'forked' | 'unread' | 'many';
   tree: Oid;
   /** The first place; how many there are. */
   path: string;

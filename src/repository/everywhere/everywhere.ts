@@ -155,6 +155,7 @@ async function makeUnions(
     found.rooms[room] = { ...beyond, verdicts: union.verdicts };
     unions[room] = await editRoom(source, room, trees[room].head, union.edits);
     unions.notes.push(
+      ...Object.entries(beyond.left).map(([tree, count]): Note => ({ kind: 'many', tree, path: '', count })),
       ...union.notes,
       ...unread.map(({ tree }): Note => ({ kind: 'unread', tree, path: '', count: 1 })),
     );
@@ -182,14 +183,14 @@ function keptRoom(repository: StateDirectory, id: Oid): EditedRoom | null {
 function readKept(file: string | null): Kept {
   const kept = file === null ? null : parseJson<Partial<Kept>>(readCached(file));
   const isWhole = ROOMS.every((room) => {
-    const { trees, verdicts, reference } = kept?.rooms?.[room] ?? {};
-    return trees && verdicts && reference !== undefined;
+    const { trees, left, verdicts, reference } = kept?.rooms?.[room] ?? {};
+    return trees && left && verdicts && reference !== undefined;
   });
   return isWhole ? (kept as Kept) : emptyKept('');
 }
 
 function emptyKept(judged: string): Kept {
-  const none = () => ({ reference: null, trees: {}, verdicts: {} });
+  const none = () => ({ reference: null, trees: {}, left: {}, verdicts: {} });
   return { judged, rooms: { sessions: none(), tasks: none() } };
 }
 

@@ -24,5 +24,7 @@ function lineOf({ kind, path, count }: Note, ref: string): string {
   if (kind === 'broken') return `On ${word}, ${path}${more} does not hold and is left out: git handoff verify ${word}`;
   if (kind === 'forked')
     return `On ${word}, ${path}${more} says something else under numbers that are known already, and is left out.`;
+  if (kind === 'many')
+    return `${word} has ${count} sessions or tasks that are nowhere else: too many to look at beside those of other branches, so they are left out. If they are for nothing, delete it there, then: git fetch --prune`;
   return `Records on ${word} cannot be read here and are left out; in a partial clone: git fetch --refetch --no-filter`;
 }
