@@ -33,8 +33,7 @@ export async function readHolderState(
   const session = sessionHere(repository, held.holder);
   if (session) return { held, ...(await stateHere(repository, trust, locks, session)) };
   const isWrapped = (findOwn(history.sessions, held.holder)?.baton ?? null) !== null;
-  const active =
-    isElsewhere(held) && !isWrapped && (await isAtWorkElsewhere(locks, held.holder, { whereUnknown: true }));
+  const active = isElsewhere(held) && !isWrapped && (await isAtWorkElsewhere(locks, held.holder));
   return { held, live: null, active };
 }
 
@@ -45,16 +44,27 @@ export function isAtWorkHere(repository: StateDirectory & TimeAndHost, trust: Tr
 }
 
 /**
- * Whether a session that was not opened on this machine is still at work: nobody has taken its lock. The caller knows no baton of it.
- * `whereUnknown` is the answer where nobody has its own lock: another lock that it holds may speak for it.
+ * Whether the holder of a lock, who is on another machine and has left no baton here, is still at work: nobody has taken its own
+ * lock. If nobody ever had that, the lock it holds speaks for it.
  */
-export async function isAtWorkElsewhere(
+export async function isAtWorkElsewhere(locks: Locks, holder: SessionKey): Promise<boolean> {
+  return (await hasOwnLock(locks, holder)) ?? true;
+}
+
+/** Whether a session that is to be continued is still at work. If it holds no lock of its own elsewhere, nothing says that it is. */
+export async function isPredecessorAtWork(
   locks: Locks,
-  session: SessionKey,
-  { whereUnknown }: { whereUnknown: boolean },
+  session: SessionKey & { baton: object | null },
+  live: LiveSession | null,
 ): Promise<boolean> {
+  if (live) return isActive(live.liveness);
+  return session.baton === null && ((await hasOwnLock(locks, session)) ?? false);
+}
+
+/** Whether a session of another machine holds the lock that every session takes on itself; null if nobody ever took that one. */
+async function hasOwnLock(locks: Locks, session: SessionKey): Promise<boolean | null> {
   const held = await locks.read(`session/${session.session_id}`);
-  return held ? isSameSession(held.holder, session) && isElsewhere(held) : whereUnknown;
+  return held && isSameSession(held.holder, session) && isElsewhere(held);
 }
 
 /** By its identity too: a lock can be written with somebody else's session in it. */

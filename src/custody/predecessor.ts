@@ -6,10 +6,9 @@ import { findOwn, type SessionSummary } from '../core/session/session-summary.ts
 import { quoteWord } from '../core/text/quote.ts';
 import type { Locks } from '../journal/locks/open-locks.ts';
 import { findRemoteSessions, type RemoteSession } from '../journal/locks/remote-sessions.ts';
-import { isActive } from '../journal/sessions/liveness.ts';
 import type { LiveSession } from '../journal/sessions/session-state.ts';
 import { unknownSession } from '../repository/unknown-session.ts';
-import { isAtWorkElsewhere } from './at-work.ts';
+import { isPredecessorAtWork } from './at-work.ts';
 import type { KnownSessions } from './known-sessions.ts';
 
 /** What is known of a session that is continued; of one that only the remote shows, that is little. */
@@ -37,9 +36,7 @@ export async function findPredecessor(
   if (!first) return null;
   const session = liveEnd(knownSessions, first);
   const live = knownSessions.live.find((each) => findOwn([each.session], session)) ?? null;
-  const active = live
-    ? isActive(live.liveness)
-    : session.baton === null && (await isAtWorkElsewhere(locks, session, { whereUnknown: false }));
+  const active = await isPredecessorAtWork(locks, session, live);
   const abandoned = session.baton === null && !active && live?.liveness.state !== 'released';
   return { session, live, baton: nearestBaton(knownSessions, session), active, abandoned };
 }

@@ -76,7 +76,7 @@ async function findTarget(repository: Repository, trust: Trust, locks: Locks, pr
     return { ...here[0], state: liveness.state, isOpen: isOpen(liveness) };
   }
   const session = await requireElsewhere(locks, prefix);
-  const isAtWork = await isAtWorkElsewhere(locks, session, { whereUnknown: true });
+  const isAtWork = await isAtWorkElsewhere(locks, session);
   return { ...session, state: isAtWork ? 'active' : 'released', isOpen: isAtWork };
 }
 
