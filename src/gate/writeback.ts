@@ -1,37 +1,27 @@
-import { type Budget, whileTime } from '../core/budget.ts';
+import { whileTime } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
 import { byNewest } from '../core/session/newest.ts';
 import { listSome } from '../core/text/list-some.ts';
 import type { Account } from '../core/writeback/account.ts';
-import type { Comparison } from '../git/changes/changes.ts';
-import type { CommitChange } from '../git/changes/patch-reader.ts';
 import type { Oid } from '../git/objects/store.ts';
-import type { Range } from '../git/refs/range.ts';
 import type { GitAccess } from '../repository/parts.ts';
 import { type Covers, coverByAncestry, union } from './coverage/ancestry.ts';
 import { isAlong, openAnchoring, patchIdsOf } from './coverage/anchors.ts';
 import { type BaseRecords, coverByBase, isStillToCome } from './coverage/base-accounts.ts';
 import { type CodeOf, codeBy } from './coverage/code.ts';
-import type { Comparer } from './coverage/comparer.ts';
 import { notBehind } from './coverage/history.ts';
 import { type OwnChanges, readOwn } from './coverage/own-changes.ts';
 import { openRepeats } from './coverage/repeats.ts';
 import { openThoughtWork } from './coverage/thought-work.ts';
+import { type PathCase, type PathExcuses, unclaimedPaths, uncovered } from './coverage/unclaimed-paths.ts';
 import { findUndone } from './coverage/undone.ts';
 import type { Exempt } from './exempt.ts';
 
-export interface WritebackCase {
+export interface WritebackCase extends PathCase {
   base: Oid;
   head: Oid;
-  range: Range;
-  comparer: Comparer;
   /** Whether code needs a thought; else only what thoughts cover is told. */
   isRequired: boolean;
-  budget: Budget;
-  /** What the whole change is read from, tree by tree; null: from its commits, as what else differs was judged elsewhere. */
-  whole: Comparison[] | null;
-  /** What base has and head has not, where head takes its place all the same. */
-  dropped: Range;
   /** The thoughts that arrive. */
   accounts: readonly Account[];
   /** Commits that a maintainer waives with what arrives. */
@@ -39,10 +29,6 @@ export interface WritebackCase {
   exempt: Exempt;
   /** The thoughts that were there before. Read only if those that arrive do not cover everything. */
   older(commits: readonly Oid[], patchIds: readonly string[]): Promise<BaseRecords>;
-  /** Which of the thoughts that list files may account for the files they list. */
-  claimsOf(claiming: readonly Account[], covers: Covers<Account>): Promise<readonly Account[]>;
-  /** Whether a path is the same on the protected branch: then it does not change, whoever changed it too. */
-  isThere(path: string): Promise<boolean>;
 }
 
 export interface Writeback {
@@ -97,14 +83,9 @@ interface CoverCase extends WritebackCase {
   byAncestry: Covers<Account>;
 }
 
-interface Coverage extends Omit<Writeback, 'findings'> {
+interface Coverage extends Omit<Writeback, 'findings'>, PathExcuses {
   /** Commits that change code, and that nobody accounts for. */
   open: Oid[];
-  waived: ReadonlySet<Oid>;
-  /** The thoughts that list paths. */
-  claiming: Account[];
-  /** Commits that git has put elsewhere, and the paths that were changed before: others are git's choice. */
-  moved: ReadonlyMap<Oid, ReadonlySet<string>>;
 }
 
 /** Steps 2 to 5. */
@@ -203,56 +184,4 @@ async function missingFor({ store }: GitAccess, oid: Oid, paths: readonly string
     message: `Commit ${oid.slice(0, 12)} (${message.split('\n', 1)[0]}) changes ${listSome(sorted, 1)}, and no thought record accounts for it.`,
     hint: `Record what was done: git handoff thought TASK --commit ${oid.slice(0, 12)} (in an open session: git handoff start), commit the record too (git add .handoff && git commit) and push again. If a thought is about the branch that this comes from, push that branch along, whole. A maintainer may waive it: git handoff waiver ${oid.slice(0, 12)} --reason TEXT`,
   };
-}
-
-const MOST_PATHS = 100;
-
-/** Step 6: the paths that change and that none of the thoughts that cover lists. */
-async function unclaimedPaths(
-  input: WritebackCase,
-  own: OwnChanges,
-  codeOf: CodeOf,
-  { claiming, covers, waived, moved }: Coverage,
-): Promise<string[]> {
-  const { whole, isThere, comparer, range, dropped, budget } = input;
-  const wanted =
-    whole === null ? pathsOf([...own.values()], codeOf) : inAll(await comparer.changes.read(whole), codeOf);
-  const pathsOfCommit = (oid: Oid): string[] => codeOf(own.get(oid) ?? NOTHING);
-  const excused = new Set([...waived].flatMap(pathsOfCommit));
-  for (const [oid, before] of moved) for (const path of pathsOfCommit(oid)) if (!before.has(path)) excused.add(path);
-  const claimed = new Set((await input.claimsOf(claiming, covers)).flatMap(({ files }) => files));
-  const unclaimed: string[] = [];
-  for (const path of whileTime(budget, wanted)) {
-    if (!claimed.has(path) && !excused.has(path) && !(await isThere(path))) unclaimed.push(path);
-  }
-  if (unclaimed.length === 0 || dropped.commits.length > 0) return unclaimed;
-  // what no commit changes by itself, git has put there: it follows a file that another side renamed
-  const changed = pathsOf(await readOwn(comparer, codeOf, range.commits), codeOf);
-  return unclaimed.filter((path) => changed.has(path));
-}
-
-const NOTHING: CommitChange = { paths: [], unlikeFiles: new Set(), patchId: null };
-
-function pathsOf(changes: readonly CommitChange[], codeOf: CodeOf): Set<string> {
-  return new Set(changes.flatMap(codeOf));
-}
-
-/** What differs from every one of several beginnings. */
-function inAll([first, ...rest]: readonly CommitChange[], codeOf: CodeOf): Set<string> {
-  const sets = rest.map((change) => new Set(codeOf(change)));
-  return new Set(first ? codeOf(first).filter((path) => sets.every((set) => set.has(path))) : []);
-}
-
-/** `listed`: by thoughts that would count if somebody approved them. */
-function uncovered(missing: readonly string[], listed: ReadonlySet<string>): Finding[] {
-  const left = missing.length > MOST_PATHS ? ` (and ${missing.length - MOST_PATHS} more such files)` : '';
-  return missing.slice(0, MOST_PATHS).map((path, at) => ({
-    code: 'files_uncovered',
-    severity: 'error',
-    path,
-    message: `${path} is changed, and no thought record ${listed.has(path) ? 'that somebody else has approved ' : ''}lists it in files_changed${at === MOST_PATHS - 1 ? left : ''}.`,
-    hint: listed.has(path)
-      ? 'Somebody else looks at the thought record that lists it: git handoff review TASK --verdict approve; or a new thought lists all that comes, and is reviewed.'
-      : 'Record a thought for the commit that changes it: files_changed is filled in from git.',
-  }));
 }
