@@ -303,6 +303,13 @@ describe('claim --worktree', () => {
     await expect(open(place).handoff.note({ text: 'nobody is here' })).rejects.toMatchObject({ code: 'no_session' });
   });
 
+  it('unclaim says where the work stays', async () => {
+    const { place } = await started(fresh(), 'donna');
+    await place.handoff.claim({ id: 'P0.1.1', worktree: true });
+    const unclaimed = await open(place, { dir: treeOf(place) }).handoff.unclaim({ id: 'P0.1.1' });
+    expect(unclaimed).toMatchObject({ branch: BRANCH, worktree: treeOf(place) });
+  });
+
   it('what was committed before stays where it is', async () => {
     const { place, session_id } = await started(fresh(), 'donna');
     await place.handoff.note({ text: 'one', commit: true });

@@ -68,6 +68,14 @@ describe('log', () => {
     expect(await paths(place, { kind: 'start', identity: 'donna' })).toEqual([donna[0]!.path]);
     expect(await paths(place, { limit: 3 })).toHaveLength(3);
     expect(await paths(place, { session: 'ffff' })).toEqual([]);
+    const twin = DONNA.replace('7c1f09aa', '7c1f0000');
+    writeSession(place, STORY, { sessionId: twin });
+    commitAll(place);
+    expect(await paths(place, { session: '7c1f09' })).toHaveLength(4);
+    const ambiguous = await reopen(place)
+      .handoff.log({ session: '7c1f' })
+      .catch((thrown) => thrown);
+    expect(ambiguous).toMatchObject({ code: 'unknown_session', hint: expect.stringContaining(twin) });
     expect(await paths(place, { kind: 'gossip' })).toEqual([]);
   });
 

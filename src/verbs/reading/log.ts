@@ -9,6 +9,7 @@ import { nodeSuite } from '../../crypto.ts';
 import { type Choice, findAllRecords, findElsewhere, findRecords } from '../../custody/find-records.ts';
 import { openKnownRecords } from '../../custody/known-records.ts';
 import type { Repository } from '../../repository/repository.ts';
+import { unknownSession } from '../../repository/unknown-session.ts';
 
 export interface LogOptions {
   session?: string;
@@ -46,11 +47,19 @@ export async function log(repository: Repository, options: LogOptions = {}): Pro
     : await findRecords(repository, question, choose);
   const isMissing = here.length === 0 && (options.session?.length ?? 0) >= SID;
   const found = isMissing ? await findElsewhere(repository, question, choose) : here;
+  assertOneSession(found, options.session);
   const records = found.map(({ item, isValid, reason }) =>
     isValid ? item : { ...item, valid: false, summary: '', ...(reason && { reason }) },
   );
   records.sort(byNewest);
   return { records: records.slice(0, options.limit) };
+}
+
+/** The beginning of an id names a session, and is no search: the records of two in one list would read as one story. */
+function assertOneSession(found: readonly { item: LogEntry }[], session: string | undefined): void {
+  const named = session === undefined ? [] : found.map(({ item }): [string, LogEntry] => [item.session_id, item]);
+  const sessions = [...new Map(named).values()];
+  if (sessions.length > 1) throw unknownSession(session!, sessions);
 }
 
 /** Fewer characters are no name of a session that is elsewhere. */

@@ -129,7 +129,7 @@ async function requireOwnKey(repository: Repository, trust: Trust, identity: Ide
     'no_key',
     `The key of ${identity.name} is not on this machine, so a new one does not belong here.`,
     {
-      hint: `Let ${identity.name} run git handoff identity keygen, then: git handoff identity rotate ${quoteWord(identity.name)} --key FILE.pub`,
+      hint: `Let ${identity.name} run git handoff identity keygen ${quoteWord(identity.name)}, then: git handoff identity rotate ${quoteWord(identity.name)} --key FILE.pub`,
     },
   );
 }

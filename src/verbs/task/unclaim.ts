@@ -6,7 +6,7 @@ import { append } from '../../journal/append.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
 import { writeTrailers } from '../../journal/commits/trailers.ts';
 import { requireSigner } from '../../journal/keys/identity-choice.ts';
-import { dropClaim, readClaim } from '../../journal/locks/claims.ts';
+import { type Claim, dropClaim, readClaim } from '../../journal/locks/claims.ts';
 import { isHeldBy, type LockState } from '../../journal/locks/open-locks.ts';
 import { releaseClaim, taskClaimed, tokenOf } from '../../journal/locks/task-lock.ts';
 import { assertWritable, dirsOf } from '../../journal/sessions/session-state.ts';
@@ -31,7 +31,7 @@ export async function unclaim(
     if (!claimed) throw notYours(task_id, held);
     dropClaim(dirsOf(repository), session.session_id, task_id);
     repository.warn(`${task_id} was no longer yours.`);
-    return { task_id, token: claimed.token, branch: null, worktree: null, ...authorOf(session) };
+    return { task_id, token: claimed.token, ...placeOf(claimed), ...authorOf(session) };
   }
   const token = claimed?.token ?? tokenOf(held, session);
   if (board.statusOf(task_id) === 'in_progress') {
@@ -41,7 +41,12 @@ export async function unclaim(
   }
   await releaseClaim(repository, locks, session, { task: task_id });
   writeTrailers(repository, session, null);
-  return { task_id, token, branch: null, worktree: null, ...authorOf(session) };
+  return { task_id, token, ...placeOf(claimed), ...authorOf(session) };
+}
+
+/** They stay: whoever goes on finds the work there. */
+function placeOf(claim: Claim | null): Pick<ClaimResult, 'branch' | 'worktree'> {
+  return { branch: claim?.branch ?? null, worktree: claim?.worktree ?? null };
 }
 
 async function prepare(repository: Repository, options: ClaimOptions): Promise<Claiming> {

@@ -25,7 +25,8 @@ import { assertPinned, assertRoot, type Repository } from '../../repository/repo
 export interface GateOptions {
   /** A revision, or an id of zeros where there is nothing. */
   base: string;
-  head: string;
+  /** Default: HEAD. */
+  head?: string;
   root?: string;
   /** Head takes base's place as it is, as in a push: what base has and head has not is lost. Else head is to be merged. */
   replaces?: boolean;
@@ -98,7 +99,10 @@ interface Ends {
   knownCommits: Oid[];
 }
 
-async function resolveEnds({ store }: GitAccess, { base, head, knownCommits = [] }: GateOptions): Promise<Ends> {
+async function resolveEnds(
+  { store }: GitAccess,
+  { base, head = 'HEAD', knownCommits = [] }: GateOptions,
+): Promise<Ends> {
   const resolve = async (rev: string): Promise<Oid> => {
     const oid = await store.resolve(`${rev}^{commit}`);
     if (oid === null) throw noSuchRevision(rev);

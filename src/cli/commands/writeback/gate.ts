@@ -4,8 +4,7 @@ import { defineVerb } from '../../command.ts';
 
 const FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'] as const;
 
-interface Options extends Omit<GateOptions, 'head'> {
-  head?: string;
+interface Options extends GateOptions {
   format?: (typeof FORMATS)[number];
 }
 
@@ -34,8 +33,8 @@ export const gate = defineVerb<Options, GateResult>({
       does: 'in CI, as the comment for the pull request',
     },
   ],
-  run: async (context, { format: _, head = 'HEAD', ...options }) =>
-    (await import('../../../verbs/writeback/gate.ts')).gate(await context.repository(), { ...options, head }),
+  run: async (context, { format: _, ...options }) =>
+    (await import('../../../verbs/writeback/gate.ts')).gate(await context.repository(), options),
   text: async (result, paint) => (await import('./gate-text.ts')).formatGate(result, paint),
   formatted: async (result, { format }, version) => {
     if (format === 'markdown') return (await import('./gate-formats/markdown.ts')).formatMarkdown(result);
