@@ -76,6 +76,40 @@ export const VERBS = {
       return [note(place), await wrap(place)];
     },
   },
+  'claim-worktree': {
+    args: ['claim', 'T1', '--worktree', '--as', 'donna'],
+    prepare: async (place) => defined(place),
+    answers: true,
+    // most of its steps are those of a claim, and that is killed at each
+    every: 8,
+    at: (place) => ({ ...place, dir: join(place.dir, '.worktrees/donna/t1-first') }),
+    next: async (place) => {
+      const there = VERBS['claim-worktree'].at(place);
+      const again = await attempt(place, VERBS['claim-worktree'].args);
+      // whoever has moved already is told the way
+      const isTold = again.json?.error?.hint.includes(`cd ${there.dir}`);
+      check(again.code === 0 || isTold, 'The same command does not go on', again);
+      return [note(there), await wrap(there)];
+    },
+  },
+  restore: {
+    args: ['restore', '--as', 'rick'],
+    prepare: async (place) => {
+      const ids = [start(place)];
+      for (const [path, text] of DIRTY) writeFileSync(join(place.dir, path), text);
+      ids.push(await wrap(place));
+      git(place, 'checkout', '-q', '--', '.gitattributes');
+      rmSync(join(place.dir, 'new.txt'));
+      return [...ids, received(place)];
+    },
+    next: async (place) => {
+      const again = await attempt(place, VERBS.restore.args);
+      check(again.code === 0, 'The same command does not go on', again);
+      for (const [path, text] of DIRTY)
+        check(readFileSync(join(place.dir, path), 'utf8') === text, 'It is not back', path);
+      return [note(place), await wrap(place)];
+    },
+  },
   done: {
     // what comes last is the command's
     args: ['--json', 'done', 'T1', 'It does what it should.', '--run', '--', 'true'],
