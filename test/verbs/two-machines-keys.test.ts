@@ -13,14 +13,17 @@ import { done, handoff, lockRefs, type Machine, machines } from './machines.ts';
 const fresh = template(async ({ handoff }) => handoff.task.add({ id: 'P0.1', title: 'Readers' }));
 
 /** Right is on a branch that left the protected one before `change`, and has fetched since. `key` is donna's from before it. */
-function pair(change: (left: Machine) => void): { place: Place; left: Machine; right: Machine; key: KeyObject } {
+function pair(
+  change: (left: Machine) => void,
+  isFetched = true,
+): { place: Place; left: Machine; right: Machine; key: KeyObject } {
   const place = fresh();
   const key = privateKey(place, 'donna');
   const [left, right] = machines(place, 'left', 'right') as [Machine, Machine];
   git(right.dir, 'switch', '--quiet', '-c', 'older');
   change(left);
   git(left.dir, 'push', '--quiet', 'origin', 'HEAD:main');
-  git(right.dir, 'fetch', '--quiet');
+  if (isFetched) git(right.dir, 'fetch', '--quiet');
   return { place, left, right, key };
 }
 
@@ -60,6 +63,19 @@ describe('on a branch from before a key was', () => {
     const { place, left, right, key } = pair(rotate);
     await lockBy(place, left, key, 'task/P0.1');
     expect(handoff(right, 'claim', 'P0.1', '--as', 'erin')).toMatchObject({ code: 3 });
+  });
+
+  it('rotated, and nothing was fetched: a server that keeps the lock has the error say so, and after a fetch it holds', () => {
+    const { left, right } = pair(rotate, false);
+    done({ ...left, dir: left.bare }, 'hooks', 'install', '--server');
+    done(left, 'start', '--as', 'donna');
+    done(left, 'claim', 'P0.1');
+    const refused = handoff(right, 'claim', 'P0.1', '--as', 'erin');
+    expect(refused).toMatchObject({ code: 4, json: { error: { code: 'io' } } });
+    const [fetch] = /git fetch \w+/.exec(refused.json.error.hint)!;
+    git(right.dir, ...fetch.split(' ').slice(1), '--quiet');
+    const claimed = handoff(right, 'claim', 'P0.1', '--as', 'erin');
+    expect(claimed).toMatchObject({ code: 3, json: { error: { code: 'task_claimed' } } });
   });
 
   it('revoked, a lock by it is noise', async () => {

@@ -114,7 +114,7 @@ async function place(
     if (other && counts(other)) return { whose: 'theirs', listing };
     expected = there;
   }
-  throw remoteFailure(at, `${ref} is no lock, and cannot be written over`, removal(at, ref));
+  throw remoteFailure(at, `${ref} is no lock that is known here, and cannot be written over`, perhapsNew(at, ref));
 }
 
 async function pushAndLook(at: LockRemote, name: string, { name: ref, oid }: Ref, expected: Oid): Promise<Listing> {
@@ -195,6 +195,11 @@ function inTheWay(at: LockRemote, ref: string): HandoffError {
 function noneLeft(at: LockRemote, name: string, ref: string): HandoffError {
   const hint = `${removal(at, ref)}. Where the server keeps locks, whoever runs it does: git update-ref -d ${quoteWord(ref)}`;
   return remoteFailure(at, `${name} has no number left: whoever signed ${ref} did it on purpose`, hint);
+}
+
+/** A server that judges locks keeps those of people, and keys, that it has and this clone has not fetched. */
+function perhapsNew(at: LockRemote, ref: string): string {
+  return `Who holds it may be new on the protected branch: git fetch ${quoteWord(shownName(at))}, then try again. Else nobody does. ${removal(at, ref)}`;
 }
 
 function removal(at: LockRemote, ref: string): string {
