@@ -5,6 +5,7 @@ import { pointedSessions } from '../journal/sessions/pointers.ts';
 import { isWrapped, readTip } from '../journal/sessions/records.ts';
 import type { Session } from '../journal/sessions/registry.ts';
 import { dirsOf } from '../journal/sessions/session-state.ts';
+import type { Directories, Settings, StateDirectory } from '../repository/parts.ts';
 import type { Repository } from '../repository/repository.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function showLife(repository: Repository, as: string | undefined): 
 }
 
 /** One for each identity that has one. */
-function openHere(repository: Repository): Session[] {
+function openHere(repository: Directories & StateDirectory): Session[] {
   const dirs = dirsOf(repository);
   return pointedSessions(dirs, repository.worktree).filter(({ session_id }) => {
     const tip = readTip(dirs, session_id);
@@ -30,7 +31,7 @@ function openHere(repository: Repository): Session[] {
 
 /** docs/tool.md §8.5, as far as a sign of life may tell. */
 async function ownAmong(
-  repository: Repository,
+  repository: Settings,
   open: readonly Session[],
   as: string | undefined,
 ): Promise<Session | null> {

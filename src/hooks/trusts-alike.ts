@@ -2,14 +2,14 @@ import { type Entry, FOLDER, find, type Source } from '../audit/source/source.ts
 import { openTree } from '../audit/source/tree-source.ts';
 import { identityPath, parsePolicyName, ROOT } from '../core/paths.ts';
 import type { Oid } from '../git/objects/store.ts';
-import type { Repository } from '../repository/repository.ts';
+import type { GitAccess } from '../repository/parts.ts';
 
 /**
  * Whether an older commit of the trunk has the trunk's policy, and each of its identities as the trunk has it. A branch is judged by
  * what it has: one that begins where a review was not asked for, or a key was not revoked yet, would take what the trunk refuses.
  * Identities that have come since take nothing away.
  */
-export async function trustsAlike({ store }: Pick<Repository, 'store'>, commit: Oid, trunk: Oid): Promise<boolean> {
+export async function trustsAlike({ store }: GitAccess, commit: Oid, trunk: Oid): Promise<boolean> {
   const [before, now] = await Promise.all([openTree(store, commit), openTree(store, trunk)]);
   if ((await versionsIn(before)) !== (await versionsIn(now))) return false;
   const [old, newest] = await Promise.all([before, now].map((tree) => listIn(tree, IDENTITIES)));

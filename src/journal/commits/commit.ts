@@ -59,7 +59,7 @@ async function runCommit(
 
 /** If another process keeps git's lock to the end, the last thing that git said about it. */
 async function commitUnlocked(
-  { dirs }: Pick<Repository, 'dirs'>,
+  { dirs }: Directories,
   git: Git,
   args: readonly string[],
   config: Record<string, string>,
