@@ -16,8 +16,11 @@ export function protectedRefs({ policy }: Trust): string[] {
 
 /** SPEC §11.4: two branches that both wrote to the ledger would fork it, so it grows on the first that is protected. */
 export function ledgerRef(refs: readonly string[]): string {
-  return refs[0]!;
+  return refs[0] ?? NO_BRANCH;
 }
+
+/** A policy may protect nothing: then the ledger grows nowhere, and no branch is called so. */
+export const NO_BRANCH = 'refs/heads/';
 
 /** The remote-tracking refs of the protected branches, as far as there are any. */
 export async function trackedTips(repository: GitAccess & Settings, trust: Trust): Promise<ProtectedTip[]> {

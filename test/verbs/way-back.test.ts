@@ -131,3 +131,21 @@ describe('a policy that lets in one file at once', () => {
     expect(await gateOf(place, base)).toEqual(['too_large']);
   });
 });
+
+describe('a policy that protects nothing', () => {
+  it('breaks neither verify nor the verbs of the ledger, and can be changed again', async () => {
+    const place = fresh();
+    await reopen(place).handoff.start({ as: 'donna' });
+    await reopen(place).handoff.wrap({ as: 'donna', message: 'done', seal: true });
+    expect(await reopen(place).handoff.ledger.append({ as: 'maintainer' })).toMatchObject({ size: 1 });
+    await reopen(place).handoff.policy.set({ key: 'protected', value: 'none' });
+    expect(await findings(place)).toEqual([]);
+    expect(await reopen(place).handoff.ledger.verify()).toMatchObject({ valid: true, size: 1 });
+    await expect(reopen(place).handoff.ledger.append({ as: 'maintainer' })).rejects.toMatchObject({
+      code: 'not_protected_branch',
+      hint: expect.stringContaining('policy set protected'),
+    });
+    await reopen(place).handoff.policy.set({ key: 'protected', value: 'refs/heads/main' });
+    expect(await reopen(place).handoff.ledger.append({ as: 'maintainer' })).toMatchObject({ size: 1 });
+  });
+});

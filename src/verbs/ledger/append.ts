@@ -17,7 +17,7 @@ import type { PublishOptions } from '../../journal/commits/publish.ts';
 import type { NamedSigner } from '../../journal/keys/sign.ts';
 import { type Actor, ledgerSigner } from '../../journal/keys/signers.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
-import { ledgerRef, protectedRefs, remoteNames, remoteOf } from '../../repository/tracking.ts';
+import { ledgerRef, NO_BRANCH, protectedRefs, remoteNames, remoteOf } from '../../repository/tracking.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { type Arrival, allCandidates, arrivedSeals, type Candidates } from '../../sealing/ledger/arrivals.ts';
 import { clearLeftovers } from '../../sealing/ledger/leftovers.ts';
@@ -129,6 +129,12 @@ function requireProtectedBranch(branch: string | null, trust: Trust): string {
   const ref = ledgerRef(protectedRefs(trust));
   if (branch !== null && `refs/heads/${branch}` === ref) return branch;
   const name = ref.replace('refs/heads/', '');
+  if (ref === NO_BRANCH) {
+    throw new HandoffError('not_protected_branch', 'The ledger grows on a protected branch, and the policy has none.', {
+      hint: 'git handoff policy set protected refs/heads/BRANCH',
+      data: { branch, protected: [] },
+    });
+  }
   throw new HandoffError(
     'not_protected_branch',
     `The ledger grows on ${name} only, and this is ${branch ?? 'no branch'}.`,
