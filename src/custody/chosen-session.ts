@@ -75,7 +75,25 @@ export function sessionsCalled(repository: StateDirectory, prefix: string): Sess
 export async function chosenIdentity(repository: Repository, trust: Trust, as: string | undefined): Promise<string> {
   const given = givenIdentity(repository, as);
   if (given !== null) return given;
-  return (await onlyOpenSession(repository, trust))?.identity ?? (await configuredIdentity(repository)) ?? BOT;
+  const only = await onlyOpenSession(repository, trust);
+  const chosen = only?.identity ?? (await configuredIdentity(repository));
+  if (chosen === null) assertNobodyElse(repository, trust);
+  return chosen ?? BOT;
+}
+
+/** Whose own session has ended here, beside one of somebody else's that is open, may be either of the two, and is not the bot. */
+function assertNobodyElse(repository: Repository, trust: Trust): void {
+  const [other] = byAge(sessionsHere(repository)).filter((session) => isOpenHere(repository, trust, session));
+  const last = lastOpened(repository);
+  if (!other || !last || last.identity === other.identity || [other.identity, last.identity].includes(BOT)) return;
+  throw new HandoffError(
+    'ambiguous_session',
+    `The session that was opened last in this work tree, of ${last.identity}, has ended, and one of ${other.identity} is open.`,
+    {
+      hint: `Say who you are: --as ${other.identity} or --as ${last.identity}, or set HANDOFF_IDENTITY.`,
+      data: { sessions: [other, last].map(({ session_id, identity }) => ({ session_id, identity })) },
+    },
+  );
 }
 
 /** The session of whoever acts in this work tree. It may have ended. `besides`: one that does not count. */

@@ -35,7 +35,8 @@ test('a branch behind, in which git can follow nothing, is neither merged nor pi
   await reopen(here, here.dir, { ...here.env, GIT_TRACE: trace }).handoff.gate({ base: 'main', head: 'feature' });
   const started = [...readFileSync(trace, 'utf8').matchAll(/built-in: git (\S+)/g)].map(([, command]) => command);
   expect(started).not.toContain('merge-tree');
-  expect(started.filter((command) => command === 'diff-tree')).toHaveLength(3); // one for changes, two for what may be followed
+  // one for changes, two for what may be followed, one for whether main has what no thought lists
+  expect(started.filter((command) => command === 'diff-tree')).toHaveLength(4);
 });
 
 test('a base that is no commit: what to give where there is no remote', async () => {
@@ -43,18 +44,18 @@ test('a base that is no commit: what to give where there is no remote', async ()
   const hints = { 'origin/main': '--base refs/heads/main', 'refs/remotes/up/release/2': '--base refs/heads/release/2' };
   for (const [base, instead] of Object.entries(hints))
     await expect(judge(here, base)).rejects.toMatchObject({
-      code: 'usage',
+      code: 'unknown_commit',
       message: `There is no commit named "${base}"`,
       hint: expect.stringMatching(new RegExp(`Without a remote: ${instead}$`)),
     });
   for (const base of ['mian', 'origin/$(date)', 'main^{/x}']) {
     const error = await judge(here, base).catch((thrown) => thrown);
-    expect(error).toMatchObject({ code: 'usage', hint: expect.stringContaining('git branch --all') });
+    expect(error).toMatchObject({ code: 'unknown_commit', hint: expect.stringContaining('git branch --all') });
     expect(error.hint).not.toContain('--base');
   }
   const head = await judge(here, 'main', 'origin/feature').catch((thrown) => thrown);
   const hint = expect.stringContaining('git branch --all');
-  expect(head).toMatchObject({ code: 'usage', message: 'There is no commit named "origin/feature"', hint });
+  expect(head).toMatchObject({ code: 'unknown_commit', message: 'There is no commit named "origin/feature"', hint });
 });
 
 test('a base that a tag is called by too: the hint has the full name', async () => {

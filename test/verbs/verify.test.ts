@@ -148,10 +148,10 @@ describe('verify', () => {
     });
   });
 
-  it('before init: not_initialised; before the first commit: usage with the way out', async () => {
+  it('before init, and before the first commit: not_initialised, with the way out', async () => {
     const place = emptyPlace();
     await expect(place.handoff.verify()).rejects.toMatchObject({
-      code: 'usage',
+      code: 'not_initialised',
       hint: expect.stringContaining('--staged'),
     });
     await expect(place.handoff.verify({ staged: true })).rejects.toMatchObject({ code: 'not_initialised' });

@@ -113,6 +113,25 @@ describe('two open sessions in one work tree and nobody named', () => {
     expect((await open(place).handoff.status({ as: 'donna' })).warnings).toEqual([]);
   });
 
+  it('one of them has ended, and it was opened last: whoever names nobody is not taken for the bot', async () => {
+    const place = fresh();
+    const { donna, erin } = await two(place);
+    await open(place).handoff.wrap({ as: 'erin', message: 'done' });
+    const here = open(place).handoff;
+    await here.task.add({ id: 'T1', title: 'a task', as: 'maintainer' });
+    for (const refused of [() => here.start(), () => here.pickup(), () => here.claim({ id: 'T1' })]) {
+      const error: HandoffError = await refused().catch((thrown) => thrown);
+      expect(error).toMatchObject({
+        code: 'ambiguous_session',
+        hint: expect.stringContaining('--as donna or --as erin'),
+      });
+      expect(error.data).toMatchObject({ sessions: [{ session_id: donna }, { session_id: erin }] });
+    }
+    expect(await here.claim({ id: 'T1', as: 'donna' })).toMatchObject({ identity: 'donna' });
+    git(place.dir, 'config', 'handoff.identity', 'erin');
+    expect(await open(place).handoff.start()).toMatchObject({ identity: 'erin', resumed: false });
+  });
+
   it('in work trees of their own nobody is in doubt', async () => {
     const place = fresh();
     await open(place).handoff.start({ as: 'donna' });

@@ -27,7 +27,7 @@ export function wrongType(oid: Oid, expected: string, found: string): HandoffErr
 }
 
 export function noSuchRevision(rev: string): HandoffError {
-  return new HandoffError('usage', `There is no commit named ${JSON.stringify(rev)}`, {
+  return new HandoffError('unknown_commit', `There is no commit named ${JSON.stringify(rev)}`, {
     hint: 'git branch --all and git log list what there is; git fetch brings what the remote has.',
   });
 }

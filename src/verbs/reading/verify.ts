@@ -102,9 +102,18 @@ function bothAsked(rev: string): HandoffError {
 }
 
 function openSource(repository: Repository, rev: string, staged: boolean): Promise<Source> {
-  if (!staged) return openTree(repository.store, rev);
+  if (!staged) return openTree(repository.store, rev).catch((error) => explainUnborn(error, rev));
   requireWorkTree(repository);
   return openIndex(stagedGit(repository), repository.store);
+}
+
+/** Before the first commit there is nothing that could be asked for by another name. */
+function explainUnborn(error: unknown, rev: string): never {
+  if (rev !== 'HEAD' || !(error instanceof HandoffError) || error.code !== 'usage') throw error;
+  throw new HandoffError('not_initialised', 'There is no commit yet, and so no record to verify.', {
+    hint: 'git handoff init sets this repository up; git handoff verify --staged looks at what is staged.',
+    cause: error,
+  });
 }
 
 /** What a tree's content alone decides; pins and roots are looked at each time. */

@@ -124,7 +124,7 @@ function hintingOther(rev: string): (error: unknown) => never {
   return (error) => {
     if (branch === undefined || !(error instanceof HandoffError) || error.data?.candidates) throw error;
     const hint = `git fetch brings what the remote has. Without a remote: --base ${quoteWord(`refs/heads/${branch}`)}`;
-    return hinting('usage', hint)(error);
+    return hinting('unknown_commit', hint)(error);
   };
 }
 
