@@ -24,6 +24,12 @@ export async function stagedTree(repository: GitAccess & Directories & Settings)
   return (await readGit(stagedGit(repository), ['write-tree'])).toString('latin1').trim();
 }
 
+/** Null while git waits for a conflict to be resolved, in whichever file: nothing can be committed before that. */
+async function mergedTree(repository: GitAccess & Directories & Settings): Promise<Oid | null> {
+  const unmerged = await readGit(stagedGit(repository), ['ls-files', '--unmerged', '-z']);
+  return unmerged.length > 0 ? null : stagedTree(repository);
+}
+
 /** SPEC §7.2: records and policies are only added. What the index changes or deletes of HEAD's is found here. */
 export async function stagedChanges(repository: GitAccess & Directories & Settings): Promise<Finding[]> {
   if (!(await repository.store.resolve('HEAD'))) return [];
@@ -37,7 +43,8 @@ export async function stagedChanges(repository: GitAccess & Directories & Settin
     findings.push(status === 'D' ? deleted(path) : changed(path));
   }
   if (findings.length === 0) return findings;
-  const tree = await stagedTree(repository);
+  const tree = await mergedTree(repository);
+  if (tree === null) return findings;
   return withoutOtherSide(repository.store, findings, { tree, own: 'HEAD', other: MERGED });
 }
 

@@ -77,7 +77,7 @@ describe.each(CASES.filter((c) => !refused(c)))('the $store store, $kind', ({ ki
     await expect(store.readBlob(absent)).rejects.toMatchObject(missing);
     await expect(store.readTree(absent)).rejects.toMatchObject(missing);
     await expect(store.readCommit(absent)).rejects.toMatchObject(missing);
-    await expect(store.readCommit('refs/heads/absent')).rejects.toMatchObject({ code: 'usage' });
+    await expect(store.readCommit('refs/heads/absent')).rejects.toMatchObject({ code: 'unknown_commit' });
   });
 
   testFiles('what an object is, not what is asked, decides', async () => {

@@ -145,7 +145,7 @@ describe('a date at which the key was in good hands', () => {
     await stolen(here);
     git(here.dir, 'tag', '2001-01-01');
     const revoking = open(here).handoff.identity.revoke({ name: 'second', as: 'maintainer', since: '2001-01-01' });
-    await expect(revoking).rejects.toMatchObject({ code: 'usage' });
+    await expect(revoking).rejects.toMatchObject({ code: 'unknown_commit' });
   });
 
   it('is not that which a commit gives itself, on top of newer ones', async () => {
@@ -162,7 +162,7 @@ describe('a date at which the key was in good hands', () => {
       git(here.dir, 'hash-object', '-t', 'commit', '-w', join(here.dir, '..', 'commit')),
     );
     const revoking = open(here).handoff.identity.revoke({ name: 'second', as: 'maintainer', since: '2001-06-01' });
-    await expect(revoking).rejects.toMatchObject({ code: 'usage' });
+    await expect(revoking).rejects.toMatchObject({ code: 'unknown_commit' });
   });
 
   it('is told as the commit that it is taken to be', async () => {
