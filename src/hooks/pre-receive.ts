@@ -145,15 +145,26 @@ interface Target {
 }
 
 /** Whether the branch's own policy protects the ref, or the trunk's. If there is none, the push that brings the first policy is judged. */
-async function isProtected({ policies, trunk, root }: Server, { target, old, now }: Target): Promise<boolean> {
+async function isProtected(server: Server, { target, old, now }: Target): Promise<boolean> {
+  const { policies, trunk } = server;
   if (trunk.policy && target === trunk.headRef) return true; // whatever it becomes decides from then on
   if (trunk.policy && lists(trunk.policy, target)) return true;
   if (!target.startsWith('refs/heads/') && target !== trunk.headRef) return false; // no policy can list it
-  const own = old === null ? null : await ownPolicy({ policies, root }, old);
-  if (own) return lists(own, target);
+  const own = old === null ? null : await ownPolicy(server, old);
+  if (own && lists(own, target)) return true;
+  if (trunk.policy && USUAL.includes(target) && !isNullOid(now)) return wouldDecide(server, target, now);
+  if (own) return false;
   if (trunk.policy || isNullOid(now)) return false;
   if (target === trunk.headRef) return true;
   const brought = await policies.arriving(now);
+  return brought !== null && lists(brought, target);
+}
+
+/** Main or master, by a policy of the project that protects it, would be asked before a trunk that `HEAD` does not name. */
+async function wouldDecide(server: Server, target: string, now: Oid): Promise<boolean> {
+  const { refs, trunk } = server;
+  if (trunk.headRef !== null && refs.get(trunk.headRef) === trunk.commit) return false;
+  const brought = await ownPolicy(server, now);
   return brought !== null && lists(brought, target);
 }
 

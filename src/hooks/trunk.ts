@@ -25,9 +25,10 @@ type Governing = Candidate & { policy: PolicyAt };
 
 /**
  * SPEC §10.9: the branch that HEAD names, main, master; then any other, as servers are set up with a HEAD that nobody pushes to.
- * Where a root is pinned, only policies of that root count: whoever may push can bring a policy of his own under any name. After
- * the first that counts no other is looked at, and what cannot be read decides nothing: else whoever may push a free branch could
- * keep everybody else from pushing.
+ * Where a root is pinned, only policies of that root count: whoever may push can bring a policy of his own under any name; and main
+ * and master only where they are protected, or he could leave the project's own at an old policy there. After the first that counts
+ * no other is looked at, and what cannot be read decides nothing: else whoever may push a free branch could keep everybody else from
+ * pushing.
  */
 export async function findTrunk(
   { dirs }: Directories,
@@ -42,11 +43,14 @@ export async function findTrunk(
   const isPinned = ({ policy }: Governing) => pinned === undefined || policy.root === pinned;
   const read = (candidate: Candidate) =>
     top.includes(candidate) ? policies.atHead(candidate.commit) : policies.standing(candidate.commit);
-  const { readable, governing, counts } = await lookInTurn(usual, read, isPinned);
+  const decides = (governing: Governing) =>
+    pinned === undefined || (isPinned(governing) && (governing.ref === headRef || isOwn(governing)));
+  const { readable, governing, counts } = await lookInTurn(usual, read, decides);
   // a project that has not begun on its trunk is not held to what somebody tries elsewhere, but for a root that is pinned
   const looksFurther = !counts && (pinned !== undefined || usual.length === 0);
   const others = looksFurther ? (await withPolicies(branches(refs), policies, pinned)).filter(isPinned) : [];
-  const found = counts ?? newest(others, usual.length === 0) ?? governing[0];
+  const found =
+    counts ?? newest(others, usual.length === 0) ?? newest(governing.filter(isPinned), true) ?? governing[0];
   return { headRef, commit: (found ?? readable[0])?.commit ?? null, policy: found?.policy ?? null };
 }
 
@@ -114,8 +118,11 @@ const NAME_IT =
  * what is not decided yet; then the newest policy; then the order of names. One that is free decides only where nothing else is there.
  */
 function newest(candidates: readonly Governing[], takesFree: boolean): Governing | undefined {
-  const isOwn = ({ ref, policy }: Governing) => policy.root !== null && lists(policy, ref!);
   const own = candidates.filter(isOwn);
   const asked = own.length > 0 || !takesFree ? own : candidates;
   return asked.toSorted((a, b) => b.policy.version - a.policy.version)[0];
+}
+
+function isOwn({ ref, policy }: Governing): boolean {
+  return ref !== null && policy.root !== null && lists(policy, ref);
 }

@@ -139,6 +139,27 @@ describe('nobody becomes the trunk by a name', () => {
     expect(push(here, server, 'orphan:release')).toMatchObject(refusing('release'));
   });
 
+  const asked = ['main', 'master'].flatMap((name) => [
+    [name, 'free', 'zzz'],
+    [name, 'protected', `zzz,${name}`],
+  ]);
+  it.each(asked)(
+    'with an older policy of the project, as %s, which is asked first and was %s by it',
+    async (name, _, old) => {
+      const here = place();
+      await protect(here, ...old!.split(','));
+      git(here.dir, 'branch', '--quiet', 'old');
+      await protect(here, 'zzz', 'release');
+      const server = await withServer(here, { branches: { zzz: 'main' } });
+      push(here, server, `main:${name}`);
+      push(here, server, `old:${name}`);
+      withOrphan(here);
+      expect(push(here, server, 'orphan:release')).toMatchObject(refusing('release'));
+      expect(push(here, server, 'orphan:absent')).toMatchObject(refusing('absent'));
+      expect(push(here, server, 'main:release')).toMatchObject(TAKEN);
+    },
+  );
+
   it('and a branch that he gave one is as free as it was', async () => {
     const here = place();
     const server = await withServer(here, { branches: { main: 'main' }, head: 'main' });
