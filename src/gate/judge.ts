@@ -26,7 +26,7 @@ import { judgeLedger } from './ledger.ts';
 import { type Case, type Outcome, openOutcome } from './outcome.ts';
 import { judgeOpenSessions, judgeSecrets } from './records.ts';
 import { answer, type GateResult } from './result.ts';
-import { judgeReviews, reviewedAmong, verdictsOn } from './reviews.ts';
+import { judgeReviews, reviewedAmong, verdictsOn } from './reviews/reviews.ts';
 import { judgeRunsOf, withRunsOf } from './runs.ts';
 import { type DoneTask, doneTasks, failedRuns, judgeTasks, openTrails, type Trails } from './tasks.ts';
 import { judgeTokens } from './tokens.ts';
@@ -98,7 +98,12 @@ interface Arrived {
   exempt: Exempt;
 }
 
-const NO_CODE: Writeback = { findings: [], covers: new Map(), isAnchored: async () => false };
+const NO_CODE: Writeback = {
+  findings: [],
+  covers: new Map(),
+  isAnchored: async () => false,
+  findUnlisted: async () => new Set(),
+};
 
 async function judgeCode(
   repository: GitAccess,
@@ -117,6 +122,7 @@ async function judgeCode(
     range,
     comparer,
     isRequired,
+    isReviewed: review,
     budget,
     whole: knownCommits.length > 0 ? null : outcome.beginnings,
     accounts,
@@ -127,9 +133,10 @@ async function judgeCode(
       waived: await waivedAmong(evidence, commits),
     }),
     // SPEC §10.6: what somebody refused, or nobody has looked at, accounts for no file
-    claimsOf: async (claiming, covers) => {
+    claimsOf: async (claiming, covers, findUnlisted) => {
       if (!review) return claiming;
-      return reviewedAmong(claiming, covers, await verdictsOn(idsOf(claiming), { evidence, ...delta }), budget);
+      const verdicts = await verdictsOn(idsOf([...claiming, ...accounts]), { evidence, ...delta });
+      return reviewedAmong(claiming, { covers, findUnlisted }, verdicts, budget);
     },
     dropped: outcome.dropped,
     isThere: async (path) => !isCompared && !(await differing()).has(path),
@@ -168,13 +175,13 @@ function waivedIn(added: readonly PlacedRecord[]): Oid[] {
 }
 
 async function judgeVerdicts(
-  { delta, evidence }: Arrived,
-  { covers }: Writeback,
+  { delta, evidence, accounts }: Arrived,
+  writeback: Writeback,
   done: readonly DoneTask[],
   budget: Budget,
 ): Promise<Finding[]> {
-  const thoughts = idsOf([...covers.keys(), ...done.flatMap(({ thought }) => thought ?? [])]);
-  return judgeReviews(covers, done, await verdictsOn(thoughts, { evidence, ...delta }), budget);
+  const thoughts = idsOf([...writeback.covers.keys(), ...accounts, ...done.flatMap(({ thought }) => thought ?? [])]);
+  return judgeReviews(writeback, done, await verdictsOn(thoughts, { evidence, ...delta }), budget);
 }
 
 function idsOf(thoughts: readonly { delta_id: string }[]): Set<string> {

@@ -16,6 +16,7 @@ import { openThoughtWork } from './coverage/thought-work.ts';
 import { type PathCase, type PathExcuses, unclaimedPaths, uncovered } from './coverage/unclaimed-paths.ts';
 import { findUndone } from './coverage/undone.ts';
 import type { Exempt } from './exempt.ts';
+import { type FindUnlisted, findUnlisted } from './reviews/unlisted.ts';
 
 export interface WritebackCase extends PathCase {
   base: Oid;
@@ -27,6 +28,8 @@ export interface WritebackCase extends PathCase {
   /** Commits that a maintainer waives with what arrives. */
   waived: ReadonlySet<Oid>;
   exempt: Exempt;
+  /** Whether somebody has to look at it: then it matters which commits a thought lists. */
+  isReviewed: boolean;
   /** The thoughts that were there before. Read only if those that arrive do not cover everything. */
   older(commits: readonly Oid[], patchIds: readonly string[]): Promise<BaseRecords>;
 }
@@ -37,6 +40,7 @@ export interface Writeback {
   covers: Covers<Account>;
   /** Whether all that a thought is about is in the change. */
   isAnchored(account: Account): Promise<boolean>;
+  findUnlisted: FindUnlisted;
 }
 
 /** SPEC §10.4.8: every commit that changes code is accounted for, and so is every path. */
@@ -46,7 +50,8 @@ export async function judgeWriteback(repository: GitAccess, input: WritebackCase
   const own = await readChanges(input, codeOf, union(byAncestry.values())); // step 1, as far as it is asked
   const coverage = await cover(repository, { ...input, own, codeOf, byAncestry });
   const findings = input.isRequired ? await faultsOf(repository, input, { own, codeOf, coverage }) : [];
-  return { findings, covers: coverage.covers, isAnchored: coverage.isAnchored };
+  const { covers, isAnchored, findUnlisted } = coverage;
+  return { findings, covers, isAnchored, findUnlisted };
 }
 
 interface Covered {
@@ -69,9 +74,9 @@ async function faultsOf(
 
 /** What a thought covers need not be read, unless something else is dropped for it. */
 async function readChanges(input: WritebackCase, codeOf: CodeOf, covered: ReadonlySet<Oid>): Promise<OwnChanges> {
-  const { range, whole, waived, dropped, comparer } = input;
+  const { range, whole, waived, dropped, comparer, isReviewed } = input;
   const isWanted = (oid: Oid): boolean =>
-    whole === null || dropped.commits.length > 0 || waived.has(oid) || !covered.has(oid);
+    isReviewed || whole === null || dropped.commits.length > 0 || waived.has(oid) || !covered.has(oid);
   const asked = range.commits.filter(({ oid }) => isWanted(oid));
   const read = await readOwn(comparer, codeOf, asked);
   return new Map(asked.map(({ oid }, at) => [oid, read[at]!]));
@@ -100,6 +105,7 @@ async function cover(repository: GitAccess, input: CoverCase): Promise<Coverage>
   const anchoring = openAnchoring({ range, head, own: free, repeats, workOf });
   const { found } = anchoring;
   const older: Covers<Account> = new Map();
+  let there: ReadonlySet<Oid> = new Set();
   const open = (): Oid[] => {
     const covered = union([...found.covers.values(), ...older.values()]);
     return changing.filter((oid) => !waived.has(oid) && !covered.has(oid));
@@ -118,6 +124,7 @@ async function cover(repository: GitAccess, input: CoverCase): Promise<Coverage>
     const baseRecords = await input.older(commits, patchIds);
     const still = await coverByBase(repository, { range, base, own, repeats, open: open() }, baseRecords);
     for (const oid of still.waived) waived.add(oid);
+    ({ there } = still);
     for (const [account, covered] of still.covers) older.set(account, covered);
     const isLate = (account: Account) =>
       isStillToCome(repository, { range, base, own: free, repeats, open: open() }, account);
@@ -140,9 +147,28 @@ async function cover(repository: GitAccess, input: CoverCase): Promise<Coverage>
   };
   const ids = idsHere();
   const along = accounts.filter((account) => isAlong(account, ids));
+  const squashed = new Map([...found.covers].filter(([account]) => found.squashed.has(account)));
+  const byPatch = joined(
+    new Map([...found.covers].filter(([account]) => !found.squashed.has(account))),
+    new Map([...older].map(([account, commits]) => [account, new Set([...commits].filter((oid) => there.has(oid)))])),
+  );
+  const lists = {
+    base,
+    range,
+    own,
+    comparer,
+    codeOf,
+    budget,
+    waived,
+    behind: joined(byAncestry, older),
+    byPatch,
+    squashed,
+  };
+  const everyone = [...new Set([...covers.keys(), ...accounts])];
   return {
     covers,
     isAnchored,
+    findUnlisted: (isSeen) => findUnlisted(repository, lists, everyone.filter(isSeen)),
     open: open(),
     waived,
     claiming: [...covers.keys(), ...along, ...found.beside],

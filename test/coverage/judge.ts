@@ -49,6 +49,7 @@ export async function judgeFast({ repository, comparer, objects }: Court, change
     range,
     comparer,
     isRequired: true,
+    isReviewed: false,
     budget: openBudget(DEFAULT_LIMITS, Date.now),
     whole: beginnings.map((oid) => ({ before: treeOf(oid), after: treeOf(head) })),
     dropped: isAhead || isMerged ? NOTHING : rangeOf(objects, base, head),

@@ -17,6 +17,7 @@ import { FAILED_RUNS, NO_EVIDENCE } from './attacks-runs.ts';
 import { SQUATTERS } from './attacks-squatted.ts';
 import { CIRCLES, PUSHED_OUT, SUPERSEDED, UNSEEN } from './attacks-tasks.ts';
 import { KEYS, POLICIES } from './attacks-trust.ts';
+import { UNLISTED } from './attacks-unlisted.ts';
 import { UNMERGED } from './attacks-unmerged.ts';
 import { UNSIGNED } from './attacks-unsigned.ts';
 import { WAITING } from './attacks-waiting.ts';
@@ -43,6 +44,7 @@ export const ATTACKS: Readonly<Record<string, Scenario[]>> = {
   'what is exempt and no file': EXEMPT,
   'thoughts that do not count': FALSE_THOUGHTS,
   'a review that is missing': NO_REVIEW,
+  'what stands under what was approved': UNLISTED,
   'evidence that junk pushes out': PUSHED_OUT,
   'a review that comes too late to be asked for': UNSEEN,
   'runs that failed': FAILED_RUNS,

@@ -1,3 +1,4 @@
+import { APPROVED } from './honest-approved.ts';
 import { BESIDE } from './honest-beside.ts';
 import { DONE_LATER, LISTED, RECORDS_FIRST } from './honest-claimed.ts';
 import { COUNTED } from './honest-clocks.ts';
@@ -39,6 +40,7 @@ export const HONEST: Readonly<Record<string, Scenario[]>> = {
   'ids that somebody else has taken': SQUATTED,
   'what was said long ago': REMEMBERED,
   'reviews in their own time': SEEN,
+  'reviews of one after the other': APPROVED,
   'what was run': RUNS,
   'one holder after the other': IN_TURN,
   'tasks that wait for others': UNTANGLED,

@@ -5,7 +5,7 @@ import type { Verdict } from '../../src/core/record/verdict.ts';
 import { firstFreeToken, rivalTokens } from '../../src/core/task/rival-tokens.ts';
 import { type TaskToken, type TracedRecord, wholeTrail } from '../../src/core/task/state.ts';
 import type { Account } from '../../src/core/writeback/account.ts';
-import { judgeReviews } from '../../src/gate/reviews.ts';
+import { judgeReviews } from '../../src/gate/reviews/reviews.ts';
 import { judgeTokens } from '../../src/gate/tokens.ts';
 import { AGAIN, growth } from '../growth.ts';
 
@@ -31,7 +31,7 @@ const CASES: Record<string, (count: number) => () => unknown> = {
     const reviews = thoughts.map(({ delta_id }, at): Verdict => {
       return { clock: at, delta_id: `review ${at}`, thought: delta_id, identity: 'erin', verdict: 'approve' };
     });
-    return () => judgeReviews(covers, [], reviews, BUDGET);
+    return () => judgeReviews({ covers, findUnlisted: async () => new Set() }, [], reviews, BUDGET);
   },
   'records of one session under different numbers of one lock': (count) => {
     const added = noted(count) as PlacedRecord[]; // nothing more is read of them

@@ -16,6 +16,8 @@ interface Anchors {
   moved: Map<Oid, ReadonlySet<string>>;
   /** Other thoughts, whose files came along with what was found. */
   beside: Set<Account>;
+  /** Those of which git has made one commit, with all that theirs has behind it. */
+  squashed: Set<Account>;
 }
 
 /** Finds what git has moved. */
@@ -35,7 +37,13 @@ export function openAnchoring(input: AnchorCase): Anchoring {
   const { range, own } = input;
   const free = range.commits.filter(({ oid, parents }) => parents.length < 2 && own.get(oid)?.patchId).reverse();
   const alike = groupByPatch(free, own);
-  const found: Anchors = { covers: new Map(), anchored: new Set(), moved: new Map(), beside: new Set() };
+  const found: Anchors = {
+    covers: new Map(),
+    anchored: new Set(),
+    moved: new Map(),
+    beside: new Set(),
+    squashed: new Set(),
+  };
   const tried = new Set<Account>();
   const apply = async (account: Account, rules: readonly Rule[]): Promise<void> => {
     if (free.length === 0 || found.anchored.has(account)) return;
@@ -69,11 +77,12 @@ function groupByPatch(free: readonly RangeCommit[], own: OwnChanges): Map<string
   return groups;
 }
 
-function note({ covers, anchored, moved, beside }: Anchors, account: Account, found: Found | null): boolean {
+function note({ covers, anchored, moved, beside, squashed }: Anchors, account: Account, found: Found | null): boolean {
   if (!found) return false;
   anchored.add(account);
   if (found.commits.size > 0) covers.set(account, new Set(found.commits.keys()));
   for (const [oid, how] of found.commits) if (how) moved.set(oid, new Set([...(moved.get(oid) ?? []), ...how.changed]));
+  if (found.beside) squashed.add(account);
   for (const other of found.beside ?? []) beside.add(other);
   return true;
 }

@@ -31,7 +31,7 @@ export async function coverByBase(
   repository: GitAccess,
   input: BaseCase,
   { accounts, waived }: BaseRecords,
-): Promise<{ covers: Covers<Account>; waived: Oid[] }> {
+): Promise<{ covers: Covers<Account>; waived: Oid[]; there: ReadonlySet<Oid> }> {
   const { range, base, own, open } = input;
   const byAncestry = coverByAncestry(range, accounts);
   const excepted = new Set(waived);
@@ -56,7 +56,7 @@ export async function coverByBase(
   for (const oid of about.filter((each) => excepted.has(each) && !covered.has(each))) {
     if (there.has(oid) || (await isUntouched(repository, [base], oid, pathsOf(own, [oid])))) allowed.push(oid);
   }
-  return { covers, waived: allowed };
+  return { covers, waived: allowed, there };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Comparison } from '../../git/changes/changes.ts';
 import type { CommitChange } from '../../git/changes/patch-reader.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import type { Range } from '../../git/refs/range.ts';
+import type { FindUnlisted } from '../reviews/unlisted.ts';
 import type { Covers } from './ancestry.ts';
 import type { CodeOf } from './code.ts';
 import type { Comparer } from './comparer.ts';
@@ -20,7 +21,7 @@ export interface PathCase {
   /** What base has and head has not, where head takes its place all the same. */
   dropped: Range;
   /** Which of the thoughts that list files may account for the files they list. */
-  claimsOf(claiming: readonly Account[], covers: Covers<Account>): Promise<readonly Account[]>;
+  claimsOf(claiming: readonly Account[], covers: Covers<Account>, find: FindUnlisted): Promise<readonly Account[]>;
   /** Whether a path is the same on the protected branch: then it does not change, whoever changed it too. */
   isThere(path: string): Promise<boolean>;
 }
@@ -34,6 +35,7 @@ export interface PathExcuses {
   claiming: Account[];
   /** Commits that git has put elsewhere, and the paths that were changed before: others are git's choice. */
   moved: ReadonlyMap<Oid, ReadonlySet<string>>;
+  findUnlisted: FindUnlisted;
 }
 
 const MOST_PATHS = 100;
@@ -43,7 +45,7 @@ export async function unclaimedPaths(
   input: PathCase,
   own: OwnChanges,
   codeOf: CodeOf,
-  { claiming, covers, waived, moved }: PathExcuses,
+  { claiming, covers, waived, moved, findUnlisted }: PathExcuses,
 ): Promise<string[]> {
   const { whole, isThere, comparer, range, dropped, budget } = input;
   const wanted =
@@ -51,7 +53,7 @@ export async function unclaimedPaths(
   const pathsOfCommit = (oid: Oid): string[] => codeOf(own.get(oid) ?? NOTHING);
   const excused = new Set([...waived].flatMap(pathsOfCommit));
   for (const [oid, before] of moved) for (const path of pathsOfCommit(oid)) if (!before.has(path)) excused.add(path);
-  const claimed = new Set((await input.claimsOf(claiming, covers)).flatMap(({ files }) => files));
+  const claimed = new Set((await input.claimsOf(claiming, covers, findUnlisted)).flatMap(({ files }) => files));
   const unclaimed: string[] = [];
   for (const path of whileTime(budget, wanted)) {
     if (!claimed.has(path) && !excused.has(path) && !(await isThere(path))) unclaimed.push(path);

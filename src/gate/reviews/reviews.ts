@@ -1,36 +1,47 @@
-import type { ChangedSession } from '../audit/delta/sessions.ts';
-import type { Evidence } from '../audit/evidence/evidence.ts';
-import type { Budget } from '../core/budget.ts';
-import type { Finding } from '../core/error.ts';
-import { groupBy } from '../core/group-by.ts';
-import { oncePer } from '../core/once.ts';
-import { isOfKind } from '../core/record/kinds.ts';
-import { toVerdict, type Verdict } from '../core/record/verdict.ts';
-import { byNewest } from '../core/session/newest.ts';
-import { quoteWord } from '../core/text/quote.ts';
-import type { Trust } from '../core/trust/trust.ts';
-import type { Account } from '../core/writeback/account.ts';
-import type { Oid } from '../git/objects/store.ts';
-import { type CommitSet, union } from './coverage/ancestry.ts';
-import type { DoneTask } from './tasks.ts';
+import type { ChangedSession } from '../../audit/delta/sessions.ts';
+import type { Evidence } from '../../audit/evidence/evidence.ts';
+import type { Budget } from '../../core/budget.ts';
+import type { Finding } from '../../core/error.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { oncePer } from '../../core/once.ts';
+import { isOfKind } from '../../core/record/kinds.ts';
+import { toVerdict, type Verdict } from '../../core/record/verdict.ts';
+import { byNewest } from '../../core/session/newest.ts';
+import { quoteWord } from '../../core/text/quote.ts';
+import type { Trust } from '../../core/trust/trust.ts';
+import type { Account } from '../../core/writeback/account.ts';
+import type { Oid } from '../../git/objects/store.ts';
+import { type CommitSet, union } from '../coverage/ancestry.ts';
+import type { DoneTask } from '../tasks.ts';
+import type { Writeback } from '../writeback.ts';
 
 /**
  * SPEC §10.6: where the policy asks for it, every commit is covered by a thought that somebody other than its author has approved,
  * and so is what makes a task done. A thought that a later one makes up for needs no approval of its own.
  */
-export function judgeReviews(
-  covers: ReadonlyMap<Account, CommitSet>,
+export async function judgeReviews(
+  { covers, findUnlisted }: Covered,
   done: readonly DoneTask[],
   reviews: readonly Verdict[],
   budget: Budget,
-): Finding[] {
+): Promise<Finding[]> {
   const isSeen = approvedBy(reviews);
-  const open = unreviewed(covers, isSeen, budget);
+  const unlisted = await findUnlisted(isSeen);
+  const open = unreviewed(covers, unlisted, isSeen, budget);
   const unseen = done
     .flatMap(({ id, thought }) => (thought ? [{ ...thought, task_id: id }] : []))
     .filter((thought) => !isSeen(thought));
-  return [...new Map([...open, ...unseen].map((thought) => [thought.delta_id, thought])).values()].map(notReviewed);
+  const named = [...new Map([...open, ...unseen].map((thought) => [thought.delta_id, thought])).values()];
+  const told = union(open.flatMap((account) => covers.get(account) ?? []));
+  const left = [...unlisted].filter((oid) => !told.has(oid)).slice(0, MOST_COMMITS);
+  return [...named.map(notReviewed), ...left.map(notListed)];
 }
+
+/** More are not named. */
+const MOST_COMMITS = 100;
+
+/** What thoughts cover, and which of it those that somebody approved do not list. */
+type Covered = Pick<Writeback, 'covers' | 'findUnlisted'>;
 
 type IsSeen = (thought: Pick<Said, 'delta_id' | 'identity'>) => boolean;
 
@@ -41,22 +52,30 @@ function approvedBy(reviews: readonly Verdict[]): IsSeen {
 }
 
 /** The thoughts that cover a commit which none that somebody approved covers. */
-function unreviewed(covers: ReadonlyMap<Account, CommitSet>, isSeen: IsSeen, budget: Budget): Account[] {
+function unreviewed(
+  covers: ReadonlyMap<Account, CommitSet>,
+  unlisted: ReadonlySet<Oid>,
+  isSeen: IsSeen,
+  budget: Budget,
+): Account[] {
   const seen = new Map([...covers].filter(([account]) => isSeen(account)));
-  const isCovered = withinAll(union(seen.values()), budget);
+  const reached = union(seen.values());
+  for (const oid of unlisted) reached.delete(oid);
+  const isCovered = withinAll(reached, budget);
   const others = [...covers].filter(([account]) => !seen.has(account));
   return others.filter(([, commits]) => !isCovered(commits)).map(([account]) => account);
 }
 
 /** Those whose files count: somebody approved them, or a finding asks for it already. */
-export function reviewedAmong(
+export async function reviewedAmong(
   accounts: readonly Account[],
-  covers: ReadonlyMap<Account, CommitSet>,
+  { covers, findUnlisted }: Covered,
   reviews: readonly Verdict[],
   budget: Budget,
-): Account[] {
+): Promise<Account[]> {
   const isSeen = approvedBy(reviews);
-  const named = new Set(unreviewed(covers, isSeen, budget));
+  const unlisted = await findUnlisted(isSeen);
+  const named = new Set(unreviewed(covers, unlisted, isSeen, budget));
   return accounts.filter((account) => named.has(account) || isSeen(account));
 }
 
@@ -109,5 +128,15 @@ function notReviewed({ task_id, delta_id, path, identity }: Said): Finding {
     record: delta_id,
     message: `Nobody but ${identity} has approved the thought record of ${task_id}, and the policy asks for a review.`,
     hint: `Somebody else looks at it: git handoff review ${quoteWord(task_id)} --verdict approve --checked ITEM, committed here or on the protected branch.`,
+  };
+}
+
+function notListed(commit: Oid): Finding {
+  return {
+    code: 'review_missing',
+    severity: 'error',
+    commit,
+    message: `Commit ${commit.slice(0, 12)} changes code, and no thought record that somebody approved lists it: what was approved stands on it.`,
+    hint: `Record a thought about it (git handoff thought TASK --commit ${commit.slice(0, 12)}), or about all that comes, and somebody else approves that: git handoff review TASK --verdict approve`,
   };
 }
