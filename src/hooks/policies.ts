@@ -18,6 +18,8 @@ export interface PolicyAt {
   /** The repository that the policies belong to; null if not even the first policy is valid. */
   root: string | null;
   version: number;
+  /** The ids of all versions, the oldest first. */
+  policyIds: readonly string[];
   /** 'all' if no policy is valid: then nobody knows which refs are free. */
   protected: readonly string[] | 'all';
 }
@@ -131,8 +133,9 @@ async function* byName(store: NativeGitStore, folder: Entry): AsyncGenerator<Ent
 
 function toPolicyAt(policies: readonly Policy[]): PolicyAt {
   const [genesis, newest] = [policies[0], policies.at(-1)];
-  if (!genesis || !newest) return { root: null, version: 0, protected: 'all' };
-  return { root: rootOf(genesis), version: newest.version, protected: newest.rules.protected };
+  if (!genesis || !newest) return { root: null, version: 0, policyIds: [], protected: 'all' };
+  const policyIds = policies.map(({ id }) => id);
+  return { root: rootOf(genesis), version: newest.version, policyIds, protected: newest.rules.protected };
 }
 
 export function lists({ protected: refs }: PolicyAt, ref: string): boolean {

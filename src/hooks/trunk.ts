@@ -3,7 +3,8 @@ import { hinting } from '../core/error.ts';
 import { isOid } from '../git/objects/asked-name.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { followRef, readRefFile } from '../git/refs/symbolic-ref.ts';
-import type { Directories } from '../repository/parts.ts';
+import type { Directories, StateDirectory } from '../repository/parts.ts';
+import { otherLines } from '../repository/pins/rollbacks.ts';
 import { lists, type Policies, type PolicyAt } from './policies.ts';
 import type { Refs } from './server-refs.ts';
 
@@ -31,16 +32,19 @@ type Governing = Candidate & { policy: PolicyAt };
  * pushing.
  */
 export async function findTrunk(
-  { dirs }: Directories,
+  repository: Directories & StateDirectory,
   refs: Refs,
   policies: Policies,
   pinned: string | undefined,
 ): Promise<Trunk> {
+  const { dirs } = repository;
   const text = readRefFile(dirs, 'HEAD');
   const headRef = text !== null && isOid(text) ? null : followRef(dirs, 'HEAD');
   const top = headRef === null ? [{ ref: null, commit: text! }] : present(refs, [headRef]);
   const usual = [...top, ...present(refs, headRef === null ? USUAL : USUAL.filter((ref) => ref !== headRef))];
-  const isPinned = ({ policy }: Governing) => pinned === undefined || policy.root === pinned;
+  const isOther = otherLines(repository); // signed, perhaps, by who had a root key long ago
+  const isPinned = ({ ref, policy: { root, policyIds } }: Governing) =>
+    pinned === undefined || (root === pinned && (ref === headRef || !isOther({ root, policyIds })));
   const read = (candidate: Candidate) =>
     top.includes(candidate) ? policies.atHead(candidate.commit) : policies.standing(candidate.commit);
   const decides = (governing: Governing) =>

@@ -160,6 +160,31 @@ describe('nobody becomes the trunk by a name', () => {
     },
   );
 
+  it.each(['aaa', 'main'])(
+    'with another line of policies, signed alone before two were asked for, as %s',
+    async (name) => {
+      const here = place();
+      git(here.dir, 'branch', '--quiet', 'old');
+      await protect(here, 'zzz', 'release');
+      const server = await withServer(here, { branches: { zzz: 'main' } });
+      git(here.dir, 'commit', '--quiet', '--allow-empty', '-m', 'more');
+      expect(push(here, server, 'main:zzz')).toMatchObject(TAKEN); // what it has is remembered
+      git(here.dir, 'checkout', '--quiet', 'old');
+      const alone = open(here.dir, { env: { ...here.env, HOME: join(here.dir, '..') } });
+      for (const names of ['a,b', 'c,d', name]) {
+        const value = names
+          .split(',')
+          .map((each) => HEADS + each)
+          .join(',');
+        await alone.policy.set({ key: 'protected', value });
+      }
+      push(here, server, `old:${name}`);
+      withOrphan(here);
+      expect(push(here, server, 'orphan:release')).toMatchObject(refusing('release'));
+      expect(push(here, server, 'main:release')).toMatchObject(TAKEN);
+    },
+  );
+
   it('and a branch that he gave one is as free as it was', async () => {
     const here = place();
     const server = await withServer(here, { branches: { main: 'main' }, head: 'main' });

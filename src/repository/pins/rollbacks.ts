@@ -4,6 +4,7 @@ import { find, type Source } from '../../audit/source/source.ts';
 import { openTree } from '../../audit/source/tree-source.ts';
 import type { Finding } from '../../core/error.ts';
 import { MAX_RECORD_BYTES } from '../../core/limits.ts';
+import { once } from '../../core/once.ts';
 import { identityPath, parsePolicyName, policyPath, ROOT } from '../../core/paths.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import type { Oid } from '../../git/objects/store.ts';
@@ -95,8 +96,17 @@ function compared(seen: SeenTrust, pins: Pins | null): Compared[] {
 }
 
 /** A newer policy that does not descend from the pinned one: another line, which an old root key could have signed. */
-function forks({ policy, policyIds }: SeenTrust, pin: Pin): boolean {
-  return policy.version >= pin.version && policyIds[pin.version - 1] !== pin.id;
+function forks({ policyIds }: Pick<SeenTrust, 'policyIds'>, pin: Pin): boolean {
+  return policyIds.length >= pin.version && policyIds[pin.version - 1] !== pin.id;
+}
+
+/** Tells whether policies are another line than the one that was seen here. For whoever reads those of many branches. */
+export function otherLines(repository: StateDirectory): (policies: Pick<SeenTrust, 'root' | 'policyIds'>) => boolean {
+  const kept = once(() => readPins(pinsPath(repository)));
+  return (policies) => {
+    const pins = kept();
+    return pins?.root === policies.root && forks(policies, pins.policy);
+  };
 }
 
 function hasNews(seen: SeenTrust, pins: Pins | null): boolean {
