@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addBranch, addBranches, addRenames, generate, generateTasks } from './generate.mjs';
 import { generateLedger, takeBack } from './ledger.mjs';
+import { noteOverMcp } from './mcp.mjs';
 import { rootOverFloor } from './merkle.mjs';
 import { inTotoLinks, signedCommits } from './peers.mjs';
 import { writePlan } from './plan.mjs';
@@ -43,6 +44,10 @@ try {
     1.6,
     21,
   );
+
+  const [overMcp, asCommand, synced] = await noteOverMcp(tiny, cli, 21);
+  row('note over MCP / its syncs alone', overMcp / synced, 3);
+  row('note as a command / over MCP', asCommand / overMcp, 10, 'at least');
 
   const [claimed, finished, wrapped, nothing] = inTurns([...dayOf(await generate(base, 12)), none], 21);
   row('claim, done and wrap, together / node -e 0', (claimed + finished + wrapped) / nothing, 7);

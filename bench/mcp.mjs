@@ -19,8 +19,7 @@ export async function noteOverMcp({ dir, env }, cli, turns) {
   ];
   const times = ways.map(() => []);
   for (const way of ways) await way(); // not counted
-  for (let turn = 0; turn < turns; turn += 1)
-    for (const [at, way] of ways.entries()) times[at].push(await timed(way));
+  for (let turn = 0; turn < turns; turn += 1) for (const [at, way] of ways.entries()) times[at].push(await timed(way));
   rmSync(scratch, { recursive: true });
   await client.close();
   return times.map(median);
