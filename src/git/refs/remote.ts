@@ -20,16 +20,26 @@ export interface PushAnswer {
 
 /** The refs of the remote that begin with the prefix, in one process. */
 export async function listRemote(remote: Remote, prefix: string): Promise<Ref[]> {
-  const args = ['ls-remote', '--refs', '--end-of-options', remote.name, `${prefix}*`];
+  const refs = await listMatching(remote, [`${prefix}*`]);
+  // git matches the end of a name: refs/heads/<prefix>… is listed too.
+  return refs.filter(({ name }) => name.startsWith(prefix));
+}
+
+/** Those of these refs that the remote has, in one process. */
+export async function listNamed(remote: Remote, names: readonly string[]): Promise<Ref[]> {
+  const refs = await listMatching(remote, names);
+  return refs.filter(({ name }) => names.includes(name));
+}
+
+async function listMatching(remote: Remote, patterns: readonly string[]): Promise<Ref[]> {
+  const args = ['ls-remote', '--refs', '--end-of-options', remote.name, ...patterns];
   const result = await converse(remote, args);
   if (result.code !== 0) throw remoteFailure(remote, gitFailure(args, result).message);
   const lines = result.stdout.toString('utf8').split('\n').slice(0, -1);
-  const refs = lines.map((line) => ({
+  return lines.map((line) => ({
     oid: line.slice(0, line.indexOf('\t')),
     name: line.slice(line.indexOf('\t') + 1),
   }));
-  // git matches the end of a name: refs/heads/<prefix>… is listed too.
-  return refs.filter(({ name }) => name.startsWith(prefix));
 }
 
 /**

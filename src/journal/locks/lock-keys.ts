@@ -2,7 +2,6 @@ import { openTree } from '../../audit/source/tree-source.ts';
 import { loadTrust } from '../../audit/trust/trust.ts';
 import { HandoffError } from '../../core/error.ts';
 import { once } from '../../core/once.ts';
-import type { PublicKey } from '../../core/record/verify.ts';
 import { joinTrust } from '../../core/trust/join.ts';
 import { standingKeys } from '../../core/trust/key-standing.ts';
 import type { Trust } from '../../core/trust/trust.ts';
@@ -10,15 +9,29 @@ import { nodeSuite } from '../../crypto.ts';
 import { saysTheSame } from '../../repository/everywhere/joined-trust.ts';
 import type { GitAccess, Settings } from '../../repository/parts.ts';
 import { trackedTips } from '../../repository/tracking.ts';
+import { fetchProtected } from './fetch-protected.ts';
+import type { LockRemote } from './remote-locks.ts';
 
 /**
  * Whose signature on a lock counts: that of whoever is signed in here, or on a protected branch as this clone last saw it. A branch
  * that is older than that one does not know who was signed in since, nor which key was rotated or revoked: what a colleague holds by a
- * new key would be noise there, and be written over.
+ * new key would be noise there, and be written over. For the same reason the remote is asked, once, where a key may be new. What was known
+ * before is not forgotten then, whatever it answers.
  */
-export function lockKeys(repository: GitAccess & Settings, trust: Trust): (identity: string) => Promise<PublicKey[]> {
-  const joined = once(() => withProtected(repository, trust));
-  return async (name) => standingKeys((await joined()).identities.get(name));
+export function lockKeys(
+  repository: GitAccess & Settings,
+  trust: Trust,
+): Required<Pick<LockRemote, 'keysOf' | 'fetchKeys'>> {
+  let joined = once(() => withProtected(repository, trust));
+  return {
+    keysOf: async (name) => standingKeys((await joined()).identities.get(name)),
+    fetchKeys: once(async () => {
+      const before = await joined();
+      const isNews = await fetchProtected(repository, trust);
+      if (isNews) joined = once(() => withProtected(repository, before));
+      return isNews;
+    }),
+  };
 }
 
 async function withProtected(repository: GitAccess & Settings, here: Trust): Promise<Trust> {

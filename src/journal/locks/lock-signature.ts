@@ -21,12 +21,17 @@ export interface LockWriters extends LockReaders {
 
 /** SPEC §8.7: a lock is its holder's word. Whatever else is under its name is noise, whoever may push there. */
 export async function isLock(lock: UncheckedLock, { repo, keysOf }: LockReaders): Promise<boolean> {
-  const named = parseAnyLockRef(lock.ref);
-  if (!named || lock.repo !== repo || lock.signature.length !== 64 || !mayHold(named.name, lock.holder)) return false;
+  if (!mayBeLock(lock, repo)) return false;
   const message = signedMessage({ kind: 'lock', signedBytes: lock.signedBytes }, nodeSuite);
   for (const { bytes } of await keysOf(lock.holder.identity))
     if (await nodeSuite.verify(bytes, message, lock.signature)) return true;
   return false;
+}
+
+/** It is one if a key of its holder has signed it. */
+export function mayBeLock({ ref, repo, signature, holder }: UncheckedLock, ofRepo: string): boolean {
+  const named = parseAnyLockRef(ref);
+  return named !== null && repo === ofRepo && signature.length === 64 && mayHold(named.name, holder);
 }
 
 /** An identity is its own to hold; whoever ends a session may have none of its own. */

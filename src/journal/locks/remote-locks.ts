@@ -3,12 +3,16 @@ import { quoteWord } from '../../core/text/quote.ts';
 import type { Oid, Ref } from '../../git/objects/store.ts';
 import { listRemote, type PushAnswer, pushRef, remoteFailure, shownName } from '../../git/refs/remote.ts';
 import type { Holder } from './holder.ts';
+import type { UncheckedLock } from './lock-commit.ts';
 import { type LockSource, readLocks, writeLock } from './lock-objects.ts';
 import { HIGHEST, lockPrefix, lockRef, parseLockRef, releaseRef } from './lock-ref.ts';
-import { isLock, type LockWriters } from './lock-signature.ts';
+import { isLock, type LockWriters, mayBeLock } from './lock-signature.ts';
 
 /** A remote, and whose locks count there. */
-export interface LockRemote extends LockSource, LockWriters {}
+export interface LockRemote extends LockSource, LockWriters {
+  /** Brings in keys that this clone has not fetched yet: false where there is nothing new. Absent where nobody is to be asked. */
+  fetchKeys?(): Promise<boolean>;
+}
 
 export interface RemoteHold {
   number: number;
@@ -169,9 +173,15 @@ function toHold(name: string, number: number, byRef: ReadonlyMap<string, Holder 
   return { number, holder, released: released?.identity === holder.identity ? released : null };
 }
 
-/** Who signed each of these refs; null for noise. */
+/** Who signed each of these refs; null for noise. What may be signed by a key that is new is not noise before that was looked for. */
 export async function readHolders(at: LockRemote, refs: readonly Ref[]): Promise<(Holder | null)[]> {
   const locks = refs.length === 0 ? [] : await readLocks(at, refs);
+  const holders = await holdersOf(at, locks);
+  const isInDoubt = locks.some((lock, i) => lock && holders[i] === null && mayBeLock(lock, at.repo));
+  return isInDoubt && (await at.fetchKeys?.()) ? holdersOf(at, locks) : holders;
+}
+
+function holdersOf(at: LockRemote, locks: readonly (UncheckedLock | null)[]): Promise<(Holder | null)[]> {
   return Promise.all(locks.map(async (lock) => (lock && (await isLock(lock, at)) ? lock.holder : null)));
 }
 
