@@ -549,7 +549,31 @@ function isRebasedUnlike(here: Here): boolean {
   const single = arriving.filter((oid) => isPlain(objects.commit(oid)!));
   const args = ['-C', merging.dir, 'rev-list', '--cherry-pick', '--right-only', '--no-merges', `${base}...${head}`];
   const kept = spawnSync('git', args, { env: isolatedEnv, encoding: 'utf8' }).stdout.split('\n');
-  return [single, single.filter((oid) => kept.includes(oid))].some((commits) => arePickedUnlike(here, commits));
+  const left = single.filter((oid) => kept.includes(oid));
+  if (arriving.length === 1) return arePickedUnlike(here, single);
+  return [single, left].some((commits) => arePickedUnlike(here, commits)) || isMissed(here, single, left);
+}
+
+/** Without what B has too, a rebase ends neither as the merge does nor as a rebase of everything. */
+function isMissed(here: Here, single: readonly Oid[], left: readonly Oid[]): boolean {
+  const { merging, base, head } = here;
+  const merge = merging.merge([base, head]);
+  const end = endOf(here, left);
+  if (!merge || merge.conflicts.size > 0 || end === null) return false;
+  const isEnd = (tree: Oid | null) =>
+    tree !== null && codeIn(differing(here, merging.objects.files(tree), merging.objects.files(end))).size === 0;
+  return !isEnd(merge.tree) && !isEnd(endOf(here, single));
+}
+
+function endOf({ base, objects, merging }: Here, commits: readonly Oid[]): Oid | null {
+  const treeOf = (oid: Oid | undefined): Oid => (oid ? objects.commit(oid)!.tree : merging.objects.write('tree', ''));
+  let onto = treeOf(base);
+  for (const oid of commits) {
+    const merge = merging.mergeTrees(treeOf(objects.commit(oid)!.parents[0]), onto, treeOf(oid));
+    if (!merge || merge.conflicts.size > 0) return null;
+    onto = merge.tree;
+  }
+  return onto;
 }
 
 function arePickedUnlike(here: Here, commits: readonly Oid[]): boolean {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { type Place, writeBytes } from '../handoff.ts';
 import { git, isolatedEnv } from '../temporary.ts';
 import { edited } from './ground.ts';
+import { mainMoves } from './landing.ts';
 import {
   BATON,
   branch,
@@ -210,4 +211,50 @@ export const REBASED: Scenario[] = [
       assertNotMerged(place);
     },
   },
+  {
+    ...LOCAL,
+    name: 'what main has taken back, taken back, done and taken back once more: a rebase leaves that it was done',
+    async build(place) {
+      const bad = { 'src/app.ts': edited({ 20: 'hole\n' }) };
+      code(place, bad);
+      await changed(place, [{ 'src/app.ts': edited({}) }, bad, { 'src/app.ts': edited({}) }]);
+      mainMoves(place, { 'src/lib.ts': 'newer lib\n' }, 'main');
+      code(place, { 'src/app.ts': edited({}) });
+      checkout(place, 'feature');
+      assertRebased(place, 'end', 'hole', 'src/app.ts');
+    },
+  },
+  {
+    ...LOCAL,
+    name: 'what main has picked, done, taken back and done again: a rebase leaves that it was taken back',
+    async build(place) {
+      const guard = { 'src/app.ts': edited({ 20: 'guard\n' }) };
+      await changed(place, [guard, { 'src/app.ts': edited({}) }, guard]);
+      mainMoves(place, { 'src/lib.ts': 'newer lib\n' }, 'main');
+      code(place, guard);
+      checkout(place, 'feature');
+      assertRebased(place, 'end', 'line 20', 'src/app.ts');
+    },
+  },
+  {
+    ...LOCAL,
+    name: 'what builds on a commit that main has picked and taken back since: a rebase leaves half of it',
+    async build(place) {
+      const guard = { 'src/guard.ts': 'guard\n' };
+      await changed(place, [guard, { 'src/app.ts': edited({ 20: 'guarded\n' }) }]);
+      mainMoves(place, { 'src/lib.ts': 'newer lib\n' }, 'main');
+      code(place, guard);
+      staged(place, () => git(place.dir, 'rm', '--quiet', 'src/guard.ts'));
+      checkout(place, 'feature');
+      assertRebased(place, 'end', 'guarded', 'src/app.ts');
+    },
+  },
 ];
+
+/** A branch of some commits that one thought is about. */
+async function changed(place: Place, steps: readonly Record<string, string>[]): Promise<void> {
+  const base = headOf(place.dir);
+  branch(place, 'feature');
+  for (const files of steps) code(place, files);
+  session(place, [START, await thoughtSince(place, base), BATON]);
+}
