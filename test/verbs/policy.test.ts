@@ -410,6 +410,29 @@ describe('what waits and is not what it seems', () => {
     expect(await findings(place)).toEqual([]);
   });
 
+  it('a maintainer who only waited for the policy comes into force with it, and that is told', async () => {
+    const place = await twoOfTwo();
+    await place.handoff.identity.add({ name: 'olga', role: 'maintainer', as: 'ada' });
+    const here = reopen(place);
+    await here.handoff.policy.set({ key: 'root.threshold', value: '1', as: 'ada' });
+    await here.handoff.policy.sign({ as: 'maintainer', what: ['policy/4'] });
+    expect(here.warnings).toContainEqual(
+      expect.stringMatching(/identity\/olga comes into force with it, signed by ada: .*role: maintainer/),
+    );
+    expect((await here.handoff.identity.list()).identities.map(({ identity }) => identity)).toContain('olga');
+  });
+
+  it('a line under the name of a root principal, by another key, is no signature of theirs', async () => {
+    const place = await twoOfTwo();
+    const fields = policyAfter(place, 3, { stale_after: 60 });
+    const signers = [
+      ['ada', privateKey(place, 'ada')],
+      ['maintainer', newKey()],
+    ] as [string, KeyObject][];
+    writeBytes(place.dir, '.handoff/policy/0004.pending.yaml', signDocument(fields, signers));
+    expect((await reopen(place).handoff.policy.show()).waiting).toMatchObject([{ signed_by: ['ada'] }]);
+  });
+
   it('a document that was replaced since it was looked at is not signed by its id', async () => {
     const place = await twoOfTwo();
     await reopen(place).handoff.identity.add({ name: 'grace', role: 'maintainer', as: 'maintainer' });

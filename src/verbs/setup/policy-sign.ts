@@ -20,7 +20,7 @@ import { type Actor, rootSigner } from '../../journal/keys/signers.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { type PolicyChange, planPolicy } from '../../trust/policy-change.ts';
-import { isOfPolicy, readWaiting, show, type Waiting } from '../../trust/waiting.ts';
+import { isOfPolicy, readWaiting, show, tellAlong, type Waiting } from '../../trust/waiting.ts';
 import { type PolicyResult, publishChange } from './policy.ts';
 
 export interface PolicySignOptions extends PublishOptions, Actor {
@@ -40,6 +40,8 @@ export async function policySign(repository: Repository, options: PolicySignOpti
   const signer = await rootSigner(repository, trust.repoId, yetToSign(roots, chosen, options), options);
   const change = await planSigning(trust, waiting, chosen, signer);
   if (!change.pending) await assertNobodyLeftOut(trust, change, waiting, options);
+  const along = waiting.filter((each) => !chosen.includes(each) && change.removed.includes(each.shown.path));
+  for (const each of along) tellAlong(repository, each);
   return publishChange(repository, change, signer, options);
 }
 
