@@ -48,6 +48,26 @@ describe('a lock by', () => {
     },
   );
 
+  it.each([
+    ['holds', false],
+    ['is not written over where a fetch has left out what says so', true],
+  ])('a key, in a clone without all blobs, %s', (_, isFetched) => {
+    const { left, right } = pair(fresh(), () => {}, false);
+    const part = { ...right, dir: `${right.dir}-part` };
+    git(left.bare, 'config', 'uploadpack.allowFilter', 'true');
+    git('/', 'clone', '--quiet', '--filter=blob:none', `file://${left.bare}`, part.dir);
+    git(part.dir, 'config', 'handoff.remote', 'origin');
+    rotate(left);
+    git(left.dir, 'push', '--quiet', 'origin', 'HEAD:main');
+    done(left, 'claim', 'P0.1', '--as', 'donna');
+    if (isFetched) {
+      git(part.dir, 'fetch', '--quiet');
+      expect(handoff(part, 'claim', 'P0.1', '--as', 'erin')).toMatchObject({ json: { error: { code: 'io' } } });
+      git(part.dir, 'fetch', '--quiet', '--refetch', '--no-filter');
+    }
+    expect(handoff(part, 'claim', 'P0.1', '--as', 'erin')).toMatchObject(CLAIMED);
+  });
+
   it('a key that somebody else fetched meanwhile holds', () => {
     const { left, right } = pair(fresh(), rotate, false);
     done(left, 'claim', 'P0.1', '--as', 'donna');

@@ -24,5 +24,5 @@ export async function fetchForward(remote: Remote, branches: readonly TrackedBra
 
 const FETCH = [
   ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--refmap=', '--no-prune'],
-  ...['--no-recurse-submodules', '--no-auto-maintenance', '--no-force'],
+  ...['--no-recurse-submodules', '--no-auto-maintenance', '--no-force', '--no-filter'],
 ];

@@ -50,7 +50,8 @@ async function tryTrust({ store }: GitAccess, commit: string): Promise<Trust | n
   try {
     return await loadTrust(await openTree(store, commit), nodeSuite, () => {});
   } catch (error) {
-    if (error instanceof HandoffError) return null; // where git-handoff is not, nobody is vouched for
+    // where git-handoff is not, nobody is vouched for; what a partial clone left out says nothing about that
+    if (error instanceof HandoffError && error.code !== 'io') return null;
     throw error;
   }
 }
