@@ -327,7 +327,7 @@ export const SURROUNDINGS: Scenario[] = [
   ...['-h', '--upload-pack=touch canary', 'ext::sh -c touch% canary', '^main', 'main\n-h'].map((head) => ({
     name: `a revision called ${JSON.stringify(head)}`,
     threat: 32,
-    expect: 'usage',
+    expect: head.startsWith('ext::') ? 'unknown_commit' : 'usage',
     isLocal: true,
     build(place: Place) {
       const after = () => expect(existsSync(join(place.dir, 'canary'))).toBe(false);

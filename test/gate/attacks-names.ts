@@ -63,7 +63,7 @@ export const NAMED_LIKE: Scenario[] = [
     ref(place, 'refs/remotes/main/HEAD', bad);
     return { base: 'main' };
   }),
-  named('a tag by the full name of a branch that was not fetched', 'usage', (place, { bad }) => {
+  named('a tag by the full name of a branch that was not fetched', 'unknown_commit', (place, { bad }) => {
     git(place.dir, 'update-ref', 'refs/tags/refs/remotes/origin/main', bad);
     return { base: 'refs/remotes/origin/main' };
   }),
@@ -83,7 +83,7 @@ export const NAMED_LIKE: Scenario[] = [
     git(place.dir, 'update-ref', 'refs/tags/HEAD', good);
     return { base: 'refs/heads/main' };
   }),
-  named('a tag called HEAD, on a branch without a commit', 'usage', (place, { bad }) => {
+  named('a tag called HEAD, on a branch without a commit', 'unknown_commit', (place, { bad }) => {
     git(place.dir, 'update-ref', 'refs/tags/HEAD', bad);
     git(place.dir, 'symbolic-ref', 'HEAD', 'refs/heads/nothing-yet');
     return { base: 'HEAD', head: bad };
