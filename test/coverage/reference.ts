@@ -562,7 +562,7 @@ function isMissed(here: Here, single: readonly Oid[], left: readonly Oid[]): boo
   if (!merge || merge.conflicts.size > 0 || end === null) return false;
   const isEnd = (tree: Oid | null) =>
     tree !== null && codeIn(differing(here, merging.objects.files(tree), merging.objects.files(end))).size === 0;
-  return !isEnd(merge.tree) && !isEnd(endOf(here, single));
+  return ![merge.tree, endOf(here, []), endOf(here, single)].some(isEnd);
 }
 
 function endOf({ base, objects, merging }: Here, commits: readonly Oid[]): Oid | null {

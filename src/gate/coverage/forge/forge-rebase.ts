@@ -77,7 +77,8 @@ async function isMissed(
   const end = merged?.conflicts.length === 0 ? await endOf(comparer, base, left) : null;
   if (!merged || end === null) return false;
   const isSame = (tree: Oid) => isSameCode(comparer, codeOf, { tree, compared: end, conflicts: [] });
-  if (await isSame(merged.tree)) return false;
+  const before = (await comparer.store.readCommit(base)).tree; // nothing comes, and that is no half of anything
+  if ((await isSame(merged.tree)) || (await isSame(before))) return false;
   const whole = await endOf(comparer, base, single);
   return whole === null || !(await isSame(whole));
 }
