@@ -176,6 +176,19 @@ ${move.to}`);
     expect(leftIn(here).filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 
+  it.each(['HEAD.lock', 'refs/heads/main.lock'])('leaves %s to the next command where it cannot be removed', (name) => {
+    const here = place();
+    const dead = { ...nodeHost, pid: spawnSync(process.execPath, ['-e', '0']).pid };
+    const lock = join(here.dir, '.git', name);
+    const remove = fs.rmSync;
+    const rmSync: typeof remove = (path, options) => (path === lock ? broken() : remove(path, options));
+    const fails = name === 'HEAD.lock' ? { rmSync } : { rmSync, renameSync: broken };
+    withFs(fails, () => expect(moveBranchFile({ ...here.at, processes: dead }, here.move)).toBe('git'));
+    expect(existsSync(lock)).toBe(true);
+    clearLeft(here.at.dirs, nodeHost);
+    expect(leftIn(here)).toEqual([]);
+  });
+
   it('does not remove the lock that somebody takes right after', () => {
     const here = place();
     const lock = join(here.dir, '.git/refs/heads/main.lock');

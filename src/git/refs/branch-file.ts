@@ -16,7 +16,7 @@ import type { Discards } from '../discards.ts';
 import type { RepositoryDirs } from '../discover.ts';
 import { isOid } from '../objects/asked-name.ts';
 import type { Oid } from '../objects/store.ts';
-import { clearLeft, ownName, type Processes } from '../own-file.ts';
+import { clearLeft, isSameFile, ownName, type Processes } from '../own-file.ts';
 
 // A branch whose ref is a file, moved as `git update-ref` would move it: under git's own locks, with the same lines in its logs.
 
@@ -64,8 +64,13 @@ function tryMove({ dirs, processes, discards }: BranchMover, move: BranchMove): 
       return underLocks(own, files, move, discards);
     });
   } finally {
-    rmSync(own, { force: true });
+    if (!isLocking(own, files)) rmSync(own, { force: true });
   }
+}
+
+/** Whether a lock could not be removed: this name of it says whose it was, and the next command clears both away. */
+function isLocking(own: string, { head, ref }: Files): boolean {
+  return [head, ref].some((path) => isSameFile(`${path}.lock`, own));
 }
 
 /** The locks are further names of one file, by which whoever comes next knows whose they were. HEAD is locked first, and let go last. */
