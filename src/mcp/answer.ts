@@ -1,9 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Verb } from '../cli/command.ts';
 import { toFailure } from '../cli/failure.ts';
-import { toJson } from '../cli/json.ts';
 import type { Paint } from '../cli/terminal.ts';
-import { escapeLine, escapeResult } from '../cli/text/escape.ts';
+import { escapeLine, escapeResult, escapeText } from '../cli/text/escape.ts';
 import type { Tool } from './tool-table.ts';
 
 const PLAIN: Paint = Object.assign((_: string, text: string) => text, { columns: null });
@@ -45,19 +44,16 @@ export function asText(verb: Verb, result: object, directory: string): Promise<s
   return verb.text(escapeResult(result), PLAIN, directory);
 }
 
-export function asJsonText(result: object): string {
-  return toJson(result);
-}
-
 type Json = Record<string, unknown>;
 
 function answer(text: string, structuredContent: Json): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent };
 }
 
-/** The very object that the command line prints. */
+/** The object that the command line prints, with what cannot be seen written out: a model reads the values, and no escapes. */
 function asJson(value: object): Json {
-  return JSON.parse(toJson(value)) as Json; // a verb answers with an object
+  const visible = (_: string, item: unknown) => (typeof item === 'string' ? escapeText(item) : item);
+  return JSON.parse(JSON.stringify(value), visible) as Json; // a verb answers with an object
 }
 
 function byteLength(value: unknown): number {

@@ -1,5 +1,6 @@
 import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import { batons } from '../cli/commands/session/sessions.ts';
+import { escapeText } from '../cli/text/escape.ts';
 import { VERBS } from '../verbs/table.ts';
 import { asText } from './answer.ts';
 import { type Setting, withRepository } from './setting.ts';
@@ -24,7 +25,7 @@ export function offerPrompts(server: McpServer, setting: Setting): void {
       );
       return asked(
         'Stop here and hand over: complete this draft with what you understood and a successor cannot know, leave out what is ' +
-          `empty, then call handoff_wrap with it as body.\n\n${draft}`,
+          `empty, then call handoff_wrap with it as body.\n\n${escapeText(draft)}`,
       );
     }),
   );

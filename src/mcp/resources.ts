@@ -1,8 +1,9 @@
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { show } from '../cli/commands/reading/show.ts';
 import { batons, sessions } from '../cli/commands/session/sessions.ts';
+import { toJson } from '../cli/json.ts';
 import { VERBS } from '../verbs/table.ts';
-import { asJsonText, asText } from './answer.ts';
+import { asText } from './answer.ts';
 import { type Setting, withRepository } from './setting.ts';
 
 /** Batons and sessions, to be read without a tool. Words of others are fenced as on the command line. */
@@ -30,7 +31,7 @@ function offerList(server: McpServer, setting: Setting, { name, description, rea
       const listed = await withRepository(setting, setting.directory, [], async (repository) =>
         (await read())(repository),
       );
-      return { contents: [{ uri: uri.href, mimeType, text: asJsonText(listed) }] };
+      return { contents: [{ uri: uri.href, mimeType, text: toJson(listed) }] };
     }),
   );
 }

@@ -43,9 +43,20 @@ describe('where all is well', () => {
     const before = everyFile(place.dir);
     expect(ask(place).checks.find(({ name }) => name === 'root')).toMatchObject({
       ok: true,
+      detail: expect.stringContaining('compare it'),
       fix: `git handoff trust --root ${place.root}`,
     });
     expect(everyFile(place.dir)).toEqual(before);
+  });
+
+  test('where somebody else has hooks, and ours were never installed', async () => {
+    const place = await initialised();
+    git(place.dir, 'config', 'handoff.identity', 'donna');
+    run(['hooks', 'uninstall'], { cwd: place.dir, env: place.env });
+    writeFileSync(join(place.dir, '.git/hooks/pre-commit'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    const told = ask(place);
+    expect(told).toMatchObject({ code: 0, ok: true });
+    expect(told.checks.find(({ name }) => name === 'hooks')).toMatchObject({ fix: 'git handoff hooks install' });
   });
 
   test('on a server, in another work tree, and on a detached HEAD', async () => {

@@ -106,7 +106,10 @@ async function pinnedRoot(repository: Repository, trust: Trust | null): Promise<
   const pin = (await repository.config()).get('handoff.root');
   if (pin !== undefined) return well(`${pin} is what this clone trusts`);
   if (trust)
-    return well(`${trust.repoId} will be trusted at the first use`, `git handoff trust --root ${trust.repoId}`);
+    return well(
+      `${trust.repoId} will be trusted at the first use: compare it with a maintainer's before you pin it`,
+      `git handoff trust --root ${trust.repoId}`,
+    );
   return well('none is pinned: the first policy that is seen will be trusted', 'git handoff trust --root ROOT');
 }
 
@@ -131,10 +134,13 @@ const AROUND: [string, (repository: Repository) => Promise<Finding>][] = [
   ['remote', sharedLocks],
 ];
 
+const HAS_SECTION: ReadonlySet<string> = new Set(['not_executable', 'outdated']);
+
 async function hooksHere(repository: Repository): Promise<Finding> {
   const { installed, missing, hooks_path } = await hooksStatus(repository);
   const install = `git handoff hooks install${repository.dirs.topLevel ? '' : ' --server'}`;
-  const lost = missing.filter(({ reason }) => installed.length > 0 || reason !== 'absent');
+  // where no hook has our section, nobody has asked for one: what is there is somebody else's
+  const lost = missing.filter(({ reason }) => installed.length > 0 || HAS_SECTION.has(reason));
   if (lost.length === 0)
     return installed.length > 0
       ? well(`${installed.join(', ')}, in ${hooks_path}`)
