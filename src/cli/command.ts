@@ -57,6 +57,8 @@ export interface Context {
   readInput(limit?: number): Promise<Uint8Array>;
   /** What another program prints, as it is: on stderr, because stdout is for the answer. */
   showOutput(bytes: Uint8Array): void;
+  /** Another program that must not outlive this one is sent the signal that ends this one, until what is returned is called. */
+  passSignals(send: (signal: NodeJS.Signals) => void): () => void;
   repository(): Promise<Repository>;
   /** The one that git means where it runs a hook. */
   hookRepository(): Promise<Repository>;

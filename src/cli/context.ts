@@ -15,7 +15,7 @@ export type OpenContext = Context & {
 export function openContext(
   directory: string,
   options: RepositoryOptions,
-  host: Pick<NodeJS.Process, 'stdin' | 'stdout'>,
+  host: Pick<NodeJS.Process, 'stdin' | 'stdout' | 'prependOnceListener' | 'off'>,
   { showOutput, serveClient }: Pick<Context, 'showOutput' | 'serveClient'>,
 ): OpenContext {
   let opened: Promise<Repository> | undefined;
@@ -33,6 +33,13 @@ export function openContext(
     },
     readInput: (limit) => readAll(host.stdin, limit),
     showOutput,
+    passSignals(send) {
+      // before the listener that ends this process, which has to be the last one
+      for (const signal of ENDING) host.prependOnceListener(signal, send);
+      return () => {
+        for (const signal of ENDING) host.off(signal, send);
+      };
+    },
     repository,
     hookRepository: () => {
       isHook = true;
@@ -49,6 +56,8 @@ export function openContext(
     leave: async () => (await opened?.catch(() => null))?.leave(),
   };
 }
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function readAll(stdin: NodeJS.ReadStream, limit = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
   const chunks: Buffer[] = [];

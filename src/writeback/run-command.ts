@@ -12,6 +12,8 @@ export interface CommandToRun {
   directory?: string;
   /** Told what it prints, as it prints it. */
   onOutput?(bytes: Uint8Array): void;
+  /** Told how the command can be sent a signal; what it returns is called once the command has ended. */
+  onStart?(send: (signal: NodeJS.Signals) => void): () => void;
   /** Says, before the command runs, why it must not run while something is not committed. */
   refuse?(uncommitted: readonly Uncommitted[]): Error;
   /** Milliseconds between two signs of life of the session. */
@@ -30,7 +32,7 @@ export interface Ran extends Omit<Evidence, 'tree'> {
 
 /** Runs it to its end, whatever that is. The digest is over what it printed, in the order it arrived. */
 export async function runCommand(
-  { command, directory, onOutput = () => {} }: CommandToRun,
+  { command, directory, onOutput = () => {}, onStart = () => () => {} }: CommandToRun,
   env: NodeJS.ProcessEnv,
 ): Promise<Ran> {
   const hash = createHash('sha256');
@@ -47,7 +49,8 @@ export async function runCommand(
       onOutput(chunk);
     });
   }
-  const ended = await endOf(child);
+  const hasEnded = onStart((signal) => child.kill(signal));
+  const ended = await endOf(child).finally(hasEnded);
   const duration_ms = Math.round(performance.now() - started);
   return { command: [...command], ...ended, duration_ms, output_digest: `sha256:${hash.digest('hex')}` };
 }

@@ -70,6 +70,16 @@ describe('wrap', () => {
     expect(await findings(place)).toEqual([]);
   });
 
+  it('says which tasks in focus nobody has defined, and keeps them', async () => {
+    const place = await fresh();
+    await place.handoff.task.add({ id: 'P0.1', title: 'one' });
+    const { result, fields } = await wrapped(place, { message: 'go on', focus: ['P0.1', 'NOPE'] });
+    expect(result.warnings.filter(({ kind }) => kind === 'unknown_task')).toEqual([
+      { kind: 'unknown_task', message: 'The baton has NOPE in focus, and there is no such task.' },
+    ]);
+    expect(fields.focus).toEqual(['P0.1', 'NOPE']);
+  });
+
   it('--stage stages without a commit, --no-commit and --no-stage only write', async () => {
     const staged = await fresh();
     expect((await staged.handoff.wrap({ message: 'x', commit: false, stage: true })).commit).toBeNull();

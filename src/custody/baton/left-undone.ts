@@ -7,7 +7,10 @@ import { type Saved, savedRef } from '../../journal/saved/saved-name.ts';
 import { readEntry, recordNumbers } from '../../journal/sessions/records.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
+import { openEverywhere } from '../../repository/everywhere/everywhere.ts';
 import type { GitAccess, Settings, StateDirectory } from '../../repository/parts.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { readKnownTasks } from '../../repository/task-definitions.ts';
 import { treesWithCodeOf } from '../../repository/told-thoughts.ts';
 import { sharedRemote, trackedTips } from '../../repository/tracking.ts';
 import type { Warning } from '../bundle.ts';
@@ -22,6 +25,20 @@ export async function savedHereWarnings(
   if (!saved?.commit || remote === undefined) return [];
   const command = `git push ${quoteWord(remote)} ${savedRef(session_id)}`;
   return [{ kind: 'saved_here', message: `What was saved is only in this clone; for others, push it too: ${command}` }];
+}
+
+/** Tasks in focus that nobody has defined, on any branch: whoever picks up would look for them in vain. */
+export async function focusWarnings(
+  repository: Repository,
+  trust: Trust,
+  focus: readonly string[],
+): Promise<Warning[]> {
+  if (focus.length === 0) return []; // to read all tasks takes a while
+  const tasks = await readKnownTasks(repository, await openEverywhere(repository, trust));
+  const known = new Set(tasks.map(({ task_id }) => task_id));
+  return focus
+    .filter((id) => !known.has(id))
+    .map((id) => ({ kind: 'unknown_task', message: `The baton has ${id} in focus, and there is no such task.` }));
 }
 
 /** Commits that a gate will ask a thought for, and that none of the session is about. */

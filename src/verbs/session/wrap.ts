@@ -7,7 +7,7 @@ import { recordId } from '../../core/record/verify.ts';
 import { missingSections } from '../../core/text/sections.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { countBlanks } from '../../custody/baton/baton-draft.ts';
-import { noThoughtWarnings, savedHereWarnings } from '../../custody/baton/left-undone.ts';
+import { focusWarnings, noThoughtWarnings, savedHereWarnings } from '../../custody/baton/left-undone.ts';
 import type { Warning } from '../../custody/bundle.ts';
 import { releaseIdentity } from '../../custody/open-session.ts';
 import { sectionWarning } from '../../custody/section-warning.ts';
@@ -90,6 +90,7 @@ async function writeBaton(
     ...saving.warnings,
     ...(await savedHereWarnings(repository, session, saving.saved)),
     ...(await noThoughtWarnings(repository, trust, session, position.head)),
+    ...(await focusWarnings(repository, trust, focus ?? [])),
   ];
   return finish(repository, writer, { delta_id, path, summary, ...saving, warnings }, body, options);
 }

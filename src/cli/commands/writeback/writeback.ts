@@ -102,7 +102,8 @@ async function readSummary(context: Context, words: string[] = [], flag?: string
 }
 
 async function toRun(context: Context, command: string[] = []): Promise<NonNullable<ThoughtOptions['run']>> {
-  if (command.length > 0) return { command, directory: context.directory, onOutput: context.showOutput };
+  if (command.length > 0)
+    return { command, directory: context.directory, onOutput: context.showOutput, onStart: context.passSignals };
   throw await usage(
     '--run needs a command, and there is none behind --.',
     'Name it behind --, at the end: --run -- npm test',
