@@ -9,7 +9,7 @@ import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/objects/store.ts';
 import { readGit } from '../git/run.ts';
 import type { Directories, GitAccess, Settings } from './parts.ts';
-import { isRebasing } from './position.ts';
+import { isRebasing, isWaiting } from './position.ts';
 import { protectedRefs, trackingRef } from './tracking.ts';
 
 /** Says how to resolve a document in conflict, instead of what is wrong with its bytes. */
@@ -41,6 +41,11 @@ export async function findConflict(repository: GitAccess & Directories & Setting
     hint: `${restore}; ${others}${next}; then make your own change again: ${again(paths).join('; ')}`,
     paths,
   };
+}
+
+/** For verbs that only read: git is asked where it says that it waits. */
+export async function waitingConflict(repository: GitAccess & Directories & Settings): Promise<Conflict | null> {
+  return isWaiting(repository) && repository.dirs.topLevel !== null ? findConflict(repository) : null;
 }
 
 const POLICIES = `${ROOT}/policy/`;

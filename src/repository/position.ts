@@ -29,6 +29,13 @@ export function isRebasing({ dirs }: Directories): boolean {
   return ['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(dirs.gitDir, name)));
 }
 
+/** Whether git has stopped in the middle of something, and waits for somebody to go on. */
+export function isWaiting(repository: Directories): boolean {
+  const { gitDir } = repository.dirs;
+  const heads = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD'];
+  return isRebasing(repository) || heads.some((name) => existsSync(join(gitDir, name)));
+}
+
 function readHead({ dirs }: Directories): Buffer {
   return ifThere(() => readFileSync(join(dirs.gitDir, 'HEAD'))) ?? Buffer.alloc(0);
 }

@@ -87,6 +87,20 @@ async function typeHints({ dir, ...place }: Place): Promise<void> {
   }
 }
 
+describe('while a task is in conflict', () => {
+  test.each(Object.keys(WAYS))('status and next say so after a %s, and how to resolve it', async (way) => {
+    const { here } = await WAYS[way]!(CHANGES['a task']!);
+    const place = reopen(here);
+    const { warnings } = await place.handoff.status();
+    expect(warnings).toContainEqual({
+      kind: 'in_conflict',
+      message: expect.stringMatching(/^\.handoff\/tasks\/T1\.yaml is in conflict.*git restore --source=/s),
+    });
+    await place.handoff.next();
+    expect(place.warnings).toContainEqual(expect.stringContaining('T1.yaml is in conflict'));
+  });
+});
+
 const MARKS = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'rebase-merge', 'rebase-apply'];
 
 describe.each(Object.keys(CHANGES))('%s in conflict', (what) => {

@@ -14,6 +14,7 @@ import { BOT, knownIdentity } from '../../journal/keys/identity-choice.ts';
 import { readClaims } from '../../journal/locks/claims.ts';
 import { isActive, type SessionState } from '../../journal/sessions/liveness.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
+import { waitingConflict } from '../../repository/conflict.ts';
 import { readPosition } from '../../repository/position.ts';
 import { readProject } from '../../repository/project.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -60,6 +61,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
     baton?.focus ?? [],
   );
   const { project, phase } = await readProject(repository, source, trust);
+  const conflict = await waitingConflict(repository);
   const parts = {
     focus: partOf('focus', tasks.focus),
     active_sessions: partOf('active_sessions', activeSessions(knownSessions)),
@@ -84,6 +86,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
     rules_reminders: summary?.baton ? [WRAPPED] : reminders(tasks, summary, reinstatedTasks(knownSessions.history)),
     left_out: leftOutOf(parts),
     warnings: [
+      ...(conflict ? [{ kind: 'in_conflict', message: `${conflict.message} ${conflict.hint}` }] : []),
       ...(ambiguity ? [toWarning(ambiguity)] : []),
       ...(live ? endWarnings(live.liveness.end) : []),
       ...(session && !summary?.baton ? pickedUpTwice(knownSessions, session) : []),

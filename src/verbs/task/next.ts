@@ -1,4 +1,5 @@
 import { warnOfCycle } from '../../custody/cycle-warning.ts';
+import { waitingConflict } from '../../repository/conflict.ts';
 import { openEverywhere } from '../../repository/everywhere/everywhere.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
@@ -17,6 +18,8 @@ const SHOWN = 10;
 /** What can be begun now, the most important first. SPEC §9.1 */
 export async function next(repository: Repository, { limit = SHOWN }: { limit?: number } = {}): Promise<NextResult> {
   const trust = await requireTrust(repository);
+  const conflict = await waitingConflict(repository);
+  if (conflict) repository.warn(`${conflict.message} ${conflict.hint}`);
   const everywhere = await openEverywhere(repository, trust);
   const plans = await openPlans<NextAction>(repository, everywhere);
   const knownSessions = plans?.read();
