@@ -53,13 +53,19 @@ export async function protectedTip(repository: GitAccess & Settings, trust: Trus
   return (await presentRefs(repository, [...refs, 'HEAD']))[0] ?? null;
 }
 
-async function presentRefs({ store }: GitAccess, refs: readonly (string | null)[]): Promise<ProtectedTip[]> {
+async function presentRefs(repository: GitAccess, refs: readonly (string | null)[]): Promise<ProtectedTip[]> {
   const tips: ProtectedTip[] = [];
   for (const ref of refs) {
-    // `has` first: to be sure that a name names nothing, `resolve` asks another process
-    if (ref !== null && (await store.has(ref))) tips.push({ ref, oid: (await store.readCommit(ref)).oid });
+    const oid = ref === null ? null : await tipOf(repository, ref);
+    if (ref !== null && oid !== null) tips.push({ ref, oid });
   }
   return tips;
+}
+
+/** The commit that a ref of this clone is at, if there is such a ref. */
+export async function tipOf({ store }: GitAccess, ref: string): Promise<Oid | null> {
+  // `has` first: to be sure that a name names nothing, `resolve` asks another process
+  return (await store.has(ref)) ? (await store.readCommit(ref)).oid : null;
 }
 
 /** Where git keeps what the remote has of a branch. */

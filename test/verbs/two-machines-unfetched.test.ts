@@ -107,10 +107,11 @@ describe('a lock by', () => {
     const { left, right } = pair(fresh(), rotate, false);
     done({ ...left, dir: left.bare }, 'hooks', 'install', '--server');
     done(left, 'claim', 'P0.1', '--as', 'donna');
-    git(right.dir, 'update-ref', '-d', 'refs/remotes/origin/main');
+    git(left.bare, 'config', 'uploadpack.hideRefs', 'refs/heads/main');
     const { answer, asked } = claim(right, 'erin');
     expect(answer).toMatchObject({ code: 4, json: { error: { code: 'io' } } });
-    expect(asked).toEqual([]);
+    expect(asked).toEqual(['ls-remote']);
+    git(left.bare, 'config', '--unset', 'uploadpack.hideRefs');
     const [fetch] = /git fetch \w+/.exec(answer.json.error.hint)!;
     git(right.dir, ...fetch.split(' ').slice(1), '--quiet');
     expect(claim(right, 'erin').answer).toMatchObject(CLAIMED);

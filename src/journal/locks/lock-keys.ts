@@ -10,6 +10,7 @@ import { saysTheSame } from '../../repository/everywhere/joined-trust.ts';
 import type { GitAccess, Settings } from '../../repository/parts.ts';
 import { trackedTips } from '../../repository/tracking.ts';
 import { fetchProtected } from './fetch-protected.ts';
+import { keyBranches } from './key-branches.ts';
 import type { LockRemote } from './remote-locks.ts';
 
 /**
@@ -21,24 +22,26 @@ import type { LockRemote } from './remote-locks.ts';
 export function lockKeys(
   repository: GitAccess & Settings,
   trust: Trust,
+  remote: string,
 ): Required<Pick<LockRemote, 'keysOf' | 'fetchKeys'>> {
-  let joined = once(() => withProtected(repository, trust));
+  let joined = once(() => withProtected(repository, trust, remote));
   return {
     keysOf: async (name) => standingKeys((await joined()).identities.get(name)),
     fetchKeys: once(async () => {
       const before = await joined();
-      const isNews = await fetchProtected(repository, trust);
-      if (isNews) joined = once(() => withProtected(repository, before));
+      const isNews = await fetchProtected(repository, await keyBranches(repository, trust, remote));
+      if (isNews) joined = once(() => withProtected(repository, before, remote));
       return isNews;
     }),
   };
 }
 
-async function withProtected(repository: GitAccess & Settings, here: Trust): Promise<Trust> {
-  const tips = await trackedTips(repository, here);
-  const head = tips.length === 0 ? null : await repository.store.resolve('HEAD');
+async function withProtected(repository: GitAccess & Settings, here: Trust, remote: string): Promise<Trust> {
+  const [tracked, kept] = await Promise.all([trackedTips(repository, here), keyBranches(repository, here, remote)]);
+  const tips = new Set([...tracked, ...kept].map(({ oid }) => oid).filter((oid) => oid !== null));
+  const head = tips.size === 0 ? null : await repository.store.resolve('HEAD');
   let joined = here;
-  for (const { oid } of tips) {
+  for (const oid of tips) {
     if (oid === head || (await saysTheSame(repository, oid, head))) continue;
     const there = await tryTrust(repository, oid);
     if (there?.repoId === here.repoId) joined = await joinTrust(joined, there, nodeSuite);

@@ -54,7 +54,7 @@ function lockRemote(repository: Repository, trust: Trust, name: string): LockRem
     git: repository.git,
     name,
     repo: trust.repoId,
-    ...lockKeys(repository, trust),
+    ...lockKeys(repository, trust, name),
     signerOf: (identity) => requireSigner(repository, trust, identity),
     ...(repository.build === null ? {} : { noise: openCache<true>(cachePath(repository, 'noise'), MOST_NOISE) }),
   };
