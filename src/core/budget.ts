@@ -152,7 +152,7 @@ function higherLimit(cost: keyof BudgetLimits): string {
   return `Or ask for a higher limit where it is judged: git config handoff.budget.${cost} NUMBER`;
 }
 
-/** Nothing is judged after that: it is no finding about one file, of which there would be one for each. */
+/** Nothing is judged after that. It is one refusal of the whole, not a finding for each file. */
 export function isOverBudget({ data }: HandoffError): boolean {
   return data?.budget !== undefined;
 }

@@ -11,7 +11,7 @@ export function distrustWarnings(names: readonly string[]): Warning[] {
   return [{ kind: 'key_revoked', message }];
 }
 
-/** A session of which no record counts can hand nothing on, and whoever names it must not hear that there is none. */
+/** A session without a record that counts can hand nothing on. Somebody who names it must not be told that it does not exist. */
 export async function refuseDistrusted(source: Source, names: readonly string[], prefix: string): Promise<void> {
   if (names.length === 0 || prefix.length < SID) return;
   const found = (await foldersOf(source, prefix.slice(0, SID))).find(({ owner }) => names.includes(owner));

@@ -80,7 +80,7 @@ function victimsOf(prior: HolderState, predecessor: Predecessor | null): Victim[
   return victims;
 }
 
-/** Whether somebody continues it of whom nothing was known when it was chosen: a second heir would fork custody. */
+/** Whether somebody has continued it since it was chosen: a second heir would fork custody. */
 function isTaken(
   repository: StateDirectory & TimeAndHost,
   trust: Trust,

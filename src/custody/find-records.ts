@@ -53,8 +53,8 @@ export async function findRecords<T>(
 }
 
 /**
- * The same of what other branches add, of which only what holds whole is known: for whoever names what is not here. Its index is one of
- * its own, since no tree of git has what all branches have together.
+ * The same for what other branches add, where somebody names what is not here. Only sessions that hold whole are known there. They
+ * have an index of their own, because no tree of git has what all branches have together.
  */
 export async function findElsewhere<T>(
   repository: Repository,

@@ -40,7 +40,7 @@ export interface KnownSessions {
   committed: ReadonlySet<string>;
   /** Those of them that some branch has whole. */
   held: ReadonlySet<string>;
-  /** Identities of which records count for nothing, since their keys were revoked. */
+  /** Identities whose records count for nothing, because their keys were revoked. */
   distrusted: readonly string[];
   /** Whether nothing was found to be broken in what HEAD holds. */
   isSound: boolean;

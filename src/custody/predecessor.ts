@@ -59,7 +59,7 @@ export async function requireKnownSession(
   return { ...elsewhere, last_at, predecessor_session_id: null, baton: null };
 }
 
-/** A session of which nothing has arrived here but that it holds a lock: its machine may be gone for good. */
+/** A session that this clone knows only by its lock: its machine may be gone for good. */
 export async function requireElsewhere({ remote }: Locks, prefix: string): Promise<RemoteSession> {
   const name = parseSessionName(prefix);
   const sessions = remote && name.prefix !== '' ? await findRemoteSessions(remote, name.prefix) : [];

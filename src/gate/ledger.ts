@@ -36,7 +36,7 @@ export async function judgeLedger(
   return late.slice(-1).map(onTheWay);
 }
 
-/** Those after the newest merge by which the branch took the ledger as base had it: what it did before is on a second parent's way. */
+/** Those after the newest merge in which the branch took over the base's ledger: what the branch did to it before is not on this line. */
 async function sinceMerge(
   { store }: GitAccess,
   way: readonly HistoryStep[],

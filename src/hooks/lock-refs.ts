@@ -26,7 +26,7 @@ export function isLockRef(ref: string): boolean {
   return `${ref}/`.startsWith(LOCKS);
 }
 
-/** Judges the locks of one push, of which there may be thousands: what they share is read once. */
+/** Judges the locks of one push. There may be thousands, so what they share is read once. */
 export interface LockJudge {
   judge(update: Update): Promise<Judgement>;
   close(): Promise<void>;

@@ -36,7 +36,7 @@ async function judgeMove(repository: Repository, move: Move): Promise<Judgement>
   return withoutArrived(repository, await judge(repository, ref, compared), compared);
 }
 
-/** `git pull` that merges: a document of which both sides had a next version is as the remote has it, which was judged there. */
+/** After a `git pull` that merges: where both sides had a next version of a document, the result is the remote's, which was judged there. */
 async function withoutArrived(repository: GitAccess, judged: Judgement, move: Comparison): Promise<Judgement> {
   let { findings } = judged;
   for (const other of findings.length > 0 ? move.knownCommits : [])

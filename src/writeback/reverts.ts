@@ -75,7 +75,7 @@ async function commonStart({ git }: GitAccess, tip: Oid, changes: readonly DoneC
   return common;
 }
 
-/** By which commits of the branch each part of a change was applied, and by which it was taken back. */
+/** For each part of a change: the commits of the branch that applied it, and those that took it back. */
 interface Counts {
   applied: ReadonlyMap<string, readonly Oid[]>;
   takenBack: ReadonlyMap<string, readonly Oid[]>;

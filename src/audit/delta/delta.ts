@@ -147,7 +147,7 @@ function tooMany(count: number, limit: number): Finding {
 }
 
 /**
- * SPEC §10.2: policies and identities of the result, of which every link leads back to the policy that was there. What was wrong
+ * SPEC §10.2: policies and identities of the result. Each of their links leads back to the policy that was there. What was wrong
  * before is not this change's doing.
  */
 async function loadNext(

@@ -27,7 +27,7 @@ interface SessionContext {
   onProgress?(checked: number): void;
 }
 
-/** SPEC §10.3.5: every session of which a record arrives is judged whole, and every finding about what arrives counts. */
+/** SPEC §10.3.5: a session that gets a record is judged whole, and every finding about what arrives counts. */
 export async function auditSessions(
   { before, now }: TreePair,
   changes: readonly Placed[],
@@ -64,7 +64,7 @@ function withWayOut(found: Finding): Finding {
   return found.code === 'key_revoked' ? { ...found, hint } : found;
 }
 
-/** The folders of which a record arrives, and by their path the paths of those records. */
+/** The folders that get records, each with the paths of those records. */
 function changedFolders(changes: readonly Placed[]): { folders: SessionFolder[]; added: Map<string, Set<string>> } {
   const folders = new Map<string, SessionFolder>();
   const added = new Map<string, Set<string>>();

@@ -77,8 +77,8 @@ async function readChanges(
 }
 
 /**
- * The same for a folder of thousands, of which those that both begin with are not looked at. A name that stands there twice
- * can only be that of a session that is known, and whoever asks notices that.
+ * The same for a folder of thousands: the entries that both listings begin with are not looked at. A name that stands there
+ * twice can only be that of a known session, and the caller notices that.
  */
 async function readMany(source: Source, { before, now }: ChangedEntry, report: Report): Promise<ChangedEntry[] | null> {
   if (!before || !source.compare) return readChanges(source, { before, now }, report);

@@ -34,7 +34,7 @@ export interface ReadHistory {
   history: History;
   /** About what was read now. */
   findings: Finding[];
-  /** Identities of which records count for nothing, since their keys were revoked. */
+  /** Identities whose records count for nothing, because their keys were revoked. */
   distrusted: readonly string[];
 }
 

@@ -14,7 +14,7 @@ import { findLeaves, inconsistent, type Ledger } from './ledger.ts';
 
 const SESSIONS_LINE = 'sessions ';
 
-/** The extension by which a checkpoint says of which folder of sessions it has every seal. SPEC §11.3 */
+/** The line of a checkpoint that names the folder of sessions whose seals are all in it. SPEC §11.3 */
 export function sessionsLine(sessions: string): string {
   return `${SESSIONS_LINE}${sessions}`;
 }

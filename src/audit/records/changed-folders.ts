@@ -12,7 +12,7 @@ export interface ChangedFolder {
 
 interface FolderChanges {
   changed: ChangedFolder[];
-  /** Paths of folders of which nothing counts that was known. */
+  /** Paths of folders whose known records count no more. */
   gone: Set<string>;
 }
 

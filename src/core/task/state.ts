@@ -84,7 +84,7 @@ export function addTaskRecord(tasks: TaskTrails, { path, record }: TracedRecord)
 }
 
 /**
- * The trail of one task, of which nothing is left out: for verdicts. `records` may be about other tasks too, in any order, and
+ * The whole trail of one task, with nothing left out: for verdicts. `records` may be about other tasks too, in any order, and
  * some of them twice.
  */
 export function wholeTrail(task: string, records: Iterable<TracedRecord>): TaskTrail {
@@ -171,7 +171,7 @@ export function dropOldTasks(tasks: TaskTrails, isDefined: (id: string) => boole
   for (const id of ids.sort(byUse).slice(NEWEST_TASKS)) delete tasks[id];
 }
 
-/** A task of which only the lock was ever mentioned counts as the oldest. */
+/** A task whose lock alone was ever mentioned counts as the oldest. */
 function newest({ changes, thoughts }: TaskTrail): StoryMoment {
   const moments = [changes[0], thoughts[0]].filter((moment) => moment !== undefined);
   return moments.sort(byNewest)[0] ?? { clock: 0, delta_id: '' };

@@ -7,7 +7,7 @@ import { beginningOf, detached, EXCERPT } from './excerpt.ts';
 const SMALL = 4096;
 
 /**
- * A record as it is kept until its session has been read to the end, of which a history is then made. All records of a session
+ * A record as it is kept until its session has been read to the end and a history is made of it. All records of a session
  * must fit in memory at once, however many they are and however much they say.
  */
 export function shortened(placed: PlacedRecord): PlacedRecord {

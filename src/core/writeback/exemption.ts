@@ -13,7 +13,7 @@ export function exemption(
   return (path) => rules.some((isNamed) => isNamed(path));
 }
 
-/** The paths that patterns name of which nobody can tell whether a file or a folder is meant. */
+/** The paths in patterns that could mean a file or a folder. */
 export function namedPaths(patterns: readonly string[]): string[] {
   return patterns.filter((pattern) => !pattern.includes('*') && !pattern.endsWith('/')).map(plainName);
 }

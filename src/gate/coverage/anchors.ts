@@ -16,7 +16,7 @@ interface Anchors {
   moved: Map<Oid, ReadonlySet<string>>;
   /** Other thoughts, whose files came along with what was found. */
   beside: Set<Account>;
-  /** Those of which git has made one commit, with all that theirs has behind it. */
+  /** Those whose commits git has squashed into one, with everything that is behind that one. */
   squashed: Set<Account>;
 }
 

@@ -19,7 +19,7 @@ export async function readLineage(sides: readonly Oid[], mergeBases: ReadMergeBa
   return behind;
 }
 
-/** Two of which nobody knows yet what they have in common. */
+/** Two commits whose common history is not known yet. */
 function unknownPair(behind: Lineage, asked: ReadonlySet<string>): [Oid, Oid] | undefined {
   const all = [...behind];
   for (const [at, [one, ofOne]] of all.entries()) {

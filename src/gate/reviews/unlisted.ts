@@ -11,7 +11,7 @@ import { isSingle } from '../coverage/forge/followed-commits.ts';
 import { type OwnChanges, readOwn } from '../coverage/own-changes.ts';
 import { openRepeats, type Repeats } from '../coverage/repeats.ts';
 
-/** The commits that change code, that thoughts cover of which this is so, and that none of these lists. */
+/** The commits that change code and that one of these thoughts covers, but that none of them lists. */
 export type FindUnlisted = (isSeen: (account: Account) => boolean) => Promise<ReadonlySet<Oid>>;
 
 interface ListCase {

@@ -73,7 +73,7 @@ function isLocking(own: string, { head, ref }: Files): boolean {
   return [head, ref].some((path) => isSameFile(`${path}.lock`, own));
 }
 
-/** The locks are further names of one file, by which whoever comes next knows whose they were. HEAD is locked first, and let go last. */
+/** The locks are further names of one file, so that the next process knows whose they were. HEAD is locked first, and let go last. */
 function underLocks(own: string, files: Files, move: BranchMove, discards: Discards): Outcome {
   const lock = `${files.head}.lock`;
   linkSync(own, lock);

@@ -37,7 +37,7 @@ export function listEntries(tree: Uint8Array, width: number): Listing {
   return { bytes, starts };
 }
 
-/** The names of which not all listings have the same entry, in their order. */
+/** The names whose entries differ between the listings, in their order. */
 export function* unlikeRows(listings: readonly Listing[], width: number): Generator<Row> {
   const next = listings.map(() => 0);
   for (let row = rowAt(listings, next); row; row = rowAt(listings, next)) {

@@ -3,7 +3,7 @@ import { listRemote } from '../../git/refs/remote.ts';
 import { LOCKS, type LockRef, parseAnyLockRef } from './lock-ref.ts';
 import { type LockRemote, readHolders, readRemoteHold } from './remote-locks.ts';
 
-/** A session of which only its locks on the remote tell. */
+/** A session that this clone knows only by its locks on the remote. */
 export interface RemoteSession {
   session_id: string;
   identity: string;

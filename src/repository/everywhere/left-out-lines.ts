@@ -5,7 +5,7 @@ import type { Oid } from '../../git/objects/store.ts';
 /** More branches are only counted. */
 const MOST_NAMED = 5;
 
-/** One line for each branch of which something is left out. */
+/** One line for each branch that is not shown whole. */
 export function leftOutLines(notes: readonly Note[], refs: ReadonlyMap<Oid, string>): string[] {
   const lines = notes.map((note) => lineOf(note, shortRef(refs.get(note.tree) ?? note.tree)));
   const others = lines.length - MOST_NAMED;

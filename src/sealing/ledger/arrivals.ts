@@ -60,7 +60,7 @@ function passOver({ warn }: Messages): Report {
   return ({ path, message }) => warn(`Passed over: ${path}: ${message}`);
 }
 
-/** The seals that a ledger lacks, by id. Every session of which a seal arrives is verified whole. */
+/** The seals that a ledger lacks, by id. A session whose seal arrives is verified whole. */
 export async function arrivedSeals(
   repository: Messages,
   trust: Trust,

@@ -39,7 +39,7 @@ export interface LedgerAppendOptions extends Actor, PublishOptions {
   push?: boolean;
   /** The root of a ledger whose signer was revoked, and that a person has compared: it is signed anew. */
   resign?: string;
-  /** Look at all sessions, also at those of which the checkpoint says that it has their seals. */
+  /** Look at all sessions, also at those whose seals the checkpoint says it has. */
   all?: boolean;
 }
 

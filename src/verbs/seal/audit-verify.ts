@@ -82,7 +82,7 @@ function ownSessions(repository: Repository): Session[] {
   return listSessions(dirsOf(repository)).filter((session) => isHere(repository, session));
 }
 
-/** By id or unique beginning. A session of which every file is gone is known by its journal, or by HEAD. */
+/** By id or unique beginning. A session that has no file left is known by its journal, or by HEAD. */
 async function named(source: Source, { folders, own, lost }: Sessions, text: string): Promise<Sessions> {
   const { identity, prefix } = parseSessionName(text);
   const isTheirs = (owner: string) => (identity ?? owner) === owner;
