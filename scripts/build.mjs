@@ -16,6 +16,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { importSource } from './import-source.mjs';
+import { joinChunks } from './join-chunks.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
@@ -43,13 +44,17 @@ function nodeHashes({ onResolve, onLoad }) {
   }));
 }
 
+const LIGHTER = [
+  { name: 'builtins', setup: loadedWhenUsed },
+  { name: 'hashes', setup: nodeHashes },
+];
+
 // CommonJS, and one file behind the entry: Node takes 2 ms for every module it links, and 8 ms for the first.
 const CLI = {
   ...COMMON,
   format: 'cjs',
   entryPoints: {
     cli: 'src/entry.ts',
-    program: 'src/cli/main.ts',
     mcp: 'src/mcp/serve.ts',
     'gray-matter': 'gray-matter',
     yaml: 'yaml',
@@ -59,8 +64,7 @@ const CLI = {
     { name: 'program', setup: loadedFromKept },
     { name: 'server', setup: ({ onResolve }) => onResolve({ filter: /^\.\/mcp\/serve\.ts$/ }, server) },
     { name: 'engines', setup: ({ onLoad }) => onLoad({ filter: /gray-matter.lib.engines\.js$/ }, noEngines) },
-    { name: 'builtins', setup: loadedWhenUsed },
-    { name: 'hashes', setup: nodeHashes },
+    ...LIGHTER,
   ],
   outdir: 'dist',
   outExtension: { '.js': '.cjs' },
@@ -68,12 +72,21 @@ const CLI = {
   metafile: true,
 };
 
+// In chunks, which are joined into one file: of what a verb does not load, V8 then has nothing to keep and nothing to read.
+const PROGRAM = {
+  ...COMMON,
+  format: 'esm',
+  splitting: true,
+  entryPoints: { program: 'src/cli/main.ts' },
+  plugins: [{ name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^gray-matter$/ }, part) }, ...LIGHTER],
+  outdir: 'dist',
+  metafile: true,
+};
+
 /** The version needs nothing of main, and what V8 kept of it is for a file of its own. */
 function loadedFromKept({ onResolve, onLoad }) {
   const namespace = 'loader';
-  onResolve({ filter: /^\.\/cli\/main\.ts$/ }, ({ kind, path }) =>
-    kind === 'entry-point' ? undefined : { path, namespace },
-  );
+  onResolve({ filter: /^\.\/cli\/main\.ts$/ }, ({ path }) => ({ path, namespace }));
   onLoad({ filter: /.*/, namespace }, () => ({
     resolveDir: join(root, 'scripts'),
     contents: `const { keptFor, load } = require('./program-loader.cjs');
@@ -135,27 +148,37 @@ function run(script, ...args) {
 
 /** Names the code that fills a cache: of everything that is bundled, so that no other code reads what it wrote. */
 async function sourceDigest() {
-  const { metafile } = await build({ ...CLI, write: false, define: { __VERSION__: '""', __BUILD__: '""' } });
+  const empty = { write: false, define: { __VERSION__: '""', __BUILD__: '""' } };
+  const built = await Promise.all([CLI, PROGRAM].map((options) => build({ ...options, ...empty })));
+  const inputs = new Set(built.flatMap(({ metafile }) => Object.keys(metafile.inputs)));
+  const files = [...inputs].filter((path) => existsSync(path)); // the others are made here
   const hash = createHash('sha256').update(version);
-  const files = Object.keys(metafile.inputs).filter((path) => existsSync(path)); // the others are made here
   for (const path of files.sort()) hash.update(`\0${path}\0`).update(readFileSync(path));
   return hash.digest('hex').slice(0, 16);
 }
 
 async function buildCli() {
-  const { metafile, outputFiles } = await build({ ...CLI, write: false, define });
-  const heavy = Object.keys(metafile.inputs).filter((path) => /node_modules\/(?:isomorphic-git|js-yaml)\//.test(path));
+  const [cli, program] = await Promise.all(
+    [CLI, PROGRAM].map((options) => build({ ...options, write: false, define })),
+  );
+  const inputs = [cli, program].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const heavy = inputs.filter((path) => /node_modules\/(?:isomorphic-git|js-yaml)\//.test(path));
   if (heavy.length > 0) throw new Error(`The CLI must not load ${heavy[0]}`);
   mkdirSync('dist', { recursive: true });
-  for (const { path, contents } of outputFiles) writeFileSync(path, wrapped(path, assertAscii(path, contents)));
+  for (const { path, contents } of cli.outputFiles) writeFileSync(path, assertAscii(path, contents));
+  writeFileSync('dist/program.cjs', Module.wrap(joined(program.outputFiles)));
   copyFileSync('scripts/hook.sh', 'dist/hook.sh');
   for (const path of ['dist/cli.cjs', 'dist/hook.sh']) chmodSync(path, 0o755);
-  writeLicences(Object.keys(metafile.inputs));
+  writeLicences(inputs);
 }
 
-/** What is loaded as a script has to be the function that Node would make of it. */
-function wrapped(path, contents) {
-  return basename(path) === 'program.cjs' ? Module.wrap(Buffer.from(contents).toString('latin1')) : contents;
+/** One script: what is loaded as one has to be the function that Node would make of it. */
+function joined(files) {
+  const chunks = files.map(({ path, contents }) => [
+    basename(path),
+    Buffer.from(assertAscii(path, contents)).toString('latin1'),
+  ]);
+  return joinChunks(Object.fromEntries(chunks), 'program.js');
 }
 
 /** V8 takes two bytes for each letter of a source that has one beyond, and reading it takes twice as long. */
