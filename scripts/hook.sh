@@ -14,6 +14,7 @@ main() {
     pre-push) pre_push "$@" ;;
     reference-transaction) reference_transaction "$@" ;;
     pre-receive) start_node "$@" ;;
+    agent-event) agent_event "$@" ;;
     *) echo "git-handoff: there is no hook called '$hook'." >&2 && exit 2 ;;
   esac
 }
@@ -223,6 +224,13 @@ read_protected() {
   done <"$policy"
 }
 
+# RUNTIME EVENT, called by the hooks of agents' programs: whatever is wrong, it says nothing.
+agent_event() {
+  find_program
+  "$node" "$program" agent-event "$@" 2>/dev/null
+  exit 0
+}
+
 # INPUT ARGUMENTS...
 judge() {
   find_program
@@ -253,6 +261,7 @@ find_program() {
 
 # Advice may be missed; the server's word may not.
 give_up() {
+  [ "$hook" != agent-event ] || exit 0
   [ "$hook" != pre-receive ] || {
     echo "git-handoff: $1. Nothing can be judged, so nothing is accepted." >&2
     exit 1

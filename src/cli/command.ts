@@ -62,6 +62,8 @@ export interface Context {
   repository(): Promise<Repository>;
   /** The one that git means where it runs a hook. */
   hookRepository(): Promise<Repository>;
+  /** The one around another directory, for what an agent's program tells: that is no verb of somebody at work. */
+  eventRepository(directory: string): Promise<Repository>;
   /** Null outside a repository. */
   anyRepository(): Promise<Repository | null>;
   /** Speaks MCP on standard input and output until the client closes its end. */

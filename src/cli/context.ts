@@ -46,6 +46,11 @@ export function openContext(
       opened ??= openForHook(directory, options);
       return opened;
     },
+    eventRepository: (place) => {
+      isHook = true;
+      opened ??= open(place, options);
+      return opened;
+    },
     serveClient,
     anyRepository: () => repository().catch(nullOutside),
     showLife,

@@ -36,8 +36,22 @@ export async function main(
     await terminal.out(answer.output);
     return answer.exitCode;
   } catch (error) {
+    // a program that is told of a failure holds its agent, or shows it to a user who cannot help it
+    if (isEvent(args)) return host.stdin.isTTY ? failQuietly(error, terminal) : 0;
     return fail(toFailure(error), terminal, json);
   }
+}
+
+/** What the hooks of agents' programs call, behind flags for all verbs. */
+function isEvent(args: readonly string[]): boolean {
+  let at = 0;
+  while (args[at]?.startsWith('-')) at += args[at] === '-C' || args[at] === '--as' ? 2 : 1;
+  return args[at] === 'agent-event';
+}
+
+async function failQuietly(error: unknown, { err, errorPaint }: Terminal): Promise<number> {
+  await err(formatFailure(toFailure(error), errorPaint));
+  return 0;
 }
 
 type Call = Extract<Parsed, { verb: Verb }>;

@@ -11,6 +11,9 @@ export interface Paint {
   columns: number | null;
 }
 
+/** For readers that are no terminals. */
+export const PLAIN: Paint = Object.assign((_: string, text: string) => text, { columns: null });
+
 interface Progress {
   show(checked: number): void;
   clear(): void;

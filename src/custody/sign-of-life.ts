@@ -14,10 +14,18 @@ import type { Repository } from '../repository/repository.ts';
  * silent for long is not brought back to life by somebody who looks what became of it. SPEC §8.2
  */
 export async function showLife(repository: Repository, as: string | undefined): Promise<void> {
-  if (!repository.dirs.topLevel || hasShownLife(repository)) return;
-  const open = bestEffort(() => openHere(repository)) ?? [];
-  const session = await ownAmong(repository, open, as).catch(() => null); // a name that can be none was refused already
+  if (hasShownLife(repository)) return;
+  const session = await openSessionOf(repository, as).catch(() => null); // a name that can be none was refused already
   if (session) bestEffort(() => beatAgain(repository, session));
+}
+
+/** The session of whoever acts in this work tree, without reading who is trusted. Null where none is open, or nobody can tell which. */
+export async function openSessionOf(
+  repository: Directories & StateDirectory & Settings,
+  as: string | undefined,
+): Promise<Session | null> {
+  if (!repository.dirs.topLevel) return null;
+  return ownAmong(repository, bestEffort(() => openHere(repository)) ?? [], as);
 }
 
 /** One for each identity that has one. */

@@ -1,11 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Verb } from '../cli/command.ts';
 import { toFailure } from '../cli/failure.ts';
-import type { Paint } from '../cli/terminal.ts';
+import { PLAIN } from '../cli/terminal.ts';
 import { escapeLine, escapeResult, escapeText } from '../cli/text/escape.ts';
 import type { Tool } from './tool-table.ts';
-
-const PLAIN: Paint = Object.assign((_: string, text: string) => text, { columns: null });
 
 /** About 2,000 tokens, words and object together. */
 const MOST_BYTES = 8_000;

@@ -32,6 +32,10 @@ export interface RuntimeSpeech {
   read(event: AgentEvent, sent: Readonly<Record<string, unknown>>): EventFacts;
   /** What goes to stdout. Empty where there is nothing to say, or this runtime cannot hear it at this event. */
   spell(event: AgentEvent, ownName: string, answer: EventAnswer): string;
+  /** The events of ours at which it hears each part of an answer: what is to be told at another one waits for the next of them. */
+  hears: Readonly<Record<keyof EventAnswer, readonly AgentEvent[]>>;
+  /** Where it can be told what it has forgotten: the next event of ours after a compaction. Null where nothing says that there was one. */
+  afterCompaction: 'session_start' | 'compacted' | 'prompt' | null;
 }
 
 /** What an event says, as far as it says it. */
@@ -48,8 +52,9 @@ export interface EventFacts {
   contextUsed: number | null;
 }
 
-/** `context` is told to the model; `hold` makes it go on, with the reason. */
+/** `context` is told to the model; `notice` to the person, and nothing goes on for it; `hold` makes the model go on, with the reason. */
 export interface EventAnswer {
   context?: string;
+  notice?: string;
   hold?: string;
 }

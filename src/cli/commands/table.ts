@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { agentEvent } from './agents/agent-event.ts';
 import { mcp } from './agents/mcp.ts';
 import { log } from './reading/log.ts';
 import { show } from './reading/show.ts';
@@ -75,6 +76,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Maintainers', row: SIGN, ...ledger },
   { audience: 'Setup', row: CLIENTS, ...doctor },
   { audience: 'Setup', row: CLIENTS, ...mcp },
+  { audience: 'Setup', row: CLIENTS, ...agentEvent },
   { audience: 'Setup', row: SETUP, ...init },
   { audience: 'Setup', row: SETUP, ...hooks },
   { audience: 'Setup', row: SETUP, ...completion },

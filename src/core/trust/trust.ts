@@ -26,7 +26,10 @@ export interface RootKeys {
 }
 
 /** What a policy asks for besides its signers, as its schema has it. */
-type PolicyRules = Pick<PolicyDocument, 'protected' | 'writeback' | 'exempt' | 'stale_after' | 'limits' | 'sections'>;
+type PolicyRules = Pick<
+  PolicyDocument,
+  'protected' | 'writeback' | 'exempt' | 'stale_after' | 'limits' | 'sections' | 'agents'
+>;
 
 export interface Policy {
   version: number;

@@ -81,7 +81,7 @@ function parseChange(key: string, value: string, trust: Trust): YamlMap {
   const fields: YamlMap = trust.policy.document.fields;
   const [section = '', leaf] = key.split('.');
   if (key === 'root.keys') return { root: { ...root, keys: rootKeys(value, trust) } };
-  const target = leaf === undefined ? fields : fields[section];
+  const target = leaf === undefined ? fields : (fields[section] ?? absent(section));
   const name = leaf ?? section;
   const isSettable = SETTABLE.has(section) && key.split('.').length <= 2;
   const old = isSettable && isMap(target) ? findValue(target, section, name) : undefined;
@@ -89,6 +89,11 @@ function parseChange(key: string, value: string, trust: Trust): YamlMap {
   const parsed = parseLike(old, value);
   if (key === 'protected' && Array.isArray(parsed)) for (const ref of parsed) assertBranch(String(ref));
   return leaf === undefined || !isMap(target) ? { [section]: parsed } : { [section]: { ...target, [leaf]: parsed } };
+}
+
+/** A section that this policy leaves out, and that has a meaning all the same. */
+function absent(section: string): YamlMap | undefined {
+  return Object.hasOwn(POLICY_DEFAULTS, section) ? {} : undefined;
 }
 
 function findValue(target: YamlMap, section: string, name: string): YamlValue | undefined {
@@ -104,6 +109,7 @@ const SETTABLE: ReadonlySet<string> = new Set([
   'stale_after',
   'limits',
   'sections',
+  'agents',
 ]);
 
 /** Maintainers by name; the key of each is its active one, or the root key it has now. */
@@ -164,7 +170,7 @@ function badValue({ key, value }: PolicySetOptions): (error: unknown) => never {
 
 function unknownKey(key: string, fields: YamlMap): HandoffError {
   const keys = [...SETTABLE].flatMap((name) => {
-    const value = fields[name];
+    const value = fields[name] ?? absent(name);
     return isMap(value) ? Object.keys({ ...value, ...POLICY_DEFAULTS[name] }).map((leaf) => `${name}.${leaf}`) : [name];
   });
   return new HandoffError('usage', `The policy has no key ${JSON.stringify(key)} that can be set.`, {

@@ -1,4 +1,4 @@
-import type { YamlValue } from '../../../core/bytes/yaml.ts';
+import type { YamlMap, YamlValue } from '../../../core/bytes/yaml.ts';
 import { quoteWord } from '../../../core/text/quote.ts';
 import { POLICY_DEFAULTS } from '../../../core/trust/policy-defaults.ts';
 import type { ShownDocument } from '../../../trust/waiting.ts';
@@ -12,7 +12,7 @@ const FRAME: ReadonlySet<string> = new Set(['handoff', 'kind', 'repo', 'prev', '
 export function formatPolicy(result: PolicyResult, paint: Paint): string {
   const { version, policy, signed_by, waiting = [] } = result;
   const rules = Object.fromEntries(
-    Object.entries(policy)
+    Object.entries({ ...policy, ...absentIn(policy) })
       .filter(([key]) => !FRAME.has(key))
       .map(withDefaults),
   );
@@ -27,6 +27,12 @@ export function formatPolicy(result: PolicyResult, paint: Paint): string {
     ...tree(rules, paint),
     ...waits,
   );
+}
+
+/** Sections that a policy may leave out, and this one does. */
+function absentIn(policy: YamlMap): YamlMap {
+  const absent = Object.keys(POLICY_DEFAULTS).filter((key) => !Object.hasOwn(policy, key));
+  return Object.fromEntries(absent.map((key) => [key, {}]));
 }
 
 /** What a policy leaves out is shown as what it means. */

@@ -1,0 +1,22 @@
+import type { RuntimeSpeech } from '../runtime.ts';
+import { readHookInput, spellHookOutput } from './hook-output.ts';
+
+/**
+ * Gemini CLI. `PreCompress` comes on every turn of the model, whether or not anything is compressed, and nothing says that it was.
+ * A stop that is held comes back as a prompt, with our reason as its text.
+ */
+export const geminiSpeech: RuntimeSpeech = {
+  events: {
+    SessionStart: 'session_start',
+    BeforeAgent: 'prompt',
+    BeforeTool: 'tool',
+    AfterTool: 'tool',
+    AfterAgent: 'stop',
+    PreCompress: 'compacting',
+    SessionEnd: 'session_end',
+  },
+  hears: { context: ['session_start', 'prompt'], notice: ['session_start', 'prompt', 'stop'], hold: ['stop'] },
+  afterCompaction: null,
+  read: (_, sent) => readHookInput(sent),
+  spell: (_, ownName, answer) => spellHookOutput(ownName, answer),
+};

@@ -1,0 +1,136 @@
+import { openSessionOf } from '../../custody/sign-of-life.ts';
+import { bestEffort } from '../../disk/best-effort.ts';
+import { beat, beatAgain } from '../../journal/append.ts';
+import type { Session } from '../../journal/sessions/registry.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { AgentEvent, EventFacts, RuntimeName } from '../../runtimes/runtime.ts';
+import { SPEECHES } from '../../runtimes/speech/speeches.ts';
+import { tryEventCheckpoint } from './event-checkpoint.ts';
+import { dropMark, readMark, stampArrival, writeContextUsed, writeMark } from './event-state.ts';
+import { type SessionCard, sessionCard } from './session-card.ts';
+import { checkStop, type Lack, type StopCheck } from './stop-check.ts';
+
+export interface EventCall {
+  runtime: RuntimeName;
+  event: AgentEvent;
+  facts: EventFacts;
+  as: string | undefined;
+}
+
+/** What there is to say. Where nothing is, all of it is null. */
+export interface EventFindings {
+  card: SessionCard | null;
+  /** Told without holding anybody. `reminder`: to the model; `notice`: to the person. */
+  reminder: readonly Lack[] | null;
+  notice: readonly Lack[] | null;
+  hold: readonly Lack[] | null;
+}
+
+const NOTHING: EventFindings = { card: null, reminder: null, notice: null, hold: null };
+
+/** What one event of an agent's program does here, and what there is to tell that program. Decision 0040. */
+export async function agentEvent(repository: Repository, call: EventCall): Promise<EventFindings> {
+  stampArrival(repository, call.runtime, call.event);
+  const session = await openSessionOf(repository, call.as);
+  if (call.event === 'session_start') return begin(repository, call, session);
+  if (!session) return NOTHING;
+  bestEffort(() => beat(repository, session));
+  return EVENTS[call.event](repository, session, call);
+}
+
+type Answer = (repository: Repository, session: Session, call: EventCall) => Promise<EventFindings> | EventFindings;
+
+const EVENTS: Readonly<Record<Exclude<AgentEvent, 'session_start'>, Answer>> = {
+  prompt,
+  tool: () => NOTHING,
+  stop,
+  compacting,
+  compacted,
+  session_end: () => NOTHING,
+  context,
+};
+
+/** Whoever only begins does not bring back a session that has been silent for long: it may be followed. */
+async function begin(
+  repository: Repository,
+  { facts, as }: EventCall,
+  session: Session | null,
+): Promise<EventFindings> {
+  if (session) bestEffort(() => beatAgain(repository, session));
+  const card = await sessionCard(repository, session, as, facts.source === 'compact');
+  if (!session) return { ...NOTHING, card };
+  dropMark(repository, session, 'held');
+  return { ...NOTHING, card, reminder: takeReminder(repository, session) };
+}
+
+/** A prompt begins a turn, unless it is our own reason: some programs show it to us as a prompt. */
+async function prompt(repository: Repository, session: Session, { facts, as }: EventCall): Promise<EventFindings> {
+  const held = readMark(repository, session, 'held');
+  if (held !== null && !facts.prompt?.includes(held)) dropMark(repository, session, 'held');
+  const reminder = takeReminder(repository, session);
+  if (readMark(repository, session, 'forgot') === null) return { ...NOTHING, reminder };
+  dropMark(repository, session, 'forgot');
+  return { ...NOTHING, reminder, card: await sessionCard(repository, session, as, true) };
+}
+
+function takeReminder(repository: Repository, session: Session): readonly Lack[] | null {
+  const text = readMark(repository, session, 'reminder');
+  if (text === null) return null;
+  dropMark(repository, session, 'reminder');
+  return parseLacks(text);
+}
+
+/** Said once: what is no other than at the last stop is not said again. And a turn is held once, whatever its program tells of that. */
+async function stop(repository: Repository, session: Session, call: EventCall): Promise<EventFindings> {
+  const lookedAt = repository.now();
+  const { rule, lacks } = await checkStop(repository, session);
+  const isTold = readMark(repository, session, 'stop') === keyOf(lacks);
+  writeMark(repository, session, 'stop', keyOf(lacks), lookedAt);
+  if (lacks.length === 0) dropMark(repository, session, 'reminder');
+  if (isTold || lacks.length === 0) return NOTHING;
+  const isHeld = call.facts.isHeldBefore || readMark(repository, session, 'held') !== null;
+  return rule === 'block' && !isHeld ? hold(repository, session, lacks) : remind(repository, session, call, lacks);
+}
+
+function hold(repository: Repository, session: Session, lacks: readonly Lack[]): EventFindings {
+  writeMark(repository, session, 'held', lacks[0]!.message);
+  return { ...NOTHING, hold: lacks };
+}
+
+function remind(
+  repository: Repository,
+  session: Session,
+  { runtime }: EventCall,
+  lacks: readonly Lack[],
+): EventFindings {
+  writeMark(repository, session, 'reminder', JSON.stringify(lacks));
+  return { ...NOTHING, notice: SPEECHES[runtime].hears.notice.includes('stop') ? lacks : null };
+}
+
+/** Whether something is committed changes often, and is not what is asked for. */
+function keyOf(lacks: StopCheck['lacks']): string {
+  return JSON.stringify(lacks.filter(({ kind }) => kind !== 'not_committed'));
+}
+
+function parseLacks(text: string): Lack[] | null {
+  const lacks = bestEffort(() => JSON.parse(text));
+  return Array.isArray(lacks) ? lacks.filter((lack) => typeof lack?.message === 'string') : null;
+}
+
+async function compacting(repository: Repository, session: Session, { runtime }: EventCall): Promise<EventFindings> {
+  if (SPEECHES[runtime].afterCompaction === 'prompt') writeMark(repository, session, 'forgot', '\n');
+  await tryEventCheckpoint(repository, session);
+  return NOTHING;
+}
+
+async function compacted(repository: Repository, session: Session, { runtime, as }: EventCall): Promise<EventFindings> {
+  if (SPEECHES[runtime].afterCompaction !== 'compacted') return NOTHING;
+  return { ...NOTHING, card: await sessionCard(repository, session, as, true) };
+}
+
+function context(repository: Repository, session: Session, { runtime, facts }: EventCall): EventFindings {
+  const at = repository.now().toISOString();
+  if (facts.contextUsed !== null)
+    writeContextUsed(repository, session, { runtime, used_percentage: facts.contextUsed, at });
+  return NOTHING;
+}
