@@ -43,6 +43,7 @@ const PACKAGES: Record<string, string[]> = {
   core: ['tweetnacl', '@noble/hashes/sha2.js'],
   git: ['isomorphic-git'],
   journal: ['gray-matter', 'yaml'],
+  runtimes: ['jsonc-parser', 'smol-toml'],
   cli: ['commander', 'yoctocolors'],
   mcp: ['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],
 };
@@ -165,13 +166,14 @@ describe('effects have one place', () => {
     expect([...new Set(found)]).toEqual(['entry.ts']);
   });
 
-  test('one file starts git, and only ssh-keygen and what a user asks to run are started anywhere else', () => {
+  test('one file starts git, and only ssh-keygen, the programs of agents and what a user asks to run are started anywhere else', () => {
     const starters = modules.filter(({ code }) =>
       /import \{[^}]*\b(?<!type )(?:spawn|exec|execFile|fork)(?:Sync)?\b[^}]*\} from 'node:child_process'/.test(code),
     );
     expect(starters.map(({ path }) => path).sort()).toEqual([
       'git/run.ts',
       'journal/keys/ssh-key.ts',
+      'verbs/agents/found-program.ts',
       'writeback/run-command.ts',
     ]);
     expect(
@@ -179,7 +181,7 @@ describe('effects have one place', () => {
         .filter(({ code }) => /\b(?:spawn|exec|execFile)(?:Sync)?\(\s*['"`]git\b/.test(code))
         .map(({ path }) => path),
     ).toEqual(['git/run.ts']);
-    for (const path of ['journal/keys/ssh-key.ts', 'writeback/run-command.ts'])
+    for (const path of ['journal/keys/ssh-key.ts', 'verbs/agents/found-program.ts', 'writeback/run-command.ts'])
       expect(byPath.get(path)!.code).not.toMatch(/['"`]git['"`]/);
   });
 

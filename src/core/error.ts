@@ -42,6 +42,7 @@ const EXIT = {
   would_overwrite: 1,
   // 2: wrong usage or bad input
   already_initialised: 2,
+  settings_refused: 2,
   foreign_directory: 2,
   key_in_tree: 2,
   unknown_identity: 2,

@@ -1,4 +1,6 @@
 import type { Repository } from '../repository/repository.ts';
+import type { ConnectOptions } from './agents/connect.ts';
+import type { DisconnectOptions } from './agents/disconnect.ts';
 import type { CheckProofOptions } from './ledger/check-proof.ts';
 
 /**
@@ -25,6 +27,15 @@ export const VERBS = {
     show: async () => (await import('./setup/policy.ts')).policyShow,
     set: async () => (await import('./setup/policy.ts')).policySet,
     sign: async () => (await import('./setup/policy-sign.ts')).policySign,
+  },
+  connect: async () => {
+    const { connect } = await import('./agents/connect.ts');
+    return (repository: Repository, options?: ConnectOptions) => connect({ repository, env: repository.env }, options);
+  },
+  disconnect: async () => {
+    const { disconnect } = await import('./agents/disconnect.ts');
+    return (repository: Repository, options?: DisconnectOptions) =>
+      disconnect({ repository, env: repository.env }, options);
   },
   doctor: async () => (await import('./setup/doctor.ts')).doctor,
   hooks: {

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
 import { agentEvent } from './agents/agent-event.ts';
+import { connect, disconnect } from './agents/connect.ts';
 import { mcp } from './agents/mcp.ts';
 import { log } from './reading/log.ts';
 import { show } from './reading/show.ts';
@@ -31,6 +32,7 @@ const CHECK = 'check records, or a change; pin the root';
 const JUDGE = 'a verdict, an exception; what was reverted';
 const PROVE = 'what was sealed; proofs for outsiders';
 const SIGN = 'who may sign; what a merge needs; all seals';
+const CONNECT = "connect agents' own programs; take it out";
 const CLIENTS = 'what is wrong here; a server for agents';
 const SETUP = 'set up a repository, hooks, shell, a key';
 
@@ -74,6 +76,8 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
   { audience: 'Maintainers', row: SIGN, ...ledger },
+  { audience: 'Setup', row: CONNECT, ...connect },
+  { audience: 'Setup', row: CONNECT, ...disconnect },
   { audience: 'Setup', row: CLIENTS, ...doctor },
   { audience: 'Setup', row: CLIENTS, ...mcp },
   { audience: 'Setup', row: CLIENTS, ...agentEvent },

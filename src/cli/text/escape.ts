@@ -1,7 +1,7 @@
 import { escapeInvisible } from '../../core/text/text.ts';
 
 /** The values that may have lines; everywhere else a line break would let a value pose as our own output. */
-const MULTILINE: ReadonlySet<string> = new Set(['body', 'draft', 'allowed_signers', 'script', 'yaml']);
+const MULTILINE: ReadonlySet<string> = new Set(['body', 'diff', 'draft', 'allowed_signers', 'script', 'yaml']);
 
 /** Every text in a result, made harmless to a terminal. Formatters get nothing else, so none of them can forget it. */
 export function escapeResult<T>(value: T, key = ''): T {

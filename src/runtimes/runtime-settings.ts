@@ -1,0 +1,45 @@
+import type { RuntimeName } from './runtime.ts';
+import type { SettingsPart } from './settings/part.ts';
+
+/** What a part is for. A runtime that has our hooks somewhere is connected there. */
+export type Use = 'hooks' | 'server' | 'text';
+
+/** A part of ours, and where it goes. */
+export interface PlacedPart {
+  use: Use;
+  /** From the top of the work tree, or absolute. Of several the first that exists, and where none does, the first. */
+  paths: readonly string[];
+  part: SettingsPart;
+}
+
+/** How a user wants to be connected, and what it takes to write it. */
+export interface Wish {
+  as?: string | undefined;
+  /** Tells a file of ours from one that a user has edited. */
+  digest(text: string): string;
+}
+
+/** Where a user's own settings are. */
+export interface UserPlaces {
+  home: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+export type Scope = 'project' | 'user';
+
+/** A client program, as far as connecting it needs: how it is found, what we write where, and what no file can do. */
+export interface RuntimeProgram {
+  name: RuntimeName;
+  /** As its makers write it. */
+  title: string;
+  /** What to look for on the PATH. */
+  program: string;
+  /** Of its own events those that a hook of ours is for. */
+  events: readonly string[];
+  /** In the repository, for whoever opens it. */
+  project(wish: Wish): PlacedPart[];
+  /** In the user's home, for all repositories. */
+  user(wish: Wish, places: UserPlaces): PlacedPart[];
+  /** What is left to a person: sentences. */
+  byHand: Readonly<Record<Scope, readonly string[]>>;
+}
