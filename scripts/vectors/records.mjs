@@ -73,7 +73,7 @@ no_code: false
   waiver: `commit_sha: ${COMMIT}\nreason: a typo in a comment\ntask_id: P0.1.1\n`,
   audit: 'intent: count every record\ntask_id: P0.1.1\n',
   release: `released_session_id: ${SUCCESSOR}\nreleased_identity: con-1\nreason: stale\n`,
-  baton: `summary: half way\nreason: end of the day\nnext_agent: con-1\nfocus:\n  - P0.1.1\nbranch: main\nhead: ${COMMIT}\nsaved:\n  commit: ${COMMIT}\n  paths:\n    - src/reader.ts\n    - "a name # with a sign"\n  more: 3\nsecret_allowed: false\n`,
+  baton: `summary: half way\nreason: end of the day\ninjection_prompt: You continue the work of con-1. Read the handoff first.\nnext_agent: con-1\nfocus:\n  - P0.1.1\nbranch: main\nhead: ${COMMIT}\nsaved:\n  commit: ${COMMIT}\n  paths:\n    - src/reader.ts\n    - "a name # with a sign"\n  more: 3\nsecret_allowed: false\n`,
 };
 const BODIES = {
   decision: 'People read it in reviews.\n\n---\n\nsignature: of nobody\n',

@@ -36,6 +36,8 @@ import { type Author, allowedSecret, authorOf, openWriter, type RecordOptions } 
 export interface WrapOptions extends RecordOptions, BatonInput, SaveOptions {
   /** Seal the session as well. */
   seal?: boolean;
+  /** What a relay says to the successor first. */
+  injectionPrompt?: string;
 }
 
 export interface WrapResult extends Author {
@@ -80,7 +82,15 @@ async function writeBaton(
   const { written, ...saving } = await withSaved(repository, session, options, position, room, (saved) =>
     append(writer, {
       kind: 'baton',
-      fields: present({ summary, reason, next_agent, focus, ...positionFields(position), saved: saved ?? undefined }),
+      fields: present({
+        summary,
+        reason,
+        injection_prompt: options.injectionPrompt,
+        next_agent,
+        focus,
+        ...positionFields(position),
+        saved: saved ?? undefined,
+      }),
       body,
       ...allowedSecret(options),
     }),
