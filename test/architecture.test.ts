@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { groupBy } from '../src/core/group-by.ts';
 
-// Dependencies point one way: adapters → verbs → gate, sealing, tasks, writeback, trust → custody → journal → repository →
+// Dependencies point one way: adapters → verbs → gate, sealing, relay, tasks, writeback, trust → custody → journal → repository →
 // audit → core, git and disk. What is not listed here is not allowed.
 
 const SRC = resolve(import.meta.dirname, '../src');
@@ -26,7 +26,9 @@ const BELOW: Record<string, string[]> = {
   gate: ['journal'],
   sealing: ['gate', 'custody'],
   runtimes: ['core'],
-  verbs: ['tasks', 'writeback', 'trust', 'gate', 'sealing', 'runtimes'],
+  // what moves work between agents stands where verbs stand; the verbs that end and open sessions are handed to it
+  relay: ['custody', 'runtimes'],
+  verbs: ['tasks', 'writeback', 'trust', 'gate', 'sealing', 'runtimes', 'relay'],
   'host.ts': ['disk'],
   'index.ts': ['verbs', 'host.ts'],
   hooks: ['verbs'],
@@ -166,13 +168,15 @@ describe('effects have one place', () => {
     expect([...new Set(found)]).toEqual(['entry.ts']);
   });
 
-  test('one file starts git, and only ssh-keygen, the programs of agents and what a user asks to run are started anywhere else', () => {
+  test('one file starts git, and only ssh-keygen, tmux, ps, the programs of agents and what a user asks to run are started anywhere else', () => {
     const starters = modules.filter(({ code }) =>
       /import \{[^}]*\b(?<!type )(?:spawn|exec|execFile|fork)(?:Sync)?\b[^}]*\} from 'node:child_process'/.test(code),
     );
     expect(starters.map(({ path }) => path).sort()).toEqual([
       'git/run.ts',
       'journal/keys/ssh-key.ts',
+      'relay/processes.ts',
+      'relay/tmux.ts',
       'verbs/agents/found-program.ts',
       'writeback/run-command.ts',
     ]);
@@ -181,7 +185,13 @@ describe('effects have one place', () => {
         .filter(({ code }) => /\b(?:spawn|exec|execFile)(?:Sync)?\(\s*['"`]git\b/.test(code))
         .map(({ path }) => path),
     ).toEqual(['git/run.ts']);
-    for (const path of ['journal/keys/ssh-key.ts', 'verbs/agents/found-program.ts', 'writeback/run-command.ts'])
+    for (const path of [
+      'journal/keys/ssh-key.ts',
+      'relay/processes.ts',
+      'relay/tmux.ts',
+      'verbs/agents/found-program.ts',
+      'writeback/run-command.ts',
+    ])
       expect(byPath.get(path)!.code).not.toMatch(/['"`]git['"`]/);
   });
 

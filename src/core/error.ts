@@ -40,6 +40,12 @@ const EXIT = {
   proof_invalid: 1,
   seal_too_early: 1,
   would_overwrite: 1,
+  delivery_unconfirmed: 1,
+  agent_still_running: 1,
+  agent_gone: 1,
+  spawn_failed: 1,
+  prime_failed: 1,
+  relay_timeout: 1,
   // 2: wrong usage or bad input
   already_initialised: 2,
   settings_refused: 2,
@@ -61,6 +67,8 @@ const EXIT = {
   task_cycle: 2,
   unknown_commit: 2,
   no_records: 2,
+  no_persona: 2,
+  no_terminal: 2,
   nothing_sealed: 2,
   nothing_saved: 2,
   not_protected_branch: 2,
@@ -72,6 +80,7 @@ const EXIT = {
   branch_exists: 3,
   not_unblocked: 3,
   seal_in_progress: 3,
+  relay_in_progress: 3,
   // 4: the environment
   not_a_repository: 4,
   not_initialised: 4,
@@ -97,6 +106,12 @@ export type FindingCode =
             | 'seal_too_early'
             | 'would_overwrite'
             | 'nothing_done'
+            | 'delivery_unconfirmed'
+            | 'agent_still_running'
+            | 'agent_gone'
+            | 'spawn_failed'
+            | 'prime_failed'
+            | 'relay_timeout'
           >
         : never;
     }[ErrorCode];

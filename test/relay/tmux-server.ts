@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { disposableDirectory } from '../temporary.ts';
+
+export const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+
+export interface TmuxServer {
+  socket: string;
+  env: NodeJS.ProcessEnv;
+  /** What tmux itself prints, asked past our code. */
+  ask(...args: string[]): string;
+}
+
+/** A server of this test alone, with no configuration of whoever runs it. `atEnd`: afterAll, or onTestFinished within a test. */
+export function tmuxServer(atEnd: (end: () => void) => void): TmuxServer {
+  const { path: home, remove } = disposableDirectory();
+  const socket = join(home, 'tmux.socket');
+  const { TMUX: _, TMUX_PANE: __, ...rest } = process.env;
+  const env = { ...rest, HOME: home, SHELL: '/bin/sh', HANDOFF_TMUX_SOCKET: socket };
+  const ask = (...args: string[]): string =>
+    spawnSync('tmux', ['-S', socket, ...args], { env, encoding: 'utf8' }).stdout;
+  atEnd(() => {
+    ask('kill-server');
+    remove();
+  });
+  return { socket, env, ask };
+}
+
+/** Until it is so: whoever waits says what for. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 1500; tries++) {
+    if (await isSo()) return;
+    await sleep(20);
+  }
+  throw new Error(`It never came that ${what}.`);
+}
