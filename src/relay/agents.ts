@@ -31,7 +31,7 @@ export interface Agent {
 }
 
 /** A file of the register that is none of ours, or is damaged: it is left alone, and said. */
-export interface BrokenAgent {
+interface BrokenAgent {
   path: string;
   reason: string;
 }

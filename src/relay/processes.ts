@@ -12,7 +12,7 @@ export interface ProcessMark {
   started: string;
 }
 
-export interface ProcessInfo {
+interface ProcessInfo {
   parent: number;
   /** Its process group, and the one that reads from its terminal now; -1 without a terminal. */
   group: number;
@@ -21,7 +21,7 @@ export interface ProcessInfo {
 }
 
 /** Null where no such process runs. One that has ended and that nobody has waited for is none. */
-export function processInfo(pid: number): ProcessInfo | null {
+function processInfo(pid: number): ProcessInfo | null {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null;
   return HAS_PROC ? fromProc(pid) : fromPs(pid);
 }
