@@ -58,14 +58,9 @@ const CLI = {
     mcp: 'src/mcp/serve.ts',
     'gray-matter': 'gray-matter',
     yaml: 'yaml',
-    'jsonc-parser': 'node_modules/jsonc-parser/lib/esm/main.js', // what it names first cannot be bundled
-    'smol-toml': 'smol-toml',
   },
   plugins: [
-    {
-      name: 'parts',
-      setup: ({ onResolve }) => onResolve({ filter: /^(?:gray-matter|jsonc-parser|smol-toml)$/ }, part),
-    },
+    { name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^gray-matter$/ }, part) },
     { name: 'program', setup: loadedFromKept },
     { name: 'server', setup: ({ onResolve }) => onResolve({ filter: /^\.\/mcp\/serve\.ts$/ }, server) },
     { name: 'engines', setup: ({ onLoad }) => onLoad({ filter: /gray-matter.lib.engines\.js$/ }, noEngines) },
@@ -83,6 +78,7 @@ const PROGRAM = {
   format: 'esm',
   splitting: true,
   entryPoints: { program: 'src/cli/main.ts' },
+  alias: { 'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js' }, // what it names first cannot be bundled
   plugins: [{ name: 'parts', setup: ({ onResolve }) => onResolve({ filter: /^gray-matter$/ }, part) }, ...LIGHTER],
   outdir: 'dist',
   metafile: true,
