@@ -1,16 +1,7 @@
 // Builds everything that is published: dist/cli.cjs, the library, its types, the man page.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import Module from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -168,7 +159,7 @@ async function buildCli() {
   mkdirSync('dist', { recursive: true });
   for (const { path, contents } of cli.outputFiles) writeFileSync(path, assertAscii(path, contents));
   writeFileSync('dist/program.cjs', Module.wrap(joined(program.outputFiles)));
-  copyFileSync('scripts/hook.sh', 'dist/hook.sh');
+  writeFileSync('dist/hook.sh', hookScript());
   for (const path of ['dist/cli.cjs', 'dist/hook.sh']) chmodSync(path, 0o755);
   writeLicences(inputs);
 }
@@ -180,6 +171,12 @@ function joined(files) {
     Buffer.from(assertAscii(path, contents)).toString('latin1'),
   ]);
   return joinChunks(Object.fromEntries(chunks), 'program.js');
+}
+
+/** One file: to find another beside it would take a process, where a link leads to it. */
+function hookScript() {
+  const [before, after] = readFileSync('scripts/hook.sh', 'utf8').split(/^\. \.\/event\.sh .*$/m);
+  return before + readFileSync('scripts/event.sh', 'utf8') + after;
 }
 
 /** V8 takes two bytes for each letter of a source that has one beyond, and reading it takes twice as long. */

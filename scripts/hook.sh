@@ -1,5 +1,6 @@
 #!/bin/sh
-# What git's hooks ask, as far as a shell can answer it: Node takes 70 ms to start, and mostly there is nothing to judge.
+# What git's hooks ask, and those of agents' programs, as far as a shell can answer it: Node takes 70 ms to start, and mostly there is
+# nothing to judge.
 # usage: hook.sh NAME ARGUMENTS..., called by the section that `git handoff hooks install` writes.
 
 set -f # git's words are no patterns
@@ -87,12 +88,19 @@ find_session() {
 
 # Whoever commits is at work: a sign of life of the session that the trailers name, as Node writes it.
 show_life() {
-  IFS=' ' read -r _ session <"$trailers" || return 0
-  case $session in '' | *[!0-9a-f-]*) return 0 ;; esac
-  common=$git_dir
-  [ ! -f "$git_dir/commondir" ] || { IFS= read -r common <"$git_dir/commondir" && common=$git_dir/$common; }
-  beat=${HANDOFF_STATE:-$common/handoff}/sessions/$session/heartbeat
-  [ -f "$beat" ] || return 0
+  name_session || return 0
+  [ ! -f "$beat" ] || write_life
+}
+
+# Its id, and where its signs of life are.
+name_session() {
+  IFS=' ' read -r _ session <"$trailers" || return 1
+  case $session in '' | *[!0-9a-f-]*) return 1 ;; esac
+  find_state
+  beat=$state/sessions/$session/heartbeat
+}
+
+write_life() {
   boot=null
   uptime=0
   if [ -r /proc/sys/kernel/random/boot_id ] && [ -r /proc/uptime ]; then
@@ -104,6 +112,13 @@ show_life() {
     printf '{"boot":%s,"uptime":%s,"at":"%s"}\n' "$boot" "$uptime" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$beat.$$" &&
       mv -f "$beat.$$" "$beat" || rm -f "$beat.$$"
   } 2>/dev/null
+}
+
+# Of all work trees of the repository.
+find_state() {
+  common=$git_dir
+  [ ! -f "$git_dir/commondir" ] || { IFS= read -r common <"$git_dir/commondir" && common=$git_dir/$common; }
+  state=${HANDOFF_STATE:-$common/handoff}
 }
 
 find_git_dir() {
@@ -224,13 +239,6 @@ read_protected() {
   done <"$policy"
 }
 
-# RUNTIME EVENT, called by the hooks of agents' programs: whatever is wrong, it says nothing.
-agent_event() {
-  find_program
-  "$node" "$program" agent-event "$@" 2>/dev/null
-  exit 0
-}
-
 # INPUT ARGUMENTS...
 judge() {
   find_program
@@ -273,6 +281,8 @@ give_up() {
 warn() {
   echo "git-handoff: warning: $1" >&2
 }
+
+. ./event.sh # the build puts it here
 
 hook=${1-}
 [ $# -eq 0 ] || shift

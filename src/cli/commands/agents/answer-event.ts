@@ -81,9 +81,9 @@ async function readSent({ isTerminal, readInput }: Context): Promise<Sent> {
 /** Where the agent works, if that is a directory of the repository that this process is in; else where this process is. */
 function placeOf({ directory, env }: Context, { directory: told }: EventFacts): string | null {
   const here = find(directory, env);
+  if (!here || !isOurs(here)) return null;
   const there = told !== null && isAbsolute(told) ? find(told, env) : null;
-  if (there && (here === null || there.commonDir === here.commonDir) && isOurs(there)) return told;
-  return here && isOurs(here) ? directory : null;
+  return there?.commonDir === here.commonDir && isOurs(there) ? told : directory;
 }
 
 function find(directory: string, env: NodeJS.ProcessEnv): RepositoryDirs | null {
