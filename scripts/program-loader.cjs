@@ -14,6 +14,7 @@ const SHARED = {
   verify: ['verify', 'audit'],
   read: ['log', 'show'],
   ledger: ['ledger'],
+  event: ['agent-event'],
   proof: ['prove', 'check-proof', 'root'],
 };
 
