@@ -562,6 +562,22 @@ describe('SPEC §8.9, §9 and §10', () => {
     expect(await gateVerdict(here)).toEqual(['writeback_missing a.ts', 'files_uncovered a.ts']);
   });
 
+  it('M99: a key that the trunk has revoked accounts for nothing on a branch that lags', async () => {
+    const here = place();
+    await reopen(here).handoff.policy.set({ key: 'protected', value: 'refs/heads/main,refs/heads/release' });
+    git(here.dir, 'branch', '--quiet', 'release');
+    await reopen(here).handoff.identity.revoke({ name: 'donna' });
+    git(here.dir, 'checkout', '--quiet', 'release');
+    await honestBranch(here);
+    expect(await gateVerdict(here, 'release')).toEqual([
+      ...['start.yaml', 'task.yaml', 'thought.yaml', 'task.yaml', 'baton.md'].map(
+        (name, at) => `key_revoked 000${at + 1}-${name}`,
+      ),
+      'writeback_missing src/a.ts',
+      'files_uncovered src/a.ts',
+    ]);
+  });
+
   it('M68: a record that is gone', async () => {
     const here = place();
     session(here, [SESSION_START, BATON]);

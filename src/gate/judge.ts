@@ -30,24 +30,29 @@ import { judgeReviews, reviewedAmong, verdictsOn } from './reviews/reviews.ts';
 import { judgeRunsOf, withRunsOf } from './runs.ts';
 import { type DoneTask, doneTasks, failedRuns, judgeTasks, openTrails, type Trails } from './tasks.ts';
 import { judgeTokens } from './tokens.ts';
+import type { TrunkTrust } from './trunk.ts';
 import { versionReader } from './versions.ts';
 import { judgeWriteback, type Writeback } from './writeback.ts';
 
 /** By whom it is judged, and what was judged elsewhere. */
-interface JudgedCase extends Case {
+export interface JudgedCase extends Case {
   knownCommits: Oid[];
   trust: Trust;
   comparer: Comparer;
+  /** Set where a trunk has decided what the branch has not got yet; `trust` is by it then. */
+  trunk?: TrunkTrust;
 }
 
 /** SPEC §10.2 to §10.7: everything that is wrong with a change to a branch that has a policy. */
 export async function judge(repository: Repository, input: JudgedCase, rollbacks: Finding[]): Promise<GateResult> {
-  const { trust, before, budget } = input;
+  const { trust, before, budget, trunk } = input;
   const findings = [...rollbacks];
-  const outcome = await openOutcome(repository, input, (found) => findings.push(found));
+  const report = (found: Finding) => findings.push(found);
+  const outcome = await openOutcome(repository, input, report);
+  const now = trunk ? await trunk.withTrust(outcome.result, report) : outcome.result;
   const readVersions = versionReader(repository.store, input.range);
   const options = { suite: nodeSuite, readVersions, onProgress: repository.progress };
-  const delta = await auditDifference({ before, now: outcome.result }, trust, options);
+  const delta = await auditDifference({ before: trunk?.before ?? before, now }, trust, options);
   const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
   const evidence = evidenceIn(repository, before, trust);
   const trails = openTrails(evidence, delta.sessions, added);

@@ -119,7 +119,13 @@ async function judgeUpdate(server: Server, { claimed, now, ref }: Update): Promi
     const base = await baseOf(server, old);
     // what is remembered has been accepted: of other branches than the trunk anybody may have chosen the policy
     const remembers = base !== null && base === trunk.commit && trunk.policy !== null;
-    return await judge(repository, ref, { base: base ?? claimed, head: now, remembers, budget });
+    return await judge(repository, ref, {
+      base: base ?? claimed,
+      head: now,
+      remembers,
+      budget,
+      trunk: trunk.policy && trunk.commit,
+    });
   } catch (error) {
     const failure = asHandoffError(error);
     if (isOverBudget(failure)) throw failure;

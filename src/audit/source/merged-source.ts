@@ -49,7 +49,9 @@ export async function openMerged(sides: MergeSides, name: string, report: Report
   return {
     oid: null,
     root: async () => (top ? [...others, top] : others),
-    list: async (folder) => (folder.oid === null ? (merged.get(folder.path) ?? []) : ours.list(folder)),
+    // theirs may be merged itself: what only that has may be a folder that git has not
+    list: async (folder) =>
+      folder.oid === null ? (merged.get(folder.path) ?? theirs.list(folder)) : ours.list(folder),
     read: (file, limit) => ours.read(file, limit),
     readAll: (files, limit) => ours.readAll(files, limit),
   };

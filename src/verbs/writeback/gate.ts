@@ -10,8 +10,9 @@ import type { Trust } from '../../core/trust/trust.ts';
 import { nodeSuite } from '../../crypto.ts';
 import { budgetOf, hurried, stoppable, withinBudget } from '../../gate/budget.ts';
 import { type Comparer, openComparer } from '../../gate/coverage/comparer.ts';
-import { judge } from '../../gate/judge.ts';
+import { type JudgedCase, judge } from '../../gate/judge.ts';
 import { answer, type GateResult } from '../../gate/result.ts';
+import { openTrunkTrust } from '../../gate/trunk.ts';
 import { isNullOid } from '../../git/objects/asked-name.ts';
 import type { Oid } from '../../git/objects/store.ts';
 import { noSuchRevision } from '../../git/objects/store-error.ts';
@@ -21,6 +22,7 @@ import type { GitAccess } from '../../repository/parts.ts';
 import { findRollbacks, seenTrust } from '../../repository/pins/rollbacks.ts';
 import { tryPinRoot } from '../../repository/pins/root-pin.ts';
 import { assertPinned, assertRoot, type Repository } from '../../repository/repository.ts';
+import { protectedRefs, tipsThatHold } from '../../repository/tracking.ts';
 
 export interface GateOptions {
   /** A revision, or an id of zeros where there is nothing. */
@@ -36,6 +38,11 @@ export interface GateOptions {
   budget?: Budget;
   /** Whether what base trusts is remembered, as it is unless this says no: it was accepted, and nobody has chosen it for this. */
   remembers?: boolean;
+  /**
+   * The commit that the project's trunk is at, null for none: what it has decided since counts on other branches too. Else the first
+   * branch that base's policy protects, as its remote has it.
+   */
+  trunk?: Oid | null;
 }
 
 /** May head replace base on a protected branch? SPEC §10 */
@@ -75,14 +82,29 @@ async function judgeEnds(repository: Repository, options: GateOptions, means: Me
   const { replaces = false, remembers = true } = options;
   const base = ends.base!; // a policy was there
   const rollbacks = await findRollbacks(repository, seenTrust(trust), base, !remembers);
-  const result = await judge(
-    repository,
-    { ...means, ...ends, base, before, trust, range, replaces },
-    rollbacks.findings,
-  );
+  const asked = { ...means, ...ends, base, before, trust, range, replaces };
+  const result = await judgeByBoth(repository, asked, rollbacks.findings, await trunkOf(repository, options, trust));
   if (options.root === undefined && remembers) await tryPinRoot(repository, trust.repoId, false);
   await rollbacks.remember();
   return result;
+}
+
+/** SPEC §10.9: by what the branch has, and if that takes the change, by what the trunk has decided since. */
+async function judgeByBoth(
+  repository: Repository,
+  asked: JudgedCase,
+  rollbacks: Finding[],
+  tip: Oid | null,
+): Promise<GateResult> {
+  const result = await judge(repository, asked, rollbacks);
+  const trunk = result.pass && tip !== null ? await openTrunkTrust(repository, tip, asked) : null;
+  return trunk ? judge(repository, { ...asked, trust: trunk.trust, trunk }, rollbacks) : result;
+}
+
+async function trunkOf(repository: Repository, { trunk }: GateOptions, trust: Trust): Promise<Oid | null> {
+  if (trunk !== undefined) return trunk;
+  const [tip] = await tipsThatHold(repository, protectedRefs(trust).slice(0, 1));
+  return tip?.oid ?? null;
 }
 
 async function nearRange({ store }: GitAccess, { base, head, knownCommits }: Ends): Promise<Range | null> {

@@ -1,0 +1,277 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  BATON,
+  branch,
+  checkout,
+  code,
+  codesOf,
+  DONE,
+  document,
+  honestBranch,
+  identityAfter,
+  maintainer,
+  merge,
+  policy,
+  START,
+  session,
+  thoughtSince,
+} from '../gate/scenario.ts';
+import { secondKey } from '../gate/two-maintainers.ts';
+import { type Place, privateKey } from '../handoff.ts';
+import { git } from '../temporary.ts';
+import { identityOf, type NamedKey, template } from '../threats/forge.ts';
+import { open, tryGit } from './hooked.ts';
+
+// A protected branch that has not got what the trunk has decided since: it takes nothing that the trunk would refuse for that.
+
+const PROTECTED = ['refs/heads/main', 'refs/heads/release'];
+const REVIEW = { writeback: { required: true, open_sessions: 'warning' as const, review: true } };
+
+const place = template(async ({ handoff }) => {
+  await handoff.policy.set({ key: 'protected', value: PROTECTED.join() });
+  await handoff.identity.add({ name: 'second', role: 'maintainer' });
+});
+
+interface Lagging {
+  name: string;
+  /** On both, before they part. */
+  early?(here: Place): unknown;
+  /** On release alone, before the trunk decides; git takes it without being asked. */
+  there?(here: Place): unknown;
+  /** On main, after that. */
+  decided(here: Place): unknown;
+  /** On a branch `feature`, for release. */
+  build(here: Place): unknown;
+  expect: string[];
+}
+
+const revoke =
+  (name: string) =>
+  ({ handoff }: Place) =>
+    handoff.identity.revoke({ name });
+
+/** The code of a branch with a waiver of `second` for it. */
+function waived(here: Place): void {
+  branch(here, 'feature', 'release');
+  const commit_sha = code(here, { 'src/a.ts': 'a\n' });
+  const waiver = { kind: 'waiver' as const, commit_sha, reason: 'in a hurry' };
+  session(here, [START, waiver, BATON], { identity: 'second', key: secondKey(here) });
+}
+
+function signedIn(here: Place, signer: NamedKey): void {
+  document(here, 'identities/frank/identity.yaml', identityOf(here, 'frank', privateKey(here, 'frank')), [signer]);
+}
+
+/** By somebody whom only this branch knows. */
+async function byFrank(here: Place): Promise<void> {
+  const base = git(here.dir, 'rev-parse', 'release');
+  branch(here, 'feature', 'release');
+  code(here, { 'src/a.ts': 'a\n' });
+  const drafts = [START, await thoughtSince(here, base), BATON];
+  session(here, drafts, { identity: 'frank', key: privateKey(here, 'frank') });
+}
+
+async function fromRelease(here: Place): Promise<void> {
+  checkout(here, 'release');
+  await honestBranch(here);
+}
+
+/** A key that nobody has signed in yet. */
+const keygen = ({ handoff }: Place) => handoff.identity.keygen({ name: 'frank' });
+const second = (here: Place): NamedKey => ['second', secondKey(here)];
+
+let stolen: NamedKey;
+const rotated = async (here: Place) => {
+  stolen = maintainer(here);
+  await here.handoff.identity.rotate({ name: 'maintainer' });
+};
+
+const REFUSED: Lagging[] = [
+  {
+    name: 'a thought by a key that the trunk has revoked',
+    decided: revoke('donna'),
+    build: fromRelease,
+    expect: ['files_uncovered', 'key_revoked', 'writeback_missing'],
+  },
+  {
+    name: 'code of a thought that was there before its key was revoked',
+    async there(here) {
+      const base = git(here.dir, 'rev-parse', 'HEAD');
+      branch(here, 'feature');
+      const commit = code(here, { 'src/a.ts': 'a\n' });
+      checkout(here, 'release');
+      session(here, [START, await thoughtSince(here, base, commit), BATON]);
+    },
+    decided: revoke('donna'),
+    build(here) {
+      checkout(here, 'feature');
+      merge(here, 'release');
+    },
+    expect: ['files_uncovered', 'writeback_missing'],
+  },
+  {
+    name: 'a waiver of a maintainer whom the trunk has revoked',
+    decided: revoke('second'),
+    build: waived,
+    expect: ['files_uncovered', 'key_revoked', 'writeback_missing'],
+  },
+  {
+    name: 'a waiver of a maintainer whom the trunk has demoted',
+    decided: (here) =>
+      document(here, 'identities/second/identity.yaml', identityAfter(here, 'second', { role: 'agent' })),
+    build: waived,
+    expect: ['files_uncovered', 'signer_not_entitled', 'writeback_missing'],
+  },
+  {
+    name: 'a thought of whom a maintainer signed in whom the trunk has revoked since',
+    early: keygen,
+    there: (here) => signedIn(here, second(here)),
+    decided: revoke('second'),
+    build: byFrank,
+    expect: ['files_uncovered', 'key_revoked', 'writeback_missing'],
+  },
+  {
+    name: 'an identity that a key signs which the trunk has retired',
+    early: keygen,
+    decided: rotated,
+    build(here) {
+      branch(here, 'feature', 'release');
+      signedIn(here, stolen);
+    },
+    expect: ['signer_not_entitled'],
+  },
+  {
+    name: 'policies by a root key that the trunk has replaced',
+    decided: rotated,
+    build(here) {
+      branch(here, 'feature', 'release');
+      policy(here, { protected: ['refs/heads/main'] }, [stolen], 2);
+      policy(here, { protected: [] }, [stolen], 3);
+    },
+    expect: ['policy_invalid', 'record_changed'],
+  },
+  {
+    name: 'code that nobody has reviewed, where the trunk asks for a review',
+    decided: (here) => policy(here, REVIEW, [maintainer(here)], 2),
+    build: fromRelease,
+    expect: ['review_missing'],
+  },
+  {
+    name: 'the same, and what asks for it along with it',
+    decided: (here) => policy(here, REVIEW, [maintainer(here)], 2),
+    async build(here) {
+      await fromRelease(here);
+      merge(here, 'main');
+    },
+    expect: ['review_missing'],
+  },
+];
+
+const ACCEPTED: Lagging[] = [
+  {
+    name: 'work of those who are trusted by both',
+    decided: revoke('erin'),
+    build: fromRelease,
+    expect: [],
+  },
+  {
+    name: 'work of somebody whom only this branch has signed in',
+    early: keygen,
+    there: (here) => signedIn(here, second(here)),
+    decided: revoke('erin'),
+    build: byFrank,
+    expect: [],
+  },
+  {
+    name: 'what the trunk has decided, by a merge',
+    async decided(here) {
+      await honestBranch(here, 'earlier', { 'src/b.ts': 'b\n' });
+      checkout(here, 'main');
+      merge(here, 'earlier');
+      await revoke('erin')(here);
+    },
+    build(here) {
+      branch(here, 'feature', 'release');
+      merge(here, 'main');
+    },
+    expect: [],
+  },
+  {
+    name: 'an older commit of the trunk, with what a key signed there that was revoked since',
+    async decided(here) {
+      await honestBranch(here, 'earlier', { 'src/b.ts': 'b\n' });
+      checkout(here, 'main');
+      merge(here, 'earlier');
+      await revoke('donna')(here);
+    },
+    build: (here) => branch(here, 'feature', 'earlier'),
+    expect: [],
+  },
+  {
+    name: 'half of it, from when the trunk had no more',
+    async decided(here) {
+      await here.handoff.identity.rotate({ name: 'donna' });
+      git(here.dir, 'tag', 'then');
+      await here.handoff.identity.rotate({ name: 'donna' });
+    },
+    build(here) {
+      branch(here, 'feature', 'release');
+      merge(here, '--no-ff', 'then');
+    },
+    expect: [],
+  },
+  {
+    name: 'nothing but whom the trunk trusts',
+    async decided(here) {
+      await rotated(here);
+      await revoke('erin')(here);
+    },
+    build(here) {
+      branch(here, 'feature', 'release');
+      git(here.dir, 'checkout', '--quiet', 'main', '--', '.handoff/policy', '.handoff/identities');
+      git(here.dir, 'commit', '--quiet', '--message', 'handoff: whom main trusts');
+    },
+    expect: [],
+  },
+];
+
+/** A server with both branches, and `feature` in a clone of it. */
+async function laid({ early, there, decided, build }: Lagging): Promise<{ here: Place; server: string }> {
+  const here = place();
+  const server = join(here.dir, '../server.git');
+  git('/', 'init', '--quiet', '--bare', '--initial-branch=main', server);
+  git(server, 'config', 'handoff.root', here.root);
+  await early?.(here);
+  branch(here, 'release');
+  await there?.(here);
+  checkout(here, 'main');
+  await decided(here);
+  git(here.dir, 'push', '--quiet', server, 'main', 'release');
+  await open(server).hooks.install({ server: true });
+  await build(here);
+  return { here, server };
+}
+
+describe.each([
+  ['takes', ACCEPTED],
+  ['does not take', REFUSED],
+] as const)('M99: a protected branch that lags behind the trunk %s', (_, scenarios) => {
+  it.each(scenarios.map((each) => [each.name, each] as const))('%s', async (_, scenario) => {
+    const { here, server } = await laid(scenario);
+    expect(await codesOf(here, { base: 'release', head: 'feature' })).toEqual(scenario.expect);
+    const { code: exit, stderr } = tryGit(here.dir, ['push', '--no-verify', server, 'feature:release']);
+    expect({ exit, stderr }).toMatchObject({
+      exit: scenario.expect.length > 0 ? 1 : 0,
+      stderr: expect.stringContaining(`refs/heads/release: ${scenario.expect.length > 0 ? 'refused' : 'accepted'}`),
+    });
+  });
+});
+
+it('what the trunk itself takes is judged by itself', async () => {
+  const { here, server } = await laid({ ...ACCEPTED[0]!, build() {} });
+  checkout(here, 'main');
+  await honestBranch(here, 'work');
+  session(here, [START, DONE, BATON], { clock: 50 });
+  expect(tryGit(here.dir, ['push', '--no-verify', server, 'work:main'])).toMatchObject({ code: 0 });
+});
