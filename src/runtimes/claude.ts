@@ -2,6 +2,7 @@ import { placeSkill, placeText } from './place.ts';
 import type { RuntimeProgram } from './runtime-settings.ts';
 import { jsonHooks } from './settings/json-hooks.ts';
 import { jsonServer } from './settings/json-server.ts';
+import { claudeSpeech } from './speech/claude.ts';
 import { agentsImport, agentsSection } from './texts.ts';
 
 const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PreCompact', 'PostCompact', 'Stop', 'SessionEnd'];
@@ -13,6 +14,7 @@ export const claude: RuntimeProgram = {
   name: 'claude',
   title: 'Claude Code',
   program: 'claude',
+  speech: claudeSpeech,
   events: EVENTS,
   project: (wish) => [
     {

@@ -1,4 +1,4 @@
-import type { RuntimeName } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 import type { SettingsPart } from './settings/part.ts';
 
 /** What a part is for. A runtime that has our hooks somewhere is connected there. */
@@ -27,13 +27,8 @@ export interface UserPlaces {
 
 export type Scope = 'project' | 'user';
 
-/** A client program, as far as connecting it needs: how it is found, what we write where, and what no file can do. */
-export interface RuntimeProgram {
-  name: RuntimeName;
-  /** As its makers write it. */
-  title: string;
-  /** What to look for on the PATH. */
-  program: string;
+/** A runtime with what it takes to connect it: what we write where, and what no file can do. */
+export interface RuntimeProgram extends Runtime {
   /** Of its own events those that a hook of ours is for. */
   events: readonly string[];
   /** In the repository, for whoever opens it. */

@@ -10,21 +10,29 @@ export const SERVER_NAME = 'handoff';
 /** What starts a server, under the keys that a runtime has for it. */
 type Start = Readonly<Record<string, unknown>>;
 
+/** What else stands in an entry of ours, or in a file that was made for it; a user may change that. */
+interface Extras {
+  inEntry?: Readonly<Record<string, unknown>>;
+  /** For a program that would otherwise write it there itself, and so change the file. */
+  inNewFile?: Readonly<Record<string, unknown>>;
+}
+
 /** A server of the Model Context Protocol, in the object that a runtime keeps its servers in. */
-export function jsonServer(within: string, start: Start, more: Readonly<Record<string, unknown>> = {}): SettingsPart {
+export function jsonServer(within: string, start: Start, { inEntry = {}, inNewFile = {} }: Extras = {}): SettingsPart {
+  const fresh = addValue(null, { path: [within], key: SERVER_NAME, value: { ...start, ...inEntry } });
   const part: SettingsPart = {
     added(text) {
-      const found = text === null ? null : serverIn(text, within);
-      if (found)
-        return startedBy(found, start) ? text! : replaceValue(text!, found, { ...settingsOf(found), ...start });
-      const value = { ...start, ...more };
-      const added = addValue(text, { path: [within], key: SERVER_NAME, value });
+      if (text === null) return withMore(fresh, inNewFile);
+      const found = serverIn(text, within);
+      if (found) return startedBy(found, start) ? text : replaceValue(text, found, { ...settingsOf(found), ...start });
+      const added = addValue(text, { path: [within], key: SERVER_NAME, value: { ...start, ...inEntry } });
       assertGivesBack(part, text, added);
       return added;
     },
     removed(text) {
       const found = serverIn(text, within);
-      return found ? removeValue(text, found) : text;
+      if (!found) return text;
+      return text === withMore(fresh, inNewFile) ? null : removeValue(text, found);
     },
     state(text) {
       const found = text === null ? null : serverIn(text, within);
@@ -33,6 +41,11 @@ export function jsonServer(within: string, start: Start, more: Readonly<Record<s
     },
   };
   return part;
+}
+
+/** Behind ours: in a user's file it stands before it, so that the two can be told apart. */
+function withMore(text: string, more: Readonly<Record<string, unknown>>): string {
+  return Object.entries(more).reduce((whole, [key, value]) => addValue(whole, { path: [], key, value }), text);
 }
 
 /** Ours, in whatever form; null where there is none. Another one under the name is somebody else's, and stays. */

@@ -40,7 +40,7 @@ export async function connect(stand: Standpoint, options: ConnectOptions = {}): 
     const todo = todoFor(program, scope, stand.env);
     return { runtime: program.name, version: versions[at]!, files: changedFiles(files), todo };
   });
-  if (!options.dryRun) writePlan(plan.files, place.top);
+  if (!options.dryRun) writePlan(plan.files, place.boundary);
   return { runtimes };
 }
 

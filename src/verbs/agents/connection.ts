@@ -34,12 +34,16 @@ export interface ConnectedRuntime {
 export function placeFor(scope: Scope, { repository, env }: Standpoint): Place {
   if (scope === 'user') {
     const home = homeOf(env);
-    return { top: home, boundary: { root: home, name: 'your home' } };
+    const moved = MOVED.flatMap((name) => env[name] || []);
+    return { top: home, boundary: { roots: [home, ...moved], name: 'your home' } };
   }
   if (!repository) throw outside();
   const top = requireWorkTree(repository);
-  return { top, boundary: { root: top, name: 'this work tree' } };
+  return { top, boundary: { roots: [top], name: 'this work tree' } };
 }
+
+/** Where users have programs keep their settings, if not in their home. */
+const MOVED = ['CLAUDE_CONFIG_DIR', 'CODEX_HOME', 'GEMINI_CLI_HOME', 'XDG_CONFIG_HOME', 'COPILOT_HOME'];
 
 function outside(): HandoffError {
   return new HandoffError('not_a_repository', 'This is no git repository, and agents are connected in one.', {

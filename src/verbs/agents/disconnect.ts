@@ -21,7 +21,8 @@ export async function disconnect(stand: Standpoint, options: DisconnectOptions =
   const kept = keptParts(leaving, scope, stand, new SettingsPlan(place));
   const runtimes = leaving.map((program) => {
     const parts = partsOf(program, scope, stand).filter((placed) => !kept.has(keyOf(placed)));
-    const files = parts.map((placed) => plan.remove(placed)).reverse();
+    // what was added last goes first: only then is what is left as it was before the last but one
+    const files = parts.toReversed().map((placed) => plan.remove(placed));
     return { program, files };
   });
   const result = runtimes.map(({ program, files }) => ({
@@ -30,7 +31,7 @@ export async function disconnect(stand: Standpoint, options: DisconnectOptions =
     files: changedFiles(files).filter(({ change }) => change !== 'unchanged'),
     todo: [],
   }));
-  if (!options.dryRun) writePlan(plan.files, place.top);
+  if (!options.dryRun) writePlan(plan.files, place.boundary);
   return { runtimes: result.filter(({ files, runtime }) => files.length > 0 || options.runtime?.includes(runtime)) };
 }
 

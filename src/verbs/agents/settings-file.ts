@@ -16,9 +16,9 @@ export interface SettingsFile {
   mode: number;
 }
 
-/** What a link may not lead out of. */
+/** The folders that a link may not lead out of. */
 export interface Boundary {
-  root: string;
+  roots: readonly string[];
   name: string;
 }
 
@@ -35,14 +35,18 @@ export function readSettings(path: string, boundary: Boundary): SettingsFile {
 }
 
 /** Dotfiles are often links, and are followed, but not to where the file would be somebody else's. */
-function resolveInside(path: string, { root, name }: Boundary): string {
+function resolveInside(path: string, { roots, name }: Boundary): string {
   const target = resolveLinks(path);
-  const way = relative(realpathSync(root), target);
-  if (way !== '..' && !way.startsWith(`..${sep}`)) return target;
+  if (roots.some((root) => isInside(target, resolveLinks(root)))) return target;
   throw settingsRefused(path, `leads to ${target}, which is outside ${name}`, 'Replace the link by a file of its own.');
 }
 
-function resolveLinks(path: string): string {
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`);
+}
+
+export function resolveLinks(path: string): string {
   const stat = ifThere(() => lstatSync(path));
   if (stat?.isSymbolicLink()) return followed(path);
   if (stat) return realpathSync(path);

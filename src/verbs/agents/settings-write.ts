@@ -1,27 +1,27 @@
 import { chmodSync, chownSync, lstatSync, rmdirSync, unlinkSync } from 'node:fs';
-import { dirname, relative, sep } from 'node:path';
+import { dirname } from 'node:path';
 import { hasCode } from '../../core/error-code.ts';
 import { bestEffort } from '../../disk/best-effort.ts';
 import { guarded, replaceBy, syncFolder, writeSynced } from '../../disk/durable.ts';
 import { ifThere } from '../../disk/if-there.ts';
 import { readState } from '../../disk/state-file.ts';
-import { settingsRefused } from './settings-file.ts';
+import { type Boundary, isInside, resolveLinks, settingsRefused } from './settings-file.ts';
 import type { PlannedFile } from './settings-plan.ts';
 
-/** Writes a plan, all of it or nothing. Folders above `top` are never removed. */
-export function writePlan(files: readonly PlannedFile[], top: string): void {
+/** Writes a plan, all of it or nothing. A folder that was there for more than a program's settings is never removed. */
+export function writePlan(files: readonly PlannedFile[], boundary: Boundary): void {
   const changed = files.filter(({ text, planned }) => text !== planned);
   for (const file of changed) assertSame(file);
   const done: PlannedFile[] = [];
   try {
     for (const file of changed) {
       assertSame(file);
-      put(file, file.planned, top);
+      put(file, file.planned, boundary);
       done.push(file);
     }
   } catch (error) {
     // what failed is told; that a file could not be put back either would hide it
-    for (const file of done.reverse()) bestEffort(() => put(file, file.text, top));
+    for (const file of done.reverse()) bestEffort(() => put(file, file.text, boundary));
     throw error;
   }
 }
@@ -33,8 +33,8 @@ function assertSame({ path, target, text }: PlannedFile): void {
   throw settingsRefused(path, 'was changed by somebody else at this moment', 'Run the command again.');
 }
 
-function put(file: PlannedFile, text: string | null, top: string): void {
-  guarded(file.path, () => (text === null ? remove(file.target, top) : replace(file, text)));
+function put(file: PlannedFile, text: string | null, boundary: Boundary): void {
+  guarded(file.path, () => (text === null ? remove(file.target, boundary) : replace(file, text)));
 }
 
 function replace({ target, mode }: PlannedFile, text: string): void {
@@ -50,16 +50,16 @@ function replace({ target, mode }: PlannedFile, text: string): void {
 }
 
 /** With the folders that are empty without it: git knows none of them. */
-function remove(target: string, top: string): void {
+function remove(target: string, boundary: Boundary): void {
   ifThere(() => unlinkSync(target));
   let folder = dirname(target);
-  while (isBelow(folder, top) && removedIfEmpty(folder)) folder = dirname(folder);
+  while (isBelow(folder, boundary) && removedIfEmpty(folder)) folder = dirname(folder);
   syncFolder(folder);
 }
 
-function isBelow(folder: string, top: string): boolean {
-  const way = relative(top, folder);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`);
+function isBelow(folder: string, { roots }: Boundary): boolean {
+  const real = roots.map(resolveLinks);
+  return real.some((root) => isInside(folder, root)) && !real.includes(folder);
 }
 
 function removedIfEmpty(folder: string): boolean {

@@ -1,0 +1,107 @@
+/**
+ * The plugin that opencode loads: JavaScript that starts git-handoff for what happens, hands in what it knows as JSON, and does what
+ * is answered. It throws nothing: without git-handoff, or with one that fails, opencode is as it would be without the plugin.
+ */
+export function pluginText(as: string | undefined): string {
+  const who = as === undefined ? '' : `, '--as', ${JSON.stringify(as)}`;
+  return PLUGIN.replace('%WHO%', () => who);
+}
+
+const PLUGIN = `%MARKER%
+import { spawn } from 'node:child_process';
+
+// The shell front is preferred: it does without Node where there is nothing to say.
+const PROGRAMS = ['git-handoff-hook', 'git-handoff'];
+const PATIENCE = 10000;
+
+function start(program, event, input, directory) {
+  return new Promise((resolve) => {
+    const child = spawn(program, ['agent-event', 'opencode', event%WHO%], {
+      cwd: directory,
+      stdio: ['pipe', 'pipe', 'ignore'],
+      timeout: PATIENCE,
+    });
+    let output = '';
+    child.on('error', (error) => resolve({ isMissing: error.code === 'ENOENT' }));
+    child.on('close', () => resolve({ output }));
+    child.stdin.on('error', () => {});
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.stdin.end(JSON.stringify(input));
+  });
+}
+
+async function tell(event, input, directory) {
+  try {
+    for (const program of PROGRAMS) {
+      const { isMissing, output } = await start(program, event, input, directory);
+      if (!isMissing) return output ? JSON.parse(output) : {};
+    }
+  } catch {
+    // whatever it was, the agent goes on
+  }
+  return {};
+}
+
+export const GitHandoff = async ({ client, directory }) => {
+  const children = new Set(); // sessions of subagents
+  const begun = new Map(); // session → that it was told of
+  const contexts = new Map(); // session → what its model is told with every request
+  const held = new Set(); // sessions whose last stop was held
+
+  const ask = async (event, sessionID, more = {}) => {
+    const answer = await tell(event, { sessionID, directory, ...more }, directory);
+    if (answer.context) contexts.set(sessionID, answer.context);
+    if (answer.notice)
+      await client.tui.showToast({ body: { message: answer.notice, variant: 'info' } }).catch(() => {});
+    return answer;
+  };
+
+  const begin = (sessionID, source) => {
+    if (!begun.has(sessionID)) begun.set(sessionID, ask('session.created', sessionID, { source }));
+    return begun.get(sessionID);
+  };
+
+  const stopped = async (sessionID) => {
+    const { hold } = await ask('session.idle', sessionID, { stop_hook_active: held.has(sessionID) });
+    held.delete(sessionID);
+    if (!hold) return;
+    held.add(sessionID);
+    const prompt = { path: { id: sessionID }, body: { parts: [{ type: 'text', text: hold }] } };
+    await client.session.promptAsync(prompt).catch(() => {});
+  };
+
+  const happened = async ({ type, properties }) => {
+    const sessionID = properties?.sessionID ?? properties?.info?.id;
+    if (type === 'session.created' && properties?.info?.parentID) children.add(sessionID);
+    if (!sessionID || children.has(sessionID)) return;
+    if (type === 'session.created') await begin(sessionID, 'startup');
+    if (type === 'session.compacted') await ask(type, sessionID);
+    if (type === 'session.idle') await stopped(sessionID);
+    if (type === 'session.deleted') await ask(type, sessionID);
+  };
+
+  return {
+    event: async ({ event }) => {
+      await happened(event).catch(() => {});
+    },
+    'chat.message': async ({ sessionID }, { parts }) => {
+      if (children.has(sessionID)) return;
+      const text = (parts ?? []).flatMap((part) => (part?.type === 'text' ? [part.text] : [])).join('\\n');
+      await begin(sessionID, 'resume');
+      await ask('chat.message', sessionID, { text });
+    },
+    'tool.execute.after': async ({ sessionID, tool }) => {
+      if (!children.has(sessionID)) await ask('tool.execute.after', sessionID, { tool });
+    },
+    'experimental.session.compacting': async ({ sessionID }) => {
+      if (!children.has(sessionID)) await ask('experimental.session.compacting', sessionID);
+    },
+    'experimental.chat.system.transform': async ({ sessionID }, { system }) => {
+      const context = sessionID && contexts.get(sessionID);
+      if (context) system.push(context);
+    },
+  };
+};
+`;
