@@ -8,7 +8,7 @@ export function pluginText(as: string | undefined): string {
 }
 
 const PLUGIN = `%MARKER%
-import { spawn } from 'node:child_process';
+import { spawn } from "node:child_process";
 
 // The shell front is preferred: it does without Node where there is nothing to say.
 const PROGRAMS = ['git-handoff-hook', 'git-handoff'];
@@ -38,10 +38,10 @@ async function tell(event, input, directory) {
       const { isMissing, output } = await start(program, event, input, directory);
       if (!isMissing) return output ? JSON.parse(output) : {};
     }
+    return {};
   } catch {
-    // whatever it was, the agent goes on
+    return {}; // whatever it was, the agent goes on
   }
-  return {};
 }
 
 export const GitHandoff = async ({ client, directory }) => {
