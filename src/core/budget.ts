@@ -118,9 +118,10 @@ function outOfTime(seconds: number): HandoffError {
   });
 }
 
-/** Where git was not let take as much at once as it wanted, that; else the error as it is. */
-export function asOutOfMemory(error: HandoffError): HandoffError {
-  const { wanted, limit } = error.data ?? {};
+/** Where git was not let take as much at once as it wanted, or could not, that; else the error as it is. */
+export function asBeyondGit(error: HandoffError): HandoffError {
+  const { wanted, limit, isTooDeep } = error.data ?? {};
+  if (isTooDeep) return tooDeep();
   return wanted && limit ? outOfMemory(wanted, limit) : error;
 }
 
@@ -129,6 +130,14 @@ function outOfMemory(wanted: number, limit: number): HandoffError {
   return new HandoffError('too_large', `A file is too large to compare: expected ${expected}, found ${found}.`, {
     hint: hintFor('memory'),
     data: { budget: 'memory', expected, found },
+  });
+}
+
+function tooDeep(): HandoffError {
+  const [expected, found] = ['folders that git can follow', 'folders that are nested more deeply'];
+  return new HandoffError('too_large', `It cannot be compared: expected ${expected}, found ${found}.`, {
+    hint: 'Leave the deepest folders out of every commit.',
+    data: { budget: 'depth', expected, found },
   });
 }
 

@@ -131,6 +131,8 @@ interface ErrorData {
   /** Bytes that git wanted at once, and may take. */
   wanted?: number;
   limit?: number;
+  /** Git gave up on folders in folders. */
+  isTooDeep?: boolean;
 }
 
 export class HandoffError extends Error {

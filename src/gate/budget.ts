@@ -1,5 +1,5 @@
 import {
-  asOutOfMemory,
+  asBeyondGit,
   type Budget,
   type BudgetLimits,
   budgetFinding,
@@ -77,7 +77,7 @@ export async function withinBudget<T>(
     budget.assertTime(); // what only computes may have let no timer fire
     return verdict;
   } catch (error) {
-    const over = asOutOfMemory(asHandoffError(error));
+    const over = asBeyondGit(asHandoffError(error));
     if (!isOverBudget(over)) throw error;
     stop.stop();
     return refuse(budgetFinding(over));

@@ -49,14 +49,14 @@ export async function runGit(git: Git, args: readonly string[], options: RunOpti
 /** Runs git synchronously: for steps between which the process must not be ended. */
 export function runGitSync(git: Git, args: readonly string[], input = ''): GitResult {
   const { argv, env } = commandLine(git, args);
-  const { status, stdout, stderr, error } = spawnSync('git', argv, {
+  const { status, signal, stdout, stderr, error } = spawnSync('git', argv, {
     env,
     input,
     windowsHide: true,
     maxBuffer: Number.POSITIVE_INFINITY,
   });
   if (error && status === null) throw startFailure(error); // else it ended before it had read all: its code says why
-  return { code: status ?? 128, stdout, stderr: stderr.toString('utf8') };
+  return { code: status ?? codeOf(signal), stdout, stderr: stderr.toString('utf8') };
 }
 
 /** What it prints; any exit code but 0 is a typed error. */
@@ -152,6 +152,7 @@ export function gitFailure(args: readonly string[], { code, stderr }: Omit<GitRe
   const [, wanted, limit] = /attempting to allocate (\d+) over limit (\d+)/.exec(stderr) ?? [];
   if (wanted && limit)
     return new HandoffError('io', message, { data: { wanted: Number(wanted), limit: Number(limit) } });
+  if (isTooDeep({ code, stderr })) return new HandoffError('io', `${message}: ${DEEP}`, { data: { isTooDeep: true } });
   if (/dubious ownership/.test(stderr)) return new HandoffError('not_a_repository', message, ownershipHint(stderr));
   if (/not a git repository/i.test(stderr)) return new HandoffError('not_a_repository', message, NO_REPOSITORY);
   if (/\.lock': File exists/.test(stderr)) return new HandoffError('io', message, LOCKED);
@@ -184,9 +185,23 @@ function reason(stderr: string): string {
 function exitCode(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.on('error', (cause) => reject(startFailure(cause)));
-    child.on('close', (code) => resolve(code ?? 128));
+    child.on('close', (code, signal) => resolve(code ?? codeOf(signal)));
   });
 }
+
+const FAULT = 139;
+
+/** The exit code that stands for a signal, where that says more than that git was ended. */
+export function codeOf(signal: NodeJS.Signals | null): number {
+  return signal === 'SIGSEGV' ? FAULT : 128;
+}
+
+/** Git calls itself for each folder in a folder, until its stack is full; newer ones (2.43) say how far they go. */
+function isTooDeep({ code, stderr }: Pick<GitResult, 'code' | 'stderr'>): boolean {
+  return code === FAULT || /exceeded maximum allowed tree depth/.test(stderr);
+}
+
+const DEEP = 'folders are nested more deeply than git can follow';
 
 const LOOK = 20;
 

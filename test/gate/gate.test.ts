@@ -48,7 +48,7 @@ test('a base that is no commit: what to give where there is no remote', async ()
       message: `There is no commit named "${base}"`,
       hint: expect.stringMatching(new RegExp(`Without a remote: ${instead}$`)),
     });
-  for (const base of ['mian', 'origin/$(date)', 'main^{/x}']) {
+  for (const base of ['mian', 'refs/heads/mian', 'origin/$(date)', 'main^{/x}']) {
     const error = await judge(here, base).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'unknown_commit', hint: expect.stringContaining('git branch --all') });
     expect(error.hint).not.toContain('--base');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { HandoffError } from '../../core/error.ts';
 import { assertOid } from '../objects/asked-name.ts';
 import type { Oid } from '../objects/store.ts';
-import { type Git, gitFailure, spawnGit, startFailure, withoutIndex } from '../run.ts';
+import { codeOf, type Git, gitFailure, spawnGit, startFailure, withoutIndex } from '../run.ts';
 import { type FileHunks, openHunkReader } from './hunk-reader.ts';
 import type { LineReader } from './line-reader.ts';
 import { type CommitChange, openPatchReader } from './patch-reader.ts';
@@ -39,8 +39,10 @@ export function openChanges(git: Git, leftOut: string): ChangeReader {
       resolve();
     };
     child.on('error', (cause) => finish(startFailure(cause)));
-    child.on('close', (code) =>
-      finish(gitFailure(['diff-tree'], { code: code ?? 128, stderr: Buffer.concat(stderr).toString('utf8') })),
+    child.on('close', (code, signal) =>
+      finish(
+        gitFailure(['diff-tree'], { code: code ?? codeOf(signal), stderr: Buffer.concat(stderr).toString('utf8') }),
+      ),
     );
   });
   const ask = <T>(comparisons: readonly Comparison[], openReader: () => LineReader<T>): Promise<T[]> => {
