@@ -1,7 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { YamlMap } from '../../src/core/bytes/yaml.ts';
+import { parseAs } from '../../src/core/record/record.ts';
+import { document, maintainer } from '../gate/scenario.ts';
 import { twoMaintainers } from '../gate/two-maintainers.ts';
-import type { Place } from '../handoff.ts';
-import { reopen, template } from '../threats/forge.ts';
+import { newKey, type Place } from '../handoff.ts';
+import { policyAfter, publicLine, reopen, template } from '../threats/forge.ts';
 import { run } from './cli.ts';
 
 // THREATS 51: whoever signs sees what they sign, and signs nothing else.
@@ -46,6 +51,54 @@ describe('git handoff policy sign', () => {
     expect(stdout).toMatch(/^✓ Signed identity\/ada, version 1, by maintainer, second\n/);
   });
 });
+
+describe('git handoff policy sign without a name', () => {
+  /** The key of a maintainer is rotated by itself, and what waits then is changed as whoever proposes it likes. */
+  const rotating = async (change: (place: Place) => void): Promise<Place> => {
+    const place = fresh();
+    await twoMaintainers(place);
+    await reopen(place).handoff.identity.rotate({ name: 'maintainer', as: 'maintainer' });
+    change(place);
+    return place;
+  };
+
+  it('signs the two halves of a rotation', async () => {
+    const place = await rotating(() => {});
+    expect(handoff(place, 'policy', 'sign', '--as', 'second').stdout).toContain('maintainer, version 2');
+  });
+
+  const besides: [string, (place: Place) => void][] = [
+    ['a lower threshold', (place) => proposed(place, { root: { ...waitingRoot(place), threshold: 1 } })],
+    [
+      'no review any more',
+      (place) => proposed(place, { writeback: { required: false, open_sessions: 'warning', review: false } }),
+    ],
+    ['nothing protected', (place) => proposed(place, { protected: [] })],
+    ['a key of nobody else', (place) => proposed(place, { root: withKey(waitingRoot(place)) })],
+  ];
+  it.each(besides)('signs nothing where the policy brings besides: %s', async (_, change) => {
+    const place = await rotating(change);
+    const { code, stderr } = handoff(place, 'policy', 'sign', '--as', 'second');
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('Name what you sign') });
+  });
+});
+
+const PENDING = 'policy/0004.pending.yaml';
+
+function waitingRoot({ dir }: Place): { threshold: number; keys: string[] } {
+  return parseAs(readFileSync(join(dir, '.handoff', PENDING)), 'policy').fields.root;
+}
+
+function withKey({ threshold, keys }: { threshold: number; keys: string[] }) {
+  return { threshold, keys: [...keys, `mallory ${publicLine(newKey())}`] };
+}
+
+/** The policy that waits, with something else in it, proposed by the same maintainer. */
+function proposed(place: Place, changes: YamlMap): void {
+  const { root } = parseAs(readFileSync(join(place.dir, '.handoff', PENDING)), 'policy').fields;
+  const fields = policyAfter(place, 3, { root, ...changes });
+  document(place, PENDING, fields, [maintainer(place)]);
+}
 
 describe('git handoff identity revoke', () => {
   it('of a root key that is laid down: the commands it prints, typed in their order, replace it', async () => {

@@ -3,7 +3,6 @@ import { isIdentityName } from '../../core/names.ts';
 import { identityPath, policyPath } from '../../core/paths.ts';
 import { attachSignatures } from '../../core/record/format.ts';
 import { type ParsedRecord, parseAs } from '../../core/record/record.ts';
-import { isActive } from '../../core/trust/key-standing.ts';
 import {
   assertMaintainer,
   type Policy,
@@ -20,6 +19,7 @@ import { type Actor, rootSigner } from '../../journal/keys/signers.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { type PolicyChange, planPolicy } from '../../trust/policy-change.ts';
+import { isRotation } from '../../trust/rotation.ts';
 import { isOfPolicy, readWaiting, show, tellAlong, type Waiting } from '../../trust/waiting.ts';
 import { type PolicyResult, publishChange } from './policy.ts';
 
@@ -109,18 +109,6 @@ function choose(waiting: readonly Waiting[], options: PolicySignOptions): readon
 /** Without a name only a single document is signed: of several, one would be signed unseen. */
 function assertOne(waiting: readonly Waiting[], trust: Trust, options: PolicySignOptions): void {
   if (waiting.length > 1 && !isRotation(waiting, trust)) throw severalWait(waiting, options);
-}
-
-/** The two halves of one change: a root principal's new key, in the next policy and in its identity. */
-function isRotation(waiting: readonly Waiting[], { policy, identities }: Trust): boolean {
-  const [next, identity] = waiting; // the policy comes first
-  if (waiting.length !== 2 || !next || !isOfPolicy(next) || !identity || isOfPolicy(identity)) return false;
-  const name = identity.identity;
-  const key = readPolicy(next.document, nodeSuite).root.principals.get(name)?.fingerprint;
-  const fingerprint = policy.root.principals.get(name)?.fingerprint;
-  const isNew = identities.has(name) && fingerprint !== undefined && fingerprint !== key;
-  const { keys } = readIdentity(identity.document, nodeSuite);
-  return isNew && keys.some((each) => each.fingerprint === key && isActive(each));
 }
 
 /** Whose key is in the next root may sign as well, where a root principal has proposed that. */
