@@ -1,5 +1,6 @@
 import { type AuditedDifference, auditDifference } from '../audit/delta/delta.ts';
 import type { Evidence } from '../audit/evidence/evidence.ts';
+import type { Source } from '../audit/source/source.ts';
 import type { Budget } from '../core/budget.ts';
 import type { Finding } from '../core/error.ts';
 import { isOfKind } from '../core/record/kinds.ts';
@@ -41,17 +42,19 @@ export interface JudgedCase extends Case {
   comparer: Comparer;
   /** Set where a trunk has decided what the branch has not got yet; `trust` is by it then. */
   trunk?: TrunkTrust;
+  /** What the trunk has, where that is another branch. */
+  accepted: Source | null;
 }
 
 /** SPEC §10.2 to §10.7: everything that is wrong with a change to a branch that has a policy. */
 export async function judge(repository: Repository, input: JudgedCase, rollbacks: Finding[]): Promise<GateResult> {
-  const { trust, before, budget, trunk } = input;
+  const { trust, before, budget, trunk, accepted } = input;
   const findings = [...rollbacks];
   const report = (found: Finding) => findings.push(found);
   const outcome = await openOutcome(repository, input, report);
   const now = trunk ? await trunk.withTrust(outcome.result, report) : outcome.result;
   const readVersions = versionReader(repository.store, input.range);
-  const options = { suite: nodeSuite, readVersions, onProgress: repository.progress };
+  const options = { suite: nodeSuite, readVersions, trunk: accepted, onProgress: repository.progress };
   const delta = await auditDifference({ before: trunk?.before ?? before, now }, trust, options);
   const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));
   const evidence = evidenceIn(repository, before, trust);

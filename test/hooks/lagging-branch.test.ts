@@ -15,6 +15,7 @@ import {
   policy,
   START,
   session,
+  taskFields,
   thoughtSince,
 } from '../gate/scenario.ts';
 import { secondKey } from '../gate/two-maintainers.ts';
@@ -152,6 +153,18 @@ const REFUSED: Lagging[] = [
     expect: ['policy_invalid', 'record_changed'],
   },
   {
+    name: 'a record that the trunk has elsewhere, or otherwise, by a key that it has revoked',
+    async decided(here) {
+      session(here, [START, BATON]);
+      await revoke('donna')(here);
+    },
+    build(here) {
+      branch(here, 'feature', 'release');
+      session(here, [START, BATON]);
+    },
+    expect: ['key_revoked'],
+  },
+  {
     name: 'code that nobody has reviewed, where the trunk asks for a review',
     decided: (here) => policy(here, REVIEW, [maintainer(here)], 2),
     build: fromRelease,
@@ -206,6 +219,20 @@ const ACCEPTED: Lagging[] = [
       await revoke('donna')(here);
     },
     build: (here) => branch(here, 'feature', 'earlier'),
+    expect: [],
+  },
+  {
+    name: 'all of it, with what keys signed that the trunk has revoked since',
+    async decided(here) {
+      document(here, 'tasks/P0.7.yaml', taskFields(here, 'P0.7'), [second(here)]);
+      session(here, [START, BATON]);
+      await revoke('donna')(here);
+      await here.handoff.identity.revoke({ name: 'second' });
+    },
+    build(here) {
+      branch(here, 'feature', 'release');
+      merge(here, 'main');
+    },
     expect: [],
   },
   {

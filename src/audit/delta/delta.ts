@@ -4,11 +4,12 @@ import type { Suite } from '../../core/record/verify.ts';
 import { emptyHistory, type History } from '../../core/session/history.ts';
 import type { Trust } from '../../core/trust/trust.ts';
 import { among, finding, type Report, refusing, wordsOf } from '../finding.ts';
-import { type Entry, FOLDER } from '../source/source.ts';
+import { type Entry, FOLDER, type Source } from '../source/source.ts';
 import { isFile, reportLookalikes, reportNoPlace } from '../tree/layout.ts';
 import { type PathUse, useOf } from '../tree/path-use.ts';
 import { noVersions, type VersionReader } from '../trust/succession.ts';
 import { loadTrust } from '../trust/trust.ts';
+import { withAccepted } from './accepted.ts';
 import { auditDependents } from './dependents.ts';
 import { type Placed, readDifferences, type TreePair, unlike } from './differences.ts';
 import { auditDocuments, reportLostSkills } from './documents.ts';
@@ -19,6 +20,8 @@ export interface DifferenceOptions {
   suite: Suite;
   /** What the commits of the change have at a path; without it, nothing: a change of one step. */
   readVersions?: VersionReader;
+  /** The trunk, where the change is to another protected branch. */
+  trunk?: Source | null;
   onProgress?(checked: number): void;
 }
 
@@ -83,7 +86,8 @@ export async function auditDifference(
   const sessions = await auditSessions(trees, changes, { ...options, trust: next, history }, report);
   findings.push(...retiredWaivers(sessions, trust));
   findings.sort((a, b) => ((a.path ?? '') < (b.path ?? '') ? -1 : 1));
-  return { trust: next, files: placed.length, sessions, touchesLedger: ledger.length > 0, history, findings };
+  const all = options.trunk ? await withAccepted(findings, changes, options.trunk) : findings;
+  return { trust: next, files: placed.length, sessions, touchesLedger: ledger.length > 0, history, findings: all };
 }
 
 /** An identity is judged as somebody who is trusted, and as a document that arrives: what both find is told once. */

@@ -82,8 +82,10 @@ async function judgeEnds(repository: Repository, options: GateOptions, means: Me
   const { replaces = false, remembers = true } = options;
   const base = ends.base!; // a policy was there
   const rollbacks = await findRollbacks(repository, seenTrust(trust), base, !remembers);
-  const asked = { ...means, ...ends, base, before, trust, range, replaces };
-  const result = await judgeByBoth(repository, asked, rollbacks.findings, await trunkOf(repository, options, trust));
+  const tip = await trunkOf(repository, options, trust);
+  const accepted = tip === null || tip === base ? null : await openTree(repository.store, tip);
+  const asked = { ...means, ...ends, base, before, trust, range, replaces, accepted };
+  const result = await judgeByBoth(repository, asked, rollbacks.findings, tip);
   if (options.root === undefined && remembers) await tryPinRoot(repository, trust.repoId, false);
   await rollbacks.remember();
   return result;
