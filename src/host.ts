@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
-import { kill, pid } from 'node:process';
+import { geteuid, kill, pid } from 'node:process';
 import { hasCode } from './core/error-code.ts';
 import type { Host } from './disk/moment.ts';
 
@@ -12,6 +12,7 @@ export const nodeHost: Host = {
   get space() {
     return createHash('sha256').update(`${hostname()}\0${bootId()}\0${processNumbers()}`).digest('hex').slice(0, 8);
   },
+  owner: geteuid?.() ?? null,
   isRunning,
   uptime,
   bootId,

@@ -4,7 +4,7 @@ import { holderOf, isElsewhere, type LockState, type Locks } from '../journal/lo
 import { hasBegun, isOpen } from '../journal/sessions/liveness.ts';
 import { readSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, withLiveness } from '../journal/sessions/session-state.ts';
-import type { Directories, StateDirectory, TimeAndHost } from '../repository/parts.ts';
+import type { Directories, GitAccess, Settings, StateDirectory, TimeAndHost } from '../repository/parts.ts';
 import type { HolderState } from './at-work.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { openSession, takeOver } from './open-session.ts';
@@ -34,7 +34,7 @@ export interface Entering {
  * has won both.
  */
 export async function enterCustody(
-  repository: Directories & StateDirectory & TimeAndHost,
+  repository: Pick<GitAccess, 'git'> & Directories & Settings & StateDirectory & TimeAndHost,
   { trust, knownSessions, locks, identity, prior }: Entering,
   predecessor: Predecessor | null,
   moveIn: (session: Session) => Promise<void>,

@@ -11,7 +11,8 @@ import { toEnd } from '../journal/sessions/liveness.ts';
 import { endSession, isWrapped } from '../journal/sessions/records.ts';
 import { createSession, readSession, removeSession, type Session } from '../journal/sessions/registry.ts';
 import { dirsOf, momentOf } from '../journal/sessions/session-state.ts';
-import type { Directories, StateDirectory, TimeAndHost } from '../repository/parts.ts';
+import type { Directories, GitAccess, Settings, StateDirectory, TimeAndHost } from '../repository/parts.ts';
+import { learnSystemFile } from '../repository/system-config.ts';
 import { type HolderState, readHolderState } from './at-work.ts';
 import { wayToSession } from './elsewhere.ts';
 import type { KnownSessions } from './known-sessions.ts';
@@ -21,16 +22,19 @@ import type { KnownSessions } from './known-sessions.ts';
  * anything fails, `takePlaces` included, it is as if nothing had been tried.
  */
 export async function openSession(
-  repository: Directories & StateDirectory & TimeAndHost,
+  repository: Pick<GitAccess, 'git'> & Directories & Settings & StateDirectory & TimeAndHost,
   locks: Locks,
   opening: { identity: string; inherited_from: string | null; prior: LockState | null },
   takePlaces: (session: Session) => Promise<void>,
 ): Promise<Session> {
+  // where that fails, git is asked each time
+  const learnt = learnSystemFile(repository).catch(asHandoffError);
   const session = register(repository, opening.identity, opening.inherited_from);
   try {
     await takeIdentity(repository, locks, session, opening.prior);
     await takeOwn(locks, session);
     await takePlaces(session);
+    await learnt;
     return session;
   } catch (error) {
     // where that fails too, what went wrong first tells more; the next session of the identity here takes the next number

@@ -12,6 +12,8 @@ export interface Host {
   pid: number;
   /** Names the machine, its start and its process numbers: only there does a number mean the same process. */
   space: string;
+  /** Whose files are ours; null where the system knows no owners. */
+  owner: number | null;
   isRunning(pid: number): boolean;
   /** Seconds since it was started. */
   uptime(): number;

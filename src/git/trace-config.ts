@@ -11,6 +11,13 @@ const KEYS = [
   ...['core.sharedrepository', 'core.fsync*'], // how it writes objects
   ...['core.splitindex', 'core.ignorecase', 'core.untrackedcache', 'index.*', 'feature.*'], // and the index
 ].join(',');
+const TOLD = new RegExp(`^(?:${KEYS.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll(',', '|')})$`, 'is');
+
+/** Whether git tells this key: what it matches is seen without regard to case. */
+export function isTold(key: string): boolean {
+  return TOLD.test(key);
+}
+
 const MARK = 'GIT_HANDOFF_MARK';
 
 /** The number of the pipe that TRACE_CONFIG makes git write to. */

@@ -10,6 +10,7 @@ import { openNativeStore } from '../git/objects/native-store.ts';
 import { tryClearLeft } from '../git/own-file.ts';
 import type { Git } from '../git/run.ts';
 import type { Directories, GitAccess, IndexAccess, Messages, Settings, StateDirectory, TimeAndHost } from './parts.ts';
+import { readConfigFiles } from './system-config.ts';
 
 /** What a verb works with. Time, environment and the store are here, so that nothing below reaches for them. */
 export interface Repository
@@ -71,7 +72,7 @@ export function openFound(
   store = openNativeStore(git),
 ): Repository {
   let config: Promise<GitConfig> | undefined;
-  let read = () => store.config();
+  let read = async () => readConfigFiles({ git, dirs, host: options.host }) ?? store.config();
   const readAll = () => (config ??= read());
   const discards = openDiscards();
   const index = openIndexFile({ git, dirs, store, config: readAll, processes: options.host, discards });

@@ -30,16 +30,21 @@ export async function committedSource(repository: GitAccess & Directories, { hea
   return head ? openTree(repository.store, 'HEAD') : currentSource(repository);
 }
 
+/** What a verb reads besides: a record is written without any object of git. */
+type Needs = 'objects' | 'files';
+
 /** Who is trusted here and now. A policy that does not hold ends every verb that writes. SPEC §5.8: the first root seen is pinned. */
-export async function requireTrust(repository: Repository): Promise<Trust> {
-  const trust = await readTrust(repository);
+export async function requireTrust(repository: Repository, needs: Needs = 'objects'): Promise<Trust> {
+  const trust = await readTrust(repository, needs);
   await tryPinRoot(repository, trust.repoId, false);
   return trust;
 }
 
 /** As `requireTrust`, without pinning: for callers that must not treat a root as compared by a person. */
-export async function readTrust(repository: Repository): Promise<Trust> {
-  later(repository.config()); // git gets ready while documents are read
+export async function readTrust(repository: Repository, needs: Needs = 'objects'): Promise<Trust> {
+  if (needs === 'objects')
+    repository.store.getReady(); // git starts while documents are read
+  else later(repository.config());
   const problems: Finding[] = [];
   const trust = await loadTrust(await currentSource(repository), nodeSuite, (found) => problems.push(found));
   const [broken] = problems.filter(({ path }) => path?.includes('/policy/'));

@@ -113,6 +113,12 @@ export class CatFile {
     }
   }
 
+  getReady(): void {
+    if (this.#failure) return;
+    this.#child ??= this.#start();
+    this.#rest();
+  }
+
   /** Answers what is waiting, then ends the process. */
   async close(): Promise<void> {
     const child = this.#end();

@@ -39,6 +39,8 @@ export interface NativeGitStore extends GitStore {
   compareLeaves(before: Oid | null, after: Oid | null): Promise<Map<string, LeafChange>>;
   /** All scopes, as git sees them; read by the process that reads objects. */
   config(): Promise<GitConfig>;
+  /** Starts the process that reads objects, for whoever will ask for some and has something else to do first. */
+  getReady(): void;
   /** As `close`, for whoever is about to end and need not wait for git. */
   leave(): void;
   /** The same store as another work tree of the repository sees it; it starts no process, and ends with this one. */
@@ -196,6 +198,10 @@ class NativeStore extends WritingStore implements NativeGitStore {
 
   async config(): Promise<GitConfig> {
     return (await this.#catFile.config()) ?? readConfig(this.#git);
+  }
+
+  getReady(): void {
+    this.#catFile.getReady();
   }
 
   close(): Promise<void> {

@@ -41,6 +41,10 @@ export class SharedCatFile extends CatFile {
     return this.#shared.config();
   }
 
+  override getReady(): void {
+    this.#shared.getReady();
+  }
+
   override async close(): Promise<void> {}
 
   override leave(): void {}

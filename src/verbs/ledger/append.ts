@@ -69,7 +69,7 @@ export async function ledgerAppend(
 ): Promise<LedgerAppendResult> {
   requireWorkTree(repository);
   if (options.push && (options.commit === false || options.stage === false)) throw nothingToPush();
-  later(repository.config()); // git gets ready meanwhile
+  repository.store.getReady();
   return oneAtATime(join(repository.stateDir, 'appending'), repository, () => {
     // one that was killed right after its commit has left git's locks, and there may be nothing to write that would find them
     tryClearLeft(repository.dirs, repository.host);

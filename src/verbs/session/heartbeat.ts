@@ -8,7 +8,7 @@ import type { SessionStateResult } from './release.ts';
 
 /** A sign of life, without a record. A session that was taken over gets none. */
 export async function heartbeat(repository: Repository, options: SessionChoice = {}): Promise<SessionStateResult> {
-  const trust = await requireTrust(repository);
+  const trust = await requireTrust(repository, 'files');
   const live = await requireSession(repository, trust, options);
   assertWritable(live);
   beat(repository, live.session);

@@ -133,7 +133,7 @@ export async function openWriter(
   options: RecordOptions,
   addressee: string | null,
 ): Promise<Writer> {
-  const trust = await requireTrust(repository);
+  const trust = await requireTrust(repository, options.commit ? 'objects' : 'files');
   const { session } = await requireSession(repository, trust, options);
   if (addressee !== null) requireIdentity(trust, addressee);
   const signer = await requireSigner(repository, trust, session.identity);
