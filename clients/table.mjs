@@ -1,0 +1,37 @@
+import { claude } from './programs/claude.mjs';
+import { codex } from './programs/codex.mjs';
+import { copilot } from './programs/copilot.mjs';
+import { gemini } from './programs/gemini.mjs';
+import { opencode } from './programs/opencode.mjs';
+import { handoff } from './scenarios/handoff.mjs';
+import { headless } from './scenarios/headless.mjs';
+import { terminal } from './scenarios/terminal.mjs';
+import { without } from './scenarios/without.mjs';
+
+export const PROGRAMS = [claude, codex, gemini, opencode, copilot];
+
+const EACH = [
+  { title: 'without a terminal', play: headless },
+  { title: 'in a terminal', play: terminal, isChain: true, needsTerminal: true },
+  { title: 'where git-handoff is not installed', play: without },
+];
+
+/** Everything that is run, in this order, one after the other. */
+export const SCENARIOS = [
+  ...PROGRAMS.flatMap((program) => EACH.map((scenario) => forProgram(program, scenario))),
+  {
+    title: 'Claude Code hands over to Codex',
+    programs: [claude, codex],
+    isChain: true,
+    play: (place, claim) => handoff(place, { claude, codex }, claim),
+  },
+];
+
+function forProgram(program, { title, play, ...rest }) {
+  return {
+    ...rest,
+    title: `${program.title} ${title}`,
+    programs: [program],
+    play: (place, claim) => play(place, program, claim),
+  };
+}
