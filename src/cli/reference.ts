@@ -32,6 +32,13 @@ export const ENVIRONMENT: readonly [string, string][] = [
     'Where locks, the journals of sessions, drafts, what was seen of the policy, and caches are: an absolute path. ' +
       'Default: handoff in the common git directory, which all work trees share.',
   ],
+  [
+    'HANDOFF_TMUX_SOCKET',
+    'The tmux server in which agent run opens terminals: a path, or a name. Default: the one that you are inside of, else ' +
+      'one of its own, called git-handoff.',
+  ],
+  ['HANDOFF_PROMPT', 'Set by agent run for a command that is no runtime: what it is told first.'],
+  ['HANDOFF_PREVIOUS_SESSION', 'Set by agent run: the session that an agent continues.'],
   ['NO_COLOR', 'If it is not empty, nothing is coloured; default: colours on a terminal only.'],
   ['FORCE_COLOR', 'Colours without a terminal too; 0 or false: none. NO_COLOR comes first.'],
 ];
@@ -42,6 +49,7 @@ export const CONFIGURATION: readonly [string, string][] = [
     'handoff.identity',
     'Who acts, where neither --as, HANDOFF_IDENTITY nor the only open session in the work tree says.',
   ],
+  ['handoff.runtime', 'The program that agent run starts: claude, codex, gemini, opencode or copilot.'],
   [
     'handoff.signingKey',
     'An OpenSSH ed25519 key to sign with, before those in HANDOFF_KEYS: the path of either half. The private half may ' +

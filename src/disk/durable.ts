@@ -64,6 +64,11 @@ export function replaceFile(path: string, text: string): void {
   replaceBy(path, (temporary) => writeUnsynced(temporary, text));
 }
 
+/** The same for what nobody but its owner may read. */
+export function replacePrivate(path: string, text: string): void {
+  replaceBy(path, (temporary) => writeNew(temporary, text, undefined, 0o600));
+}
+
 /** The same, so that a power cut right after keeps it. */
 export function replaceSynced(path: string, text: string): void {
   replaceBy(path, (temporary) => writeSynced(temporary, text));
@@ -93,8 +98,8 @@ export function writeUnsynced(path: string, bytes: Uint8Array | string): void {
   writeNew(path, bytes);
 }
 
-function writeNew(path: string, bytes: Uint8Array | string, settle?: (file: number) => void): void {
-  const file = openSync(path, EXCLUSIVE, 0o644);
+function writeNew(path: string, bytes: Uint8Array | string, settle?: (file: number) => void, mode = 0o644): void {
+  const file = openSync(path, EXCLUSIVE, mode);
   try {
     writeFileSync(file, bytes);
     settle?.(file);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseJson } from '../core/bytes/json.ts';
 import { HandoffError } from '../core/error.ts';
 import { isIdentityName, isSessionId } from '../core/names.ts';
-import { guarded, replaceFile, replaceSynced } from '../disk/durable.ts';
+import { guarded, replaceSynced } from '../disk/durable.ts';
 import { ifThere } from '../disk/if-there.ts';
 import { readStateText } from '../disk/state-file.ts';
 import type { StateDirectory } from '../repository/parts.ts';
@@ -46,9 +46,9 @@ export function agentsFolder({ stateDir }: Pick<StateDirectory, 'stateDir'>): st
   return join(stateDir, 'agents');
 }
 
-export function agentFile(repository: Pick<StateDirectory, 'stateDir'>, session: string, suffix = '.json'): string {
+function agentFile(repository: Pick<StateDirectory, 'stateDir'>, session: string): string {
   if (!isSessionId(session)) throw new Error(`${JSON.stringify(session)} is no session id.`);
-  return join(agentsFolder(repository), `${session}${suffix}`);
+  return join(agentsFolder(repository), `${session}.json`);
 }
 
 /** A session has one agent at most: another one takes the place of the one before. */
@@ -75,47 +75,8 @@ export function readAgents(repository: Pick<StateDirectory, 'stateDir'>): Regist
 }
 
 export function removeAgent(repository: Pick<StateDirectory, 'stateDir'>, session: string): void {
-  for (const suffix of ['.json', '.context']) {
-    const path = agentFile(repository, session, suffix);
-    guarded(path, () => rmSync(path, { force: true }));
-  }
-}
-
-/** How much of its context an agent has used, as its program said last. A file of its own: it is written often, and by others. */
-export interface ContextUsed {
-  percent: number;
-  at: string;
-}
-
-/** May be lost with the power. A number that is none of 0 to 100 is not kept. */
-export function keepContextUsed(
-  repository: Pick<StateDirectory, 'stateDir'>,
-  session: string,
-  { percent, at }: ContextUsed,
-): void {
-  if (!isPercent(percent)) return;
-  const path = agentFile(repository, session, '.context');
-  guarded(path, () => replaceFile(path, `${JSON.stringify({ percent, at })}\n`));
-}
-
-export function readContextUsed(repository: Pick<StateDirectory, 'stateDir'>, session: string): ContextUsed | null {
-  if (!isSessionId(session)) return null;
-  const path = agentFile(repository, session, '.context');
-  const kept = parseJson<ContextUsed>(readQuietly(path) ?? '');
-  return kept && isPercent(kept.percent) && typeof kept.at === 'string' ? { percent: kept.percent, at: kept.at } : null;
-}
-
-function readQuietly(path: string): string | null {
-  try {
-    return readStateText(path);
-  } catch (error) {
-    if (error instanceof HandoffError) return null; // something else than a file: it says nothing
-    throw error;
-  }
-}
-
-function isPercent(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= 100;
+  const path = agentFile(repository, session);
+  guarded(path, () => rmSync(path, { force: true }));
 }
 
 /** Whoever may write to the state directory may have written this: nothing of it is believed by its name. */

@@ -31,6 +31,12 @@ export function markProcess({ space }: Pick<Host, 'space'>, pid: number): Proces
   return info && { pid, space, started: info.started };
 }
 
+/** As it was started, or as its last exec left it; empty where nobody tells. */
+export function commandLineOf(pid: number): string {
+  const own = HAS_PROC ? readProc(`/proc/${pid}/cmdline`) : ps('args=', pid);
+  return (own ?? '').replaceAll('\0', ' ').trim();
+}
+
 /** Whether that very process still runs here. */
 export function isRunning({ space }: Pick<Host, 'space'>, mark: ProcessMark): boolean {
   return mark.space === space && processInfo(mark.pid)?.started === mark.started;
@@ -40,6 +46,11 @@ export function isRunning({ space }: Pick<Host, 'space'>, mark: ProcessMark): bo
 export function isInForeground({ space }: Pick<Host, 'space'>, mark: ProcessMark): boolean {
   const info = mark.space === space ? processInfo(mark.pid) : null;
   return info !== null && info.started === mark.started && info.group === info.foreground;
+}
+
+/** The process group that reads from the same terminal as a process; it has the number of the process that leads it. */
+export function foregroundOf(pid: number): number {
+  return processInfo(pid)?.foreground ?? -1;
 }
 
 /** The line of parents, nearest first, without the process itself. */
@@ -73,11 +84,14 @@ function readProc(path: string): string | null {
 }
 
 function fromPs(pid: number): ProcessInfo | null {
-  const columns = 'state=,ppid=,pgid=,tpgid=,lstart=';
-  const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C' };
-  const { stdout } = spawnSync('ps', ['-o', columns, '-p', String(pid)], { env, encoding: 'utf8' });
+  const line = ps('state=,ppid=,pgid=,tpgid=,lstart=', pid);
   const [, state, parent, group, foreground, started] =
-    /^\s*(\S+)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+(\S.*\S)\s*$/.exec(stdout ?? '') ?? [];
+    /^\s*(\S+)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+(\S.*\S)\s*$/.exec(line) ?? [];
   if (!state || !started || state.startsWith('Z')) return null;
   return { parent: Number(parent), group: Number(group), foreground: Number(foreground), started };
+}
+
+function ps(columns: string, pid: number): string {
+  const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C' };
+  return spawnSync('ps', ['-o', columns, '-p', String(pid)], { env, encoding: 'utf8' }).stdout ?? '';
 }

@@ -42,4 +42,6 @@ export interface Terminal {
   close(seat: Seat): Promise<void>;
   /** The command that shows it to a person: a program and its arguments. */
   attachCommand(place: TerminalPlace): string[];
+  /** Runs that command with the person at it, until they leave. */
+  show(place: TerminalPlace): Promise<void>;
 }

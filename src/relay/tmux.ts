@@ -26,14 +26,8 @@ export function openTmux(env: NodeJS.ProcessEnv, host: Host): Terminal {
     submit: (seat, text) => submit(env, host, seat, text),
     screen: (seat) => screen(env, host, seat),
     close: (seat) => close(env, host, seat),
-    attachCommand: ({ socket, pane }) => [
-      'tmux',
-      '-S',
-      assertSocket(socket),
-      'attach-session',
-      '-t',
-      assertTarget(pane),
-    ],
+    attachCommand: (place) => attachCommand(env, place),
+    show: (place) => showTerminal(env, place),
   };
 }
 
@@ -128,15 +122,35 @@ async function leaveModes(env: NodeJS.ProcessEnv, place: TerminalPlace): Promise
     await inServer(env, place, ['send-keys', '-X', '-t', place.pane, 'cancel']);
 }
 
+/** To say that a program has ended tmux scrolls, so that its only line may be above what is shown. */
 async function screen(env: NodeJS.ProcessEnv, host: Host, seat: Seat): Promise<string | null> {
-  if ((await stateOf(env, host, seat)) === 'gone') return null;
-  const { code, stdout } = await inServer(env, seat.place, ['capture-pane', '-p', '-t', seat.place.pane]);
+  const state = await stateOf(env, host, seat);
+  if (state === 'gone') return null;
+  const lines = state === 'over' ? ['-S', '-100'] : [];
+  const { code, stdout } = await inServer(env, seat.place, ['capture-pane', '-p', ...lines, '-t', seat.place.pane]);
   return code === 0 ? stdout.trimEnd() : null;
 }
 
 async function close(env: NodeJS.ProcessEnv, host: Host, seat: Seat): Promise<void> {
   if ((await stateOf(env, host, seat)) === 'gone') return;
   await inServer(env, seat.place, ['kill-pane', '-t', seat.place.pane]);
+}
+
+/** Whoever is inside that very server goes to the other window; a server inside of another one is refused by tmux. */
+function attachCommand({ TMUX }: NodeJS.ProcessEnv, { socket, pane }: TerminalPlace): string[] {
+  const how = TMUX?.split(',')[0] === socket ? 'switch-client' : 'attach-session';
+  return ['tmux', '-S', assertSocket(socket), how, '-t', assertTarget(pane)];
+}
+
+function showTerminal(env: NodeJS.ProcessEnv, place: TerminalPlace): Promise<void> {
+  const [, ...args] = attachCommand(env, place);
+  const { TMUX, ...outside } = env;
+  const seen = args.includes('switch-client') ? env : outside;
+  return new Promise((resolve, reject) => {
+    const child = spawn('tmux', args, { env: seen, stdio: 'inherit' });
+    child.on('error', (cause) => reject(noTmux(cause)));
+    child.on('close', () => resolve());
+  });
 }
 
 interface TmuxResult {

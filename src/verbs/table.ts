@@ -44,6 +44,13 @@ export const VERBS = {
     status: async () => (await import('./setup/hooks.ts')).hooksStatus,
   },
 
+  agent: {
+    run: async () => (await import('./terminals/agent-run.ts')).agentRun,
+    list: async () => (await import('./terminals/agent-list.ts')).agentList,
+    attach: async () => (await import('./terminals/agent-attach.ts')).agentAttach,
+    stop: async () => (await import('./terminals/agent-stop.ts')).agentStop,
+  },
+
   start: async () => (await import('./session/start.ts')).start,
   pickup: async () => (await import('./session/pickup.ts')).pickup,
   wrap: async () => (await import('./session/wrap.ts')).wrap,

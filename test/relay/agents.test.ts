@@ -2,16 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { nodeHost } from '../../src/host.ts';
-import {
-  type Agent,
-  agentsFolder,
-  keepContextUsed,
-  readAgent,
-  readAgents,
-  readContextUsed,
-  removeAgent,
-  writeAgent,
-} from '../../src/relay/agents.ts';
+import { type Agent, agentsFolder, readAgent, readAgents, removeAgent, writeAgent } from '../../src/relay/agents.ts';
 import { typedLine } from '../../src/relay/line.ts';
 import { ancestors, isInForeground, isRunning, markProcess } from '../../src/relay/processes.ts';
 import { temporaryDirectory } from '../temporary.ts';
@@ -88,19 +79,6 @@ describe('the register of agents', () => {
   it('finds nothing by a name that is no session', () => {
     const at = { stateDir: temporaryDirectory() };
     expect(readAgent(at, '../../etc/passwd')).toBeNull();
-    expect(readContextUsed(at, '../../etc/passwd')).toBeNull();
-  });
-
-  it('keeps how full the context is, from 0 to 100 and nothing else', () => {
-    const at = { stateDir: temporaryDirectory() };
-    const now = '2026-02-20T14:30:25.123Z';
-    expect(readContextUsed(at, ID)).toBeNull();
-    keepContextUsed(at, ID, { percent: 81.5, at: now });
-    for (const percent of [-1, 101, Number.NaN, Number.POSITIVE_INFINITY])
-      keepContextUsed(at, ID, { percent, at: now });
-    expect(readContextUsed(at, ID)).toEqual({ percent: 81.5, at: now });
-    writeFileSync(join(agentsFolder(at), `${ID}.context`), '{"percent": "99"}');
-    expect(readContextUsed(at, ID)).toBeNull();
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { agent } from './agents/agent.ts';
 import { agentEvent } from './agents/agent-event.ts';
 import { connect, disconnect } from './agents/connect.ts';
 import { mcp } from './agents/mcp.ts';
@@ -21,19 +22,18 @@ import { gate } from './writeback/gate.ts';
 import { done, escalate, reconcile, review, thought, waiver } from './writeback/writeback.ts';
 
 const OPEN = 'open a session; continue what one left';
-const END = 'end it with a baton; sign it; what waits';
-const RECORD = 'a record in the session';
+const END = 'end it with a baton; what waits, what hangs';
+const RECORD = 'a record in the session; what is half done';
 const WRITEBACK = 'what was done, what ran; finish a task';
-const MORE = 'what is open or decided, who is told what';
+const MORE = 'what is decided, who is told; sign of life';
 const WHERE = 'where you stand, who works; all records';
-const LIVE = 'a sign of life; end a session that hangs';
 const TASKS = 'what is to be done; take it, give it back';
+const AGENTS = 'agents in terminals; what they tell; tools';
 const CHECK = 'check records, or a change; pin the root';
 const JUDGE = 'a verdict, an exception; what was reverted';
 const PROVE = 'what was sealed; proofs for outsiders';
 const SIGN = 'who may sign; what a merge needs; all seals';
-const CONNECT = "connect agents' own programs; take it out";
-const CLIENTS = 'what is wrong here; a server for agents';
+const CLIENTS = "agents' own programs; what is wrong here";
 const SETUP = 'set up a repository, hooks, shell, a key';
 
 /** Every command there is. What is not here does not exist, and is documented nowhere. */
@@ -44,25 +44,28 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: END, ...wrap },
   { audience: 'Agents', row: END, ...seal },
   { audience: 'Agents', row: END, ...batons },
+  { audience: 'Agents', row: END, ...release },
   { audience: 'Agents', row: RECORD, ...note },
   { audience: 'Agents', row: RECORD, ...checkpoint },
   { audience: 'Agents', row: RECORD, ...decide },
+  { audience: 'Agents', row: RECORD, ...wip },
   { audience: 'Agents', row: WRITEBACK, ...done },
   { audience: 'Agents', row: WRITEBACK, ...thought },
   { audience: 'Agents', row: WRITEBACK, ...escalate },
-  { audience: 'Agents', row: MORE, ...wip },
   { audience: 'Agents', row: MORE, ...decisions },
   { audience: 'Agents', row: MORE, ...signal },
+  { audience: 'Agents', row: MORE, ...heartbeat },
   { audience: 'Agents', row: WHERE, ...status },
   { audience: 'Agents', row: WHERE, ...sessions },
   { audience: 'Agents', row: WHERE, ...log },
   { audience: 'Agents', row: WHERE, ...show },
-  { audience: 'Agents', row: LIVE, ...heartbeat },
-  { audience: 'Agents', row: LIVE, ...release },
   { audience: 'Agents', row: TASKS, ...task },
   { audience: 'Agents', row: TASKS, ...next },
   { audience: 'Agents', row: TASKS, ...claim },
   { audience: 'Agents', row: TASKS, ...unclaim },
+  { audience: 'Agents', row: AGENTS, ...agent },
+  { audience: 'Agents', row: AGENTS, ...agentEvent },
+  { audience: 'Agents', row: AGENTS, ...mcp },
   { audience: 'Reviewers', row: JUDGE, ...review },
   { audience: 'Reviewers', row: JUDGE, ...waiver },
   { audience: 'Reviewers', row: JUDGE, ...reconcile },
@@ -76,11 +79,9 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Maintainers', row: SIGN, ...identity },
   { audience: 'Maintainers', row: SIGN, ...policy },
   { audience: 'Maintainers', row: SIGN, ...ledger },
-  { audience: 'Setup', row: CONNECT, ...connect },
-  { audience: 'Setup', row: CONNECT, ...disconnect },
+  { audience: 'Setup', row: CLIENTS, ...connect },
+  { audience: 'Setup', row: CLIENTS, ...disconnect },
   { audience: 'Setup', row: CLIENTS, ...doctor },
-  { audience: 'Setup', row: CLIENTS, ...mcp },
-  { audience: 'Setup', row: CLIENTS, ...agentEvent },
   { audience: 'Setup', row: SETUP, ...init },
   { audience: 'Setup', row: SETUP, ...hooks },
   { audience: 'Setup', row: SETUP, ...completion },

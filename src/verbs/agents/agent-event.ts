@@ -2,6 +2,8 @@ import { openSessionOf } from '../../custody/sign-of-life.ts';
 import { bestEffort } from '../../disk/best-effort.ts';
 import { beat, beatAgain } from '../../journal/append.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
+import { bindAgent } from '../../relay/bind.ts';
+import { openTmux } from '../../relay/tmux.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { AgentEvent, EventFacts, RuntimeName } from '../../runtimes/runtime.ts';
 import { SPEECHES } from '../../runtimes/speech/speeches.ts';
@@ -53,10 +55,11 @@ const EVENTS: Readonly<Record<Exclude<AgentEvent, 'session_start'>, Answer>> = {
 /** Whoever only begins does not bring back a session that has been silent for long: it may be followed. */
 async function begin(
   repository: Repository,
-  { facts, as }: EventCall,
+  { runtime, facts, as }: EventCall,
   session: Session | null,
 ): Promise<EventFindings> {
   if (session) bestEffort(() => beatAgain(repository, session));
+  if (session) await bindAgent(repository, openTmux(repository.env, repository.host), session, runtime);
   const card = await sessionCard(repository, session, as, facts.source === 'compact');
   if (!session) return { ...NOTHING, card };
   dropMark(repository, session, 'held');
@@ -64,7 +67,12 @@ async function begin(
 }
 
 /** A prompt begins a turn, unless it is our own reason: some programs show it to us as a prompt. */
-async function prompt(repository: Repository, session: Session, { facts, as }: EventCall): Promise<EventFindings> {
+async function prompt(
+  repository: Repository,
+  session: Session,
+  { runtime, facts, as }: EventCall,
+): Promise<EventFindings> {
+  await bindAgent(repository, openTmux(repository.env, repository.host), session, runtime);
   const held = readMark(repository, session, 'held');
   if (held !== null && !facts.prompt?.includes(held)) dropMark(repository, session, 'held');
   const reminder = takeReminder(repository, session);

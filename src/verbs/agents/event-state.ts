@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parseJson } from '../../core/bytes/json.ts';
 import { bestEffort } from '../../disk/best-effort.ts';
 import { replaceFile } from '../../disk/durable.ts';
 import { readStateText } from '../../disk/state-file.ts';
@@ -79,6 +80,13 @@ export interface ContextUsed {
 
 export function writeContextUsed(repository: StateDirectory, session: Session, used: ContextUsed): void {
   bestEffort(() => replaceFile(contextPath(repository, session), `${JSON.stringify(used)}\n`));
+}
+
+/** Null where it said nothing, or nothing that makes sense. */
+export function readContextUsed(repository: StateDirectory, session: Session): ContextUsed | null {
+  const used = parseJson<ContextUsed>(bestEffort(() => readStateText(contextPath(repository, session))) ?? '');
+  const percent = used?.used_percentage;
+  return used && typeof percent === 'number' && percent >= 0 && percent <= 100 ? used : null;
 }
 
 function contextPath(repository: StateDirectory, { session_id }: Session): string {

@@ -12,7 +12,7 @@ export function findProgram(name: string, { PATH = '' }: NodeJS.ProcessEnv): str
   return places.map((place) => join(place, name)).find(isProgram) ?? null;
 }
 
-function isProgram(path: string): boolean {
+export function isProgram(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false) && isExecutable(path);
 }
 

@@ -19,6 +19,8 @@ import { readPosition } from '../../repository/position.ts';
 import { readProject } from '../../repository/project.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { committedSource, requireTrust } from '../../repository/trusted-now.ts';
+import { contextWarning } from '../agents/context-warning.ts';
+import { readContextUsed } from '../agents/event-state.ts';
 
 export interface StatusResult {
   identity: string;
@@ -34,6 +36,8 @@ export interface StatusResult {
   tasks: Todos;
   /** The tasks that this session has claimed. */
   claimed: string[];
+  /** Percent of the context of this session's agent, as its program said last; null where it says nothing. */
+  context_used: number | null;
   pending_signals: number;
   active_sessions: { session_id: string; identity: string }[];
   rules_reminders: string[];
@@ -61,6 +65,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
     baton?.focus ?? [],
   );
   const { project, phase } = await readProject(repository, source, trust);
+  const context_used = session && (readContextUsed(repository, session)?.used_percentage ?? null);
   const conflict = await waitingConflict(repository);
   const parts = {
     focus: partOf('focus', tasks.focus),
@@ -81,6 +86,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
     ...position,
     tasks: { ...tasks, focus: parts.focus.shown },
     claimed: session ? readClaims(dirsOf(repository), session.session_id).map(({ task }) => task) : [],
+    context_used,
     pending_signals: pendingSignals(knownSessions.history, identity).length,
     active_sessions: parts.active_sessions.shown,
     rules_reminders: summary?.baton ? [WRAPPED] : reminders(tasks, summary, reinstatedTasks(knownSessions.history)),
@@ -89,6 +95,7 @@ export async function status(repository: Repository, options: SessionChoice = {}
       ...(conflict ? [{ kind: 'in_conflict', message: `${conflict.message} ${conflict.hint}` }] : []),
       ...(ambiguity ? [toWarning(ambiguity)] : []),
       ...(live ? endWarnings(live.liveness.end) : []),
+      ...(session && context_used !== null ? contextWarning(identity, session.session_id, context_used) : []),
       ...(session && !summary?.baton ? pickedUpTwice(knownSessions, session) : []),
       ...leftOutWarnings(leftOutOf(parts)),
       ...distrustWarnings(knownSessions.distrusted),

@@ -180,6 +180,9 @@ export function formatStatus(status: StatusResult, paint: Paint): string {
     ['project', [status.project, status.phase].filter(Boolean).join(', ') || '-'],
     ['branch', `${status.branch ?? 'detached'} ${status.head?.slice(0, 12) ?? '(no commit yet)'}`],
     ['tasks', [`${status.tasks.open_count} open`, ...held(status.claimed)].join('; ')],
+    ...(status.context_used === null
+      ? []
+      : [['context', `${Math.round(status.context_used)} % full`] satisfies [string, string]]),
     ['messages', String(status.pending_signals)],
     [
       'active',
