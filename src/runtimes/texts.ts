@@ -14,11 +14,13 @@ const SECTION = [
   'The same is there as tools of the MCP server `handoff`. `git handoff --help` lists all of it; without git-handoff, leave `.handoff/` as it is.',
 ];
 
-export const agentsSection: SettingsPart = markedSection(SECTION);
+export const agentsSection: SettingsPart = markedSection('git-handoff', SECTION);
 
-/** For programs that read a file of their own and import others: unless a user has done that. */
-export const agentsImport: SettingsPart = markedSection(['@AGENTS.md'], (text) =>
-  /^[ \t]*@(?:\.\/)?AGENTS\.md\s*$/m.test(text),
+/** For programs that read a file of their own and import others. Not where a user has done that, and not in AGENTS.md under another name. */
+export const agentsImport: SettingsPart = markedSection(
+  'git-handoff import',
+  ['@AGENTS.md'],
+  (text) => /^[ \t]*@(?:\.\/)?AGENTS\.md\s*$/m.test(text) || agentsSection.state(text) !== 'absent',
 );
 
 /** The loop in less than 600 words; the same for each program that reads skills. `%MARKER%` is where the marker stands. */

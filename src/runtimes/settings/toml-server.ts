@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'smol-toml';
+import { HandoffError } from '../../core/error.ts';
 import { appendBlock, removeBlock } from './block.ts';
 import { BOM } from './json-document.ts';
 import { foreignServer, isOurs, SERVER_NAME } from './json-server.ts';
@@ -20,17 +22,19 @@ export const tomlServer: SettingsPart = {
     const server = serverIn(before);
     if (server) return isToday(server) ? text! : tomlServer.added(tomlServer.removed(text!));
     const added = appendBlock(text, BLOCK);
-    assertOnlyOurs(before, parsed(added));
+    assertOnlyOurs(before, withTable(added));
     assertGivesBack(tomlServer, text, added);
     return added;
   },
   removed(text) {
     const before = parsed(text);
     if (!serverIn(before)) return text;
-    const { from, to } = tableIn(text);
-    const left = removeBlock(text, from, to);
-    if (left !== null) assertOnlyOurs(before, parsed(left));
-    return left;
+    // what looks like our header may be a line of a text: the right one is that without which nothing else is different
+    for (const { from, to } of tablesIn(text).reverse()) {
+      const left = removeBlock(text, from, to);
+      if (left === null || isOnlyOursGone(before, left)) return left;
+    }
+    throw refusal(`has the server ${SERVER_NAME} in a form that cannot be taken out safely`, 'Remove it by hand.');
   },
   state(text) {
     const server = text === null ? null : serverIn(parsed(text));
@@ -41,7 +45,7 @@ export const tomlServer: SettingsPart = {
 
 function parsed(text: string): Table {
   try {
-    return parse(text.startsWith(BOM) ? text.slice(1) : text) as Table;
+    return parse(text.startsWith(BOM) ? text.slice(1) : text, { integersAsBigInt: 'asNeeded' });
   } catch (cause) {
     const [first] = (cause as Error).message.split('\n');
     throw refusal(`is not TOML: ${first}`, 'Mend it there, and try again.');
@@ -65,24 +69,43 @@ function isTable(value: unknown): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** From our header to before the next one, and not past what a user has written behind a blank line. */
-function tableIn(text: string): { from: number; to: number } {
-  const header = /^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*(?:handoff|"handoff")[ \t]*\][^\n]*/m.exec(
-    text.replace(BOM, ' '),
-  );
-  if (!header)
-    throw refusal(`has the server ${SERVER_NAME} in a form that cannot be taken out safely`, 'Remove it by hand.');
-  const rest = text.slice(header.index);
-  const end = /\r?\n(?=[ \t]*(?:\r?\n|\[|#|$(?![\s\S])))/.exec(rest)?.index ?? rest.length;
-  return { from: header.index, to: header.index + end };
+const HEADERS = /(?<=^\ufeff?)[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*(?:handoff|"handoff")[ \t]*\]/gm;
+
+/** From a header to before the next one; comments and blank lines before that belong to it. */
+function tablesIn(text: string): { from: number; to: number }[] {
+  return [...text.matchAll(HEADERS)].map(({ index }) => {
+    const rest = text.slice(index);
+    const next = /\n[ \t]*\[/.exec(rest)?.index ?? rest.length;
+    const own = rest.slice(0, next).replace(/(?:\r?\n[ \t]*(?:#[^\n]*)?)*\r?$/, '');
+    return { from: index, to: index + own.length };
+  });
+}
+
+/** TOML lets nobody add to what was written in one line. */
+function withTable(added: string): Table {
+  try {
+    return parsed(added);
+  } catch {
+    throw refusal(`cannot take ${HEADER} at its end`, 'Write mcp_servers as tables, not in one line, and try again.');
+  }
+}
+
+function isOnlyOursGone(before: Table, text: string): boolean {
+  try {
+    const left = parsed(text);
+    const { mcp_servers: servers } = left;
+    return !(isTable(servers) && SERVER_NAME in servers) && isDeepStrictEqual(withoutOurs(before), withoutOurs(left));
+  } catch (error) {
+    if (!(error instanceof HandoffError)) throw error;
+    return false;
+  }
 }
 
 function assertOnlyOurs(before: Table, after: Table): void {
-  if (JSON.stringify(withoutOurs(before)) === JSON.stringify(withoutOurs(after))) return;
+  if (isDeepStrictEqual(withoutOurs(before), withoutOurs(after))) return;
   throw refusal('would mean something else afterwards', `Write ${HEADER} by hand: docs/agents.md has it.`);
 }
 
-/** JSON tells no date from a text, and no integer from a float: both were read from the same bytes, so nothing is lost by it. */
 function withoutOurs(table: Table): Table {
   const { mcp_servers: servers, ...rest } = table;
   const { [SERVER_NAME]: _, ...others } = (servers ?? {}) as Table;
