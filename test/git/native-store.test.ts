@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -255,3 +255,20 @@ function bundle(): string {
   ]);
   return out;
 }
+
+test('a line asks for no more than a little of what is behind its end', async () => {
+  const dir = repository();
+  for (let n = 0; n < 8; n++) git(dir, 'commit', '--quiet', '--allow-empty', '--message', `${n}`);
+  const bin = temporaryDirectory();
+  const [path, asked] = [join(bin, 'git'), join(bin, 'asked')];
+  const tee = `case "$*" in *cat-file*) tee -a '${asked}' | git "$@";; *) exec git "$@";; esac`;
+  writeFileSync(path, `#!/bin/sh\nPATH=\${PATH#*:}\n${tee}\n`, { mode: 0o755 });
+  const [head, parent, before] = git(dir, 'rev-list', '-3', 'HEAD').split('\n');
+  const store = openNativeStore({ dir, env: { ...isolatedEnv, PATH: `${bin}:${process.env.PATH}` } });
+  expect((await store.readLine(head!, parent!)).map(({ oid }) => oid)).toEqual([head]);
+  expect(readFileSync(asked, 'utf8').match(/~/g)).toHaveLength(1);
+  expect((await store.readLine(head!, before!)).map(({ oid }) => oid)).toEqual([head, parent]);
+  expect(readFileSync(asked, 'utf8').match(/~/g)).toHaveLength(5);
+  expect(await store.readLine(head!, '1'.repeat(40))).toHaveLength(git(dir, 'rev-list', 'HEAD').split('\n').length);
+  await store.close();
+});

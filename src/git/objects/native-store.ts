@@ -51,8 +51,24 @@ export function openNativeStore(git: Git): NativeGitStore {
   return new NativeStore(git);
 }
 
-/** Commits that are asked for at once: most branches that are judged have no more. */
-const IN_LINE = 16;
+/**
+ * Commits that are asked for at once, one step after the other: most branches that are judged have no more. What is behind the end has
+ * been there before, and may be as large as it likes, so that a short line does not ask for much of it.
+ */
+const IN_LINE = [1, 3, 12];
+
+type Asked = GitObject | null | HandoffError;
+
+/** Puts what follows on the line. False where it ends, or cannot be followed. */
+function followLine(line: Commit[], objects: readonly Asked[], end: Oid): boolean {
+  for (const object of objects) {
+    const before = line.at(-1)?.parents[0];
+    if (object === null || object instanceof HandoffError || before === end) return false;
+    if (before !== undefined && before !== object.oid) return false; // somebody has grafted another one there
+    line.push(parseCommit(object.oid, object.bytes));
+  }
+  return line.at(-1)?.parents[0] !== end;
+}
 
 class NativeStore extends WritingStore implements NativeGitStore {
   readonly #git: Git;
@@ -157,19 +173,24 @@ class NativeStore extends WritingStore implements NativeGitStore {
   /** To ask for one after the other takes a while each, since which it is only its successor tells. */
   async readLine(oid: Oid, end: Oid): Promise<Commit[]> {
     for (const each of [oid, end]) assertOid(each);
-    const objects: (GitObject | null | HandoffError)[] = [];
-    const revs = Array.from({ length: oid === end ? 0 : IN_LINE }, (_, before) => `${oid}~${before}^{commit}`);
+    const line: Commit[] = [];
+    let asked = 0;
+    for (const count of oid === end ? [] : IN_LINE) {
+      const revs = Array.from({ length: count }, (_, at) => `${oid}~${asked + at}^{commit}`);
+      const objects = await this.#objectsOf(revs);
+      if (asked === 0 && objects[0] instanceof HandoffError) return [];
+      asked += count;
+      if (!followLine(line, objects, end)) break;
+    }
+    return line.length > 0 || oid === end ? line : [await this.readCommit(oid)]; // which says what is wrong
+  }
+
+  async #objectsOf(revs: readonly string[]): Promise<Asked[]> {
+    const objects: Asked[] = [];
     await this.#catFile.contentsOfAll(revs, MAX_COMMIT_BYTES, (at, object) => {
       objects[at] = object;
     });
-    if (objects[0] instanceof HandoffError) return [];
-    const line: Commit[] = [];
-    for (const [next, object] of objects.entries()) {
-      if (object === null || object instanceof HandoffError || line.at(-1)?.parents[0] === end) break;
-      if (next > 0 && line[next - 1]!.parents[0] !== object.oid) break; // somebody has grafted another one there
-      line.push(parseCommit(object.oid, object.bytes));
-    }
-    return line.length > 0 || oid === end ? line : [await this.readCommit(oid)]; // which says what is wrong
+    return objects;
   }
 
   async isAncestor(ancestor: Oid, descendant: Oid): Promise<boolean> {
