@@ -30,7 +30,10 @@ export async function newPlace(programs, folders) {
   place.terminals = [];
   makeTools(place);
   makeRepository(place);
-  for (const program of programs) program.settle(place, folders[program.name]);
+  for (const program of programs) {
+    symlinkSync(binOf(place, program), join(base, 'programs', program.program));
+    program.settle(place, folders[program.name]);
+  }
   return place;
 }
 
@@ -38,7 +41,7 @@ export async function newPlace(programs, folders) {
 function environment({ base, home }) {
   const temporary = join(base, 'tmp');
   return {
-    PATH: [join(base, 'bin'), join(base, 'node'), ...systemPath()].join(':'),
+    PATH: [...['bin', 'programs', 'node'].map((name) => join(base, name)), ...systemPath()].join(':'),
     HOME: home,
     USER: 'tester',
     SHELL: '/bin/sh',
@@ -59,7 +62,7 @@ function systemPath() {
 }
 
 function makeTools({ base, home }) {
-  for (const name of ['bin', 'node', 'home', 'tmp']) mkdirSync(join(base, name), { mode: 0o700 });
+  for (const name of ['bin', 'programs', 'node', 'home', 'tmp']) mkdirSync(join(base, name), { mode: 0o700 });
   chmodSync(CLI, 0o755);
   symlinkSync(CLI, join(base, 'bin', 'git-handoff'));
   symlinkSync(HOOK, join(base, 'bin', 'git-handoff-hook'));

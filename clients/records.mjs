@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { json, run } from './place.mjs';
 
-/** What every program tells of, in our words. */
-export const EVENTS = ['session_start', 'prompt', 'tool', 'stop', 'session_end'];
+/** What every program tells of while it works, in our words. */
+export const EVENTS = ['session_start', 'prompt', 'tool', 'stop'];
 
 export function commitAll(place, message) {
   run(place, 'git', 'add', '--all');

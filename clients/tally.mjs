@@ -37,13 +37,14 @@ export function newTally() {
 }
 
 /** In a chain what comes later needs what came before: after a failure the rest would only wait. */
-function claimsOf(tally, { programs, isChain }) {
-  const lacks = Object.assign({}, ...programs.map((program) => program.lacks ?? {}));
+function claimsOf(tally, { title, programs, isChain }) {
+  const lacks = programs.flatMap(({ lacks = [] }) => lacks).filter(({ scenario = title }) => scenario === title);
   let isOver = false;
   return {
     async claim(what, check) {
       if (isOver) throw new Error('the scenario is over');
-      if (lacks[what]) return tally.skip(what, lacks[what]);
+      const lack = lacks.find((one) => one.what === what);
+      if (lack) return tally.skip(what, lack.why);
       if (isChain && tally.hasFailed()) return tally.skip(what, 'what it needs has failed');
       try {
         await check();

@@ -23,17 +23,35 @@ export const opencode = {
   compact: '/compact',
   compactionEvents: ['compacting', 'compacted'],
   exit: '/exit',
+  lacks: [
+    {
+      what: 'the end of its session is told',
+      why: 'a session of opencode ends when its user deletes it',
+    },
+    {
+      scenario: 'opencode without a terminal',
+      what: 'a stop is held once, and then let go',
+      why: 'opencode run has ended before a plugin can answer',
+    },
+  ],
   settle: (place, folder) => {
     writeHome(place, '.config/opencode/opencode.json', settings(place));
     for (const own of [join(place.home, '.config', 'opencode'), join(place.work, '.opencode')])
       seed(own, join(folder, 'beside'));
   },
   own: (place) => {
+    // The first line of the settings, and the file that git ignores: opencode writes both by itself where they are missing.
+    write(place, '.opencode/.gitignore', 'node_modules\npackage.json\npackage-lock.json\nbun.lock\n.gitignore\n');
     const other = { type: 'local', command: [OTHER_SERVER.command, ...OTHER_SERVER.args] };
     write(
       place,
       'opencode.jsonc',
-      `{\n  // Colours come from a server of ours.\n  "mcp": { "other": ${JSON.stringify(other)}, },\n}\n`,
+      `{
+  "$schema": "https://opencode.ai/config.json",
+  // Colours come from a server of ours.
+  "mcp": { "other": ${JSON.stringify(other)}, },
+}
+`,
     );
     write(place, '.opencode/plugin/own.js', OWN_PLUGIN);
   },

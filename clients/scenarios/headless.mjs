@@ -1,7 +1,8 @@
 // A program that is asked once, without a terminal, in a repository that has settings of its user's own.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { ask, run } from '../place.mjs';
+import { relative } from 'node:path';
+import { ask, json, run } from '../place.mjs';
 import { assertArrived, commitAll, EVENTS, holdStops, recordsOf } from '../records.mjs';
 import { differences, snapshot } from '../snapshot.mjs';
 import { DONE, HELD, NOTE, PROMPT, STATUS_CARD, STOP_REASON, writeReader } from './words.mjs';
@@ -13,9 +14,11 @@ export async function headless(place, program, claim) {
   const before = snapshot(place.work);
 
   await claim('connect adds to settings that are there, and a second time changes nothing', () => {
-    run(place, 'git-handoff', 'connect', program.name, '--as', 'donna');
+    const [{ files, version }] = json(place, 'connect', program.name, '--as', 'donna').runtimes;
     const connected = snapshot(place.work);
-    assert.notEqual(differences(before, connected).length, 0);
+    const paths = files.map(({ path }) => relative(place.work, path));
+    assert.deepEqual(paths.sort(), differences(before, connected).sort());
+    assert.equal(version, Object.values(program.packages)[0]);
     run(place, 'git-handoff', 'connect', program.name, '--as', 'donna');
     assert.deepEqual(differences(connected, snapshot(place.work)), []);
   });
@@ -37,6 +40,7 @@ export async function headless(place, program, claim) {
     assert.match(held[0].text, STOP_REASON);
   });
   await claim('its events arrive', () => assertArrived(place, program, EVENTS));
+  await claim('the end of its session is told', () => assertArrived(place, program, ['session_end']));
   await claim("the user's own hooks still run", () => {
     const noted = existsSync(place.others) ? readFileSync(place.others, 'utf8').split('\n') : [];
     for (const event of ['start', 'stop']) assert.ok(noted.includes(event), `the log has ${noted}`);

@@ -48,6 +48,7 @@ export async function terminal(place, program, claim) {
     await until('the program ends', seat.isOver);
     assert.equal(seat.exitCode(), 0);
   });
+  await claim('the end of its session is told', () => assertArrived(place, program, ['session_end']));
   await claim('its events arrive', () => assertArrived(place, program, [...EVENTS, ...program.compactionEvents]));
   await claim('what was written holds', () => {
     commitAll(place, 'The reader');

@@ -181,11 +181,13 @@ test('without a name every program on the PATH is connected, with the version th
   const bin = temporaryDirectory();
   put(join(bin, 'claude'), '#!/bin/sh\necho "2.1.326 (Claude Code)"\n');
   put(join(bin, 'codex'), '#!/bin/sh\nexit 1\n');
-  for (const name of ['claude', 'codex']) chmodSync(join(bin, name), 0o755);
+  put(join(bin, 'copilot'), '#!/bin/sh\necho "GitHub Copilot CLI 1.0.102."\n');
+  for (const name of ['claude', 'codex', 'copilot']) chmodSync(join(bin, name), 0o755);
   const { runtimes } = answerWith({ PATH: `${bin}:/usr/bin:/bin` }, dir, 'connect');
   expect(runtimes.map(({ runtime, version }) => [runtime, version])).toEqual([
     ['claude', '2.1.326'],
     ['codex', null],
+    ['copilot', '1.0.102'],
   ]);
 });
 

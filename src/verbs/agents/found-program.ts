@@ -21,7 +21,7 @@ export function programVersion(path: string, env: NodeJS.ProcessEnv): Promise<st
   return new Promise((resolve) => {
     const options = { env, timeout: PATIENCE, maxBuffer: 1 << 16, killSignal: 'SIGKILL' as const };
     const child = execFile(path, ['--version'], options, (error, stdout) => {
-      resolve(error ? null : (/\d+\.\d+[\w.+-]*/.exec(stdout)?.[0] ?? null));
+      resolve(error ? null : (/\d+\.\d+(?:[\w.+-]*\w)?/.exec(stdout)?.[0] ?? null));
     });
     child.stdin?.end();
   });
