@@ -19,7 +19,7 @@ const GAUNTLET = [
   'test/hooks/**/*.test.ts',
   'test/relay/{tmux,agent-*}.test.ts',
   'test/recipe.test.ts',
-  'test/runtimes/{bad-files,bad-settings,connect}.test.ts',
+  'test/runtimes/{bad-files,bad-settings,connect,doctor}.test.ts',
 ];
 
 const COMMON = { testTimeout: 240_000, hookTimeout: 120_000 };

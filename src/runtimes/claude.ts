@@ -4,6 +4,7 @@ import { jsonHooks } from './settings/json-hooks.ts';
 import { jsonServer } from './settings/json-server.ts';
 import { claudeSpeech } from './speech/claude.ts';
 import { agentsImport, agentsSection } from './texts.ts';
+import { claudeTrust } from './trust.ts';
 
 const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PreCompact', 'PostCompact', 'Stop', 'SessionEnd'];
 
@@ -40,6 +41,7 @@ export const claude: RuntimeProgram = {
       placeSkill(`${folder}/skills`, wish),
     ];
   },
+  trust: claudeTrust,
   byHand: {
     project: [
       'Start claude here once and say yes when it asks whether you trust the folder, and again to the server handoff of .mcp.json: until then hooks and tools stay off.',

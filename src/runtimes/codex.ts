@@ -5,12 +5,13 @@ import type { SettingsPart } from './settings/part.ts';
 import { tomlServer } from './settings/toml-server.ts';
 import { codexSpeech } from './speech/codex.ts';
 import { agentsSection } from './texts.ts';
+import { codexTrust } from './trust.ts';
 
 const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PreCompact', 'PostCompact', 'Stop', 'SessionEnd'];
 
 /** It trusts each hook by a hash of what it runs, and passes over the others without a word. */
 const TRUST =
-  'Start codex once, and trust the hooks of git-handoff in the dialog that it opens (later: /hooks). Until then it passes over them without a word.';
+  'Start codex once and choose "Trust all and continue" where it asks about hooks (/hooks shows them later): until then, and after each change of them, it passes over them without a word.';
 
 export const codex: RuntimeProgram = {
   name: 'codex',
@@ -32,6 +33,7 @@ export const codex: RuntimeProgram = {
       placeSkill(`${home}/.agents/skills`, wish),
     ];
   },
+  trust: codexTrust,
   byHand: {
     project: ['Say yes when codex asks whether you trust this folder: until then it does not read .codex here.', TRUST],
     user: [TRUST],

@@ -4,6 +4,7 @@ import { jsonOwnHooks } from './settings/json-own-hooks.ts';
 import { jsonServer } from './settings/json-server.ts';
 import { copilotSpeech } from './speech/copilot.ts';
 import { agentsSection } from './texts.ts';
+import { copilotTrust } from './trust.ts';
 
 const EVENTS = ['sessionStart', 'userPromptSubmitted', 'postToolUse', 'preCompact', 'agentStop', 'sessionEnd'];
 
@@ -31,6 +32,7 @@ export const copilot: RuntimeProgram = {
       placeSkill(`${home}/.agents/skills`, wish),
     ];
   },
+  trust: copilotTrust,
   byHand: {
     project: ['Start copilot here once and trust the folder when it asks: until then it runs no hooks of it.'],
     user: [],

@@ -4,6 +4,7 @@ import { jsonHooks } from './settings/json-hooks.ts';
 import { jsonServer } from './settings/json-server.ts';
 import { geminiSpeech } from './speech/gemini.ts';
 import { agentsImport, agentsSection } from './texts.ts';
+import { geminiTrust } from './trust.ts';
 
 const EVENTS = ['SessionStart', 'BeforeAgent', 'AfterTool', 'PreCompress', 'AfterAgent', 'SessionEnd'];
 
@@ -26,6 +27,7 @@ export const gemini: RuntimeProgram = {
     ...settings(`${env.GEMINI_CLI_HOME || home}/.gemini/settings.json`, wish),
     placeSkill(`${home}/.agents/skills`, wish),
   ],
+  trust: geminiTrust,
   byHand: {
     project: [
       'Start gemini here once and trust the folder when it asks: until then it does not read .gemini here. --skip-trust is not enough.',

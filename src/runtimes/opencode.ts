@@ -43,6 +43,7 @@ export const opencode: RuntimeProgram = {
       placeSkill(`${home}/.agents/skills`, wish),
     ];
   },
+  trust: null,
   byHand: { project: [], user: [] },
 };
 

@@ -27,6 +27,19 @@ export interface UserPlaces {
 
 export type Scope = 'project' | 'user';
 
+/** Where a program keeps what its user has trusted, and how to read it. */
+export interface ProgramTrust {
+  file(places: UserPlaces): string;
+  /** `text` is of that file. Whoever cannot read it knows nothing, and says so by throwing. */
+  isGiven(text: string, connected: Connected): boolean;
+}
+
+/** What is to be trusted: the top of a work tree, or null for a user's own settings, and where our hooks are. */
+export interface Connected {
+  top: string | null;
+  hooksFile: string;
+}
+
 /** A runtime with what it takes to connect it: what we write where, and what no file can do. */
 export interface RuntimeProgram extends Runtime {
   /** Of its own events those that a hook of ours is for. */
@@ -35,6 +48,8 @@ export interface RuntimeProgram extends Runtime {
   project(wish: Wish): PlacedPart[];
   /** In the user's home, for all repositories. */
   user(wish: Wish, places: UserPlaces): PlacedPart[];
+  /** Null for one that asks nobody whether a repository may have hooks. */
+  trust: ProgramTrust | null;
   /** What is left to a person: sentences. */
   byHand: Readonly<Record<Scope, readonly string[]>>;
 }

@@ -56,7 +56,7 @@ export function partsOf(program: RuntimeProgram, scope: Scope, { env }: Standpoi
   return scope === 'project' ? program.project(wish) : program.user(wish, { home: homeOf(env), env });
 }
 
-function homeOf({ HOME }: NodeJS.ProcessEnv): string {
+export function homeOf({ HOME }: NodeJS.ProcessEnv): string {
   return HOME || homedir();
 }
 

@@ -13,6 +13,7 @@ import type { GitAccess } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { remoteNames } from '../../repository/tracking.ts';
 import { readTrust } from '../../repository/trusted-now.ts';
+import { connectionLooks } from '../agents/connection-checks.ts';
 import { hooksStatus } from './hooks.ts';
 
 /** One thing that work here stands on. `fix` is what to type: to mend it, or, where it is well, what would make it better. */
@@ -47,6 +48,7 @@ export async function doctor(repository: Repository | null, { as }: { as?: strin
   checks.push(policy, await checked('root', () => pinnedRoot(repository, trust)));
   if (trust && repository.dirs.topLevel) checks.push(...(await whoActs(repository, trust, as)));
   for (const [name, look] of AROUND) checks.push(await checked(name, () => look(repository)));
+  checks.push(...(await Promise.all(connectionLooks(repository).map(([name, look]) => checked(name, look)))));
   return summed(checks);
 }
 

@@ -7,7 +7,7 @@ export const doctor = defineVerb<{ as?: string }, DoctorResult>({
   name: 'doctor',
   summary: 'what is wrong here, and how to mend it',
   purpose:
-    'Looks at what work here stands on: git, the policy, the root that this clone trusts, who acts, their key, hooks, the remote. ' +
+    "Looks at what work here stands on: git, the policy, the root that this clone trusts, who acts, their key, hooks, the remote, and the agents' programs that are installed or connected. " +
     'What is wrong comes with what to type, in the order in which to mend it. It changes nothing.',
   examples: [{ run: 'git handoff doctor', does: 'when something does not work' }],
   run: async (context, options) =>
