@@ -7,6 +7,7 @@ export async function importSource(path) {
     bundle: true,
     platform: 'node',
     format: 'esm',
+    mainFields: ['module', 'main'], // one package's main cannot be bundled
     write: false,
     logLevel: 'warning',
     plugins: [{ name: 'described', setup: ({ onResolve }) => onResolve({ filter: /^\./ }, leftOut) }],

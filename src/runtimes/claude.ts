@@ -6,7 +6,15 @@ import { claudeSpeech } from './speech/claude.ts';
 import { agentsImport, agentsSection } from './texts.ts';
 import { claudeTrust } from './trust.ts';
 
-const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PreCompact', 'PostCompact', 'Stop', 'SessionEnd'];
+export const CLAUDE_EVENTS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PostToolUse',
+  'PreCompact',
+  'PostCompact',
+  'Stop',
+  'SessionEnd',
+];
 
 const server = jsonServer('mcpServers', { command: 'git-handoff', args: ['mcp'] });
 
@@ -16,12 +24,12 @@ export const claude: RuntimeProgram = {
   title: 'Claude Code',
   program: 'claude',
   speech: claudeSpeech,
-  events: EVENTS,
+  events: CLAUDE_EVENTS,
   project: (wish) => [
     {
       use: 'hooks',
       paths: ['.claude/settings.json'],
-      part: jsonHooks({ runtime: 'claude', events: EVENTS, as: wish.as }),
+      part: jsonHooks({ runtime: 'claude', events: CLAUDE_EVENTS, as: wish.as }),
     },
     { use: 'server', paths: ['.mcp.json'], part: server },
     placeText('AGENTS.md', agentsSection),
@@ -35,7 +43,7 @@ export const claude: RuntimeProgram = {
       {
         use: 'hooks',
         paths: [`${folder}/settings.json`],
-        part: jsonHooks({ runtime: 'claude', events: EVENTS, as: wish.as }),
+        part: jsonHooks({ runtime: 'claude', events: CLAUDE_EVENTS, as: wish.as }),
       },
       { use: 'server', paths: [servers], part: server },
       placeSkill(`${folder}/skills`, wish),
