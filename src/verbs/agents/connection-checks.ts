@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { readLinked } from '../../disk/state-file.ts';
+import type { Settings } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { PROGRAMS } from '../../runtimes/programs.ts';
 import { AGENT_EVENTS, type AgentEvent } from '../../runtimes/runtime.ts';
@@ -107,7 +108,7 @@ const LACKS: Record<FoundPart['state'], string> = {
   complete: '',
 };
 
-function assertReachable({ env }: Repository): void {
+function assertReachable({ env }: Settings): void {
   if (findProgram('git-handoff', env) !== null) return;
   throw new HandoffError('unsupported', 'Hooks find no git-handoff on the PATH, and do nothing.', {
     hint: 'npm install --global git-handoff',
