@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 // Whole processes, servers, remotes and hooks: minutes, so that they have a command of their own (npm run gauntlet).
 const GAUNTLET = [
   'test/{demo,docs-walks,package}.test.ts',
-  'test/agents/**/*.test.ts',
+  'test/agents/{claude,events,harmless,turns,words}.test.ts',
   'test/audit/{evidence,history,seals,trust-growth,wrong-kind}.test.ts',
   'test/ci/**/*.test.ts',
   'test/coverage/{histories,many-histories}.test.ts',

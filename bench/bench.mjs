@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addBranch, addBranches, addRenames, generate, generateTasks } from './generate.mjs';
 import { generateLedger, takeBack } from './ledger.mjs';
@@ -44,6 +44,13 @@ try {
     1.6,
     21,
   );
+
+  const [silent, shell] = inTurns(
+    [event(tiny, 'PostToolUse'), { command: 'sh', args: ['-c', ':'], env: process.env }],
+    101,
+  );
+  row('an event with nothing to say, over 1.5 × sh -c :, ms', (silent - 1.5 * shell) / 1e6, 5);
+  compare('an event with something to say / node -e 0', event(tiny, 'SessionStart'), none, 2, 21);
 
   const [overMcp, asCommand, synced] = await noteOverMcp(tiny, cli, 21);
   row('note over MCP / its syncs alone', overMcp / synced, 3);
@@ -198,6 +205,12 @@ function someId({ dir, env }) {
 /** A hook as git runs it. */
 function hook({ dir, env }, name, ...args) {
   return { command: join(dir, '.git/hooks', name), args, env, cwd: dir };
+}
+
+/** What happens in an agent's program, as that tells it. */
+function event({ dir, env }, name) {
+  const args = [join(dirname(cli), 'hook.sh'), 'agent-event', 'claude', name];
+  return { command: 'sh', args, env, cwd: dir, input: JSON.stringify({ cwd: dir, hook_event_name: name }) };
 }
 
 /** What a hook costs more than a shell that does nothing. */

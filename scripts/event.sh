@@ -75,7 +75,7 @@ is_answered() {
   marks=$state/sessions/$session/agent
   case $event in
     prompt) [ ! -e "$marks-reminder" ] && [ ! -e "$marks-held" ] && [ ! -e "$marks-forgot" ] ;;
-    stop) is_unchanged ;;
+    stop) [ ! -e "$marks-held" ] && is_unchanged ;;
   esac
 }
 

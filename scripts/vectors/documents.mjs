@@ -133,6 +133,7 @@ function refusedDocument(name, rule, { file }, check, result) {
 const asPolicy = (prior) => ({ as: 'policy', prior });
 const asMaintainer = { as: 'maintainer', policy: 'policy 2' };
 const asDocument = { as: 'document', maintainers: ['maintainer'] };
+const AGENTS = (line) => ['sections:\n  - Current work\n', `sections:\n  - Current work\nagents:\n  ${line}\n`];
 const nextPolicy = (change, signers = [ada, ben]) => document('policy', policyText({ ...second, ...change }), signers);
 const firstPolicy = (change, signers = [ada]) => document('policy', policyText({ ...genesis, ...change }), signers);
 const twice = { kind: 'policy', signed: policy2.signed, file: document('policy', policy2.signed, [ada, ada]).file };
@@ -143,6 +144,7 @@ const renamed = {
 export const documents = [
   validDocument('policy 1', ['M21', 'M22'], policy1, asPolicy(null)),
   validDocument('policy 2', ['M21', 'M23'], policy2, asPolicy('policy 1')),
+  validDocument('a stop that is held', ['M23'], nextPolicy({ rules: [AGENTS('stop: block')] }), asPolicy('policy 1')),
   validDocument('maintainer', ['M26'], maintainer, asMaintainer),
   validDocument('agent', ['M27'], agent, asDocument),
   validDocument('project', ['M27'], project, asDocument),
@@ -197,6 +199,20 @@ export const documents = [
     nextPolicy({}, [ben]),
     asPolicy('policy 1'),
     'policy_invalid',
+  ),
+  refusedDocument(
+    'a stop that no word says',
+    ['M15'],
+    nextPolicy({ rules: [AGENTS('stop: never')] }),
+    asPolicy('policy 1'),
+    'schema_invalid',
+  ),
+  refusedDocument(
+    'agents with another key',
+    ['M15'],
+    nextPolicy({ rules: [AGENTS('go: on')] }),
+    asPolicy('policy 1'),
+    'schema_invalid',
   ),
   refusedDocument('one key signs twice', ['M19'], twice, asPolicy('policy 1'), 'signature_invalid'),
   refusedDocument('a key signs under another name', ['M23'], renamed, asPolicy('policy 1'), 'policy_invalid'),

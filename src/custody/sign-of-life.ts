@@ -24,11 +24,14 @@ export async function openSessionOf(
   repository: Directories & StateDirectory & Settings,
   as: string | undefined,
 ): Promise<Session | null> {
-  if (!repository.dirs.topLevel) return null;
-  return ownAmong(repository, bestEffort(() => openHere(repository)) ?? [], as);
+  return ownAmong(repository, openSessionsHere(repository), as);
 }
 
-/** One for each identity that has one. */
+/** Those of this work tree: one for each identity that has one. */
+export function openSessionsHere(repository: Directories & StateDirectory): Session[] {
+  return repository.dirs.topLevel ? (bestEffort(() => openHere(repository)) ?? []) : [];
+}
+
 function openHere(repository: Directories & StateDirectory): Session[] {
   const dirs = dirsOf(repository);
   return pointedSessions(dirs, repository.worktree).filter(({ session_id }) => {

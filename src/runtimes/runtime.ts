@@ -32,8 +32,8 @@ export interface RuntimeSpeech {
   read(event: AgentEvent, sent: Readonly<Record<string, unknown>>): EventFacts;
   /** What goes to stdout. Empty where there is nothing to say, or this runtime cannot hear it at this event. */
   spell(event: AgentEvent, ownName: string, answer: EventAnswer): string;
-  /** The events of ours at which it hears each part of an answer: what is to be told at another one waits for the next of them. */
-  hears: Readonly<Record<keyof EventAnswer, readonly AgentEvent[]>>;
+  /** Whether a person is shown a notice at a stop. Where not, it is only told to the model, later. */
+  showsNotices: boolean;
   /** Where it can be told what it has forgotten: the next event of ours after a compaction. Null where nothing says that there was one. */
   afterCompaction: 'session_start' | 'compacted' | 'prompt' | null;
 }

@@ -20,7 +20,7 @@ export const claudeSpeech: RuntimeSpeech = {
     SessionEnd: 'session_end',
     StatusLine: 'context',
   },
-  hears: { context: ['session_start', 'prompt'], notice: ['session_start', 'prompt', 'stop'], hold: ['stop'] },
+  showsNotices: true,
   afterCompaction: 'session_start',
   read: (_, sent) => readHookInput(sent),
   spell: (_, ownName, answer) => spellHookOutput(ownName, answer),

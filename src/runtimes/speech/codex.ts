@@ -16,7 +16,7 @@ export const codexSpeech: RuntimeSpeech = {
     PostCompact: 'compacted',
     SessionEnd: 'session_end',
   },
-  hears: { context: ['session_start', 'prompt'], notice: ['session_start', 'prompt', 'stop'], hold: ['stop'] },
+  showsNotices: true,
   afterCompaction: 'session_start',
   read: (_, sent) => readHookInput(sent),
   spell: (_, ownName, answer) => spellHookOutput(ownName, answer),

@@ -13,7 +13,7 @@ export const copilotSpeech: RuntimeSpeech = {
     preCompact: 'compacting',
     sessionEnd: 'session_end',
   },
-  hears: { context: ['session_start', 'prompt'], notice: [], hold: ['stop'] },
+  showsNotices: false,
   afterCompaction: 'prompt',
   read: (_, sent) => read(sent),
   spell: (_, __, answer) => spell(answer),

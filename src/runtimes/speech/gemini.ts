@@ -15,7 +15,7 @@ export const geminiSpeech: RuntimeSpeech = {
     PreCompress: 'compacting',
     SessionEnd: 'session_end',
   },
-  hears: { context: ['session_start', 'prompt'], notice: ['session_start', 'prompt', 'stop'], hold: ['stop'] },
+  showsNotices: true,
   afterCompaction: null,
   read: (_, sent) => readHookInput(sent),
   spell: (_, ownName, answer) => spellHookOutput(ownName, answer),

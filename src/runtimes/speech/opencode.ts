@@ -17,11 +17,7 @@ export const opencodeSpeech: RuntimeSpeech = {
     'session.compacted': 'compacted',
     'session.deleted': 'session_end',
   },
-  hears: {
-    context: ['session_start', 'prompt', 'compacted'],
-    notice: ['session_start', 'prompt', 'stop', 'compacted'],
-    hold: ['stop'],
-  },
+  showsNotices: true,
   afterCompaction: 'compacted',
   read: (_, sent) => read(sent),
   spell: (_, __, answer) => spell(answer),

@@ -30,7 +30,7 @@ export interface EventFindings {
 
 const NOTHING: EventFindings = { card: null, reminder: null, notice: null, hold: null };
 
-/** What one event of an agent's program does here, and what there is to tell that program. Decision 0040. */
+/** What one event of an agent's program does here, and what there is to tell that program. Decision 0046. */
 export async function agentEvent(repository: Repository, call: EventCall): Promise<EventFindings> {
   stampArrival(repository, call.runtime, call.event);
   const session = await openSessionOf(repository, call.as);
@@ -74,7 +74,7 @@ async function prompt(
 ): Promise<EventFindings> {
   await bindAgent(repository, openTmux(repository.env, repository.host), session, runtime);
   const held = readMark(repository, session, 'held');
-  if (held !== null && !facts.prompt?.includes(held)) dropMark(repository, session, 'held');
+  if (held !== null) dropMark(repository, session, facts.prompt?.includes(held) ? 'reminder' : 'held');
   const reminder = takeReminder(repository, session);
   if (readMark(repository, session, 'forgot') === null) return { ...NOTHING, reminder };
   dropMark(repository, session, 'forgot');
@@ -91,17 +91,21 @@ function takeReminder(repository: Repository, session: Session): readonly Lack[]
 /** Said once: what is no other than at the last stop is not said again. And a turn is held once, whatever its program tells of that. */
 async function stop(repository: Repository, session: Session, call: EventCall): Promise<EventFindings> {
   const lookedAt = repository.now();
+  const isOurs = readMark(repository, session, 'held') !== null;
+  const isHeld = call.facts.isHeldBefore || isOurs;
+  if (isOurs) dropMark(repository, session, 'reminder'); // the model has gone on, so it was told
   const { rule, lacks } = await checkStop(repository, session);
   const isTold = readMark(repository, session, 'stop') === keyOf(lacks);
   writeMark(repository, session, 'stop', keyOf(lacks), lookedAt);
   if (lacks.length === 0) dropMark(repository, session, 'reminder');
   if (isTold || lacks.length === 0) return NOTHING;
-  const isHeld = call.facts.isHeldBefore || readMark(repository, session, 'held') !== null;
   return rule === 'block' && !isHeld ? hold(repository, session, lacks) : remind(repository, session, call, lacks);
 }
 
+/** Where the program has ended meanwhile, nobody hears it: then it is told when one begins again. */
 function hold(repository: Repository, session: Session, lacks: readonly Lack[]): EventFindings {
   writeMark(repository, session, 'held', lacks[0]!.message);
+  writeMark(repository, session, 'reminder', JSON.stringify(lacks));
   return { ...NOTHING, hold: lacks };
 }
 
@@ -112,7 +116,7 @@ function remind(
   lacks: readonly Lack[],
 ): EventFindings {
   writeMark(repository, session, 'reminder', JSON.stringify(lacks));
-  return { ...NOTHING, notice: SPEECHES[runtime].hears.notice.includes('stop') ? lacks : null };
+  return { ...NOTHING, notice: SPEECHES[runtime].showsNotices ? lacks : null };
 }
 
 /** Whether something is committed changes often, and is not what is asked for. */

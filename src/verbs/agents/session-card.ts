@@ -2,6 +2,7 @@ import type { Trust } from '../../core/trust/trust.ts';
 import { describeWaiting, type WaitingBaton, waitingBatons } from '../../custody/baton/waiting-batons.ts';
 import { openElsewhere } from '../../custody/elsewhere.ts';
 import { readKnownSessions } from '../../custody/known-sessions.ts';
+import { openSessionsHere } from '../../custody/sign-of-life.ts';
 import { knownIdentity } from '../../journal/keys/identity-choice.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -13,6 +14,7 @@ import { type OwnRecord, ownRecords } from './own-records.ts';
 export type SessionCard =
   | { kind: 'session'; status: StatusResult; records: OwnRecord[] }
   | { kind: 'batons'; identity: string | null; batons: WaitingBaton[] }
+  | { kind: 'several'; identities: string[] }
   | { kind: 'elsewhere'; session_id: string; identity: string; cd: string }
   | { kind: 'nothing'; identity: string | null };
 
@@ -29,6 +31,8 @@ export async function sessionCard(
   }
   const trust = await requireTrust(repository);
   const identity = await knownIdentity(repository, trust, as);
+  const identities = openSessionsHere(repository).map((each) => each.identity);
+  if (identity === null && identities.length > 0) return { kind: 'several', identities };
   return ofNoSession(repository, trust, identity);
 }
 

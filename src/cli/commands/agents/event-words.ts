@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { makeFence } from '../../../core/text/fence.ts';
+import { listSome } from '../../../core/text/list-some.ts';
 import { quoteWord } from '../../../core/text/quote.ts';
 import type { WaitingBaton } from '../../../custody/baton/waiting-batons.ts';
 import type { EventAnswer } from '../../../runtimes/runtime.ts';
@@ -8,7 +9,7 @@ import type { OwnRecord } from '../../../verbs/agents/own-records.ts';
 import type { SessionCard } from '../../../verbs/agents/session-card.ts';
 import type { Lack } from '../../../verbs/agents/stop-check.ts';
 import { PLAIN } from '../../terminal.ts';
-import { escapeResult } from '../../text/escape.ts';
+import { escapeLine, escapeResult } from '../../text/escape.ts';
 import { time } from '../session/session-words.ts';
 import { formatStatus } from '../session/sessions-text.ts';
 
@@ -24,8 +25,11 @@ export function wordsOf(findings: EventFindings): EventAnswer {
 }
 
 function lackWords(lacks: readonly Lack[]): string {
-  return ['git-handoff, at a stop of this session:', ...lacks.map(({ message }) => `- ${message}`)].join('\n');
+  const told = lacks.map(({ message }) => `- ${cut(escapeLine(message), MOST_OF_A_LACK)}`);
+  return ['git-handoff, at a stop of this session:', ...told].join('\n');
 }
+
+const MOST_OF_A_LACK = 400;
 
 function cardWords(card: SessionCard): string {
   switch (card.kind) {
@@ -35,12 +39,17 @@ function cardWords(card: SessionCard): string {
       return batonWords(card);
     case 'elsewhere':
       return `git-handoff: ${card.identity} has session ${card.session_id.slice(0, 8)} open in another work tree of this repository: ${card.cd}`;
+    case 'several':
+      return `git-handoff: several sessions are open in this work tree, of ${listSome(card.identities, 10)}, and nothing says which is this one: HANDOFF_IDENTITY names an identity, and so does --as.`;
     case 'nothing':
-      return `git-handoff: ${NO_SESSION}, and no baton waits. git handoff start${asWord(card.identity)} opens a session; git handoff --help tells more.`;
+      return `git-handoff: ${noSession(card.identity)}, and no baton waits. git handoff start${asWord(card.identity)} opens a session; git handoff --help tells more.`;
   }
 }
 
-const NO_SESSION = 'this repository keeps signed records of who works on what; no session is open in this work tree';
+function noSession(identity: string | null): string {
+  const whose = identity === null ? '' : ` of ${identity}`;
+  return `this repository keeps signed records of who works on what; no session${whose} is open in this work tree`;
+}
 
 function sessionWords({ status, records }: Extract<SessionCard, { kind: 'session' }>): string {
   const { identity, session } = status;
@@ -65,7 +74,7 @@ function batonWords({ identity, batons }: Extract<SessionCard, { kind: 'batons' 
   const pickup = `git handoff pickup --from-session ${newest!.session_id.slice(0, 8)}${asWord(identity)}`;
   const others = batons.length > 1 ? `; ${batons.length - 1} more wait` : '';
   return fenced(
-    `git-handoff: ${NO_SESSION}. A baton waits, and ${pickup} picks it up${others}:`,
+    `git-handoff: ${noSession(identity)}. A baton waits, and ${pickup} picks it up${others}:`,
     batons.slice(0, MOST_BATONS).map(batonLine),
     'git handoff batons',
   );
@@ -84,7 +93,7 @@ function asWord(identity: string | null): string {
 }
 
 /** Programs cut what is longer, in the middle of a sentence. As JSON, with what stands around it. */
-const MOST_LETTERS = 9_000;
+const MOST_LETTERS = 8_000;
 
 /** `more`: the command that shows all of it. It is cut before it is fenced, so a fence has an end. */
 function fenced(head: string, lines: readonly string[], more: string): string {
