@@ -244,3 +244,19 @@ function contents(dir: string): Record<string, string> {
   const files = names.filter((name) => statSync(join(dir, name)).isFile());
   return Object.fromEntries(files.sort().map((name) => [name, readFileSync(join(dir, name), 'utf8')]));
 }
+
+test('a hook of Claude Code that Copilot CLI runs leaves it to those of Copilot CLI, where there are any', () => {
+  const { dir } = emptyPlace();
+  const bin = temporaryDirectory();
+  put(join(bin, 'git-handoff'), '#!/bin/sh\necho "$@"\n');
+  chmodSync(join(bin, 'git-handoff'), 0o755);
+  const say = (): string => {
+    const { hooks } = JSON.parse(readFileSync(join(dir, '.claude/settings.json'), 'utf8'));
+    const env = { PATH: `${bin}:/usr/bin:/bin`, COPILOT_PROJECT_DIR: dir };
+    return spawnSync('/bin/sh', ['-c', hooks.Stop[0].hooks[0].command], { env, encoding: 'utf8' }).stdout;
+  };
+  answer(dir, 'connect', 'claude');
+  expect(say()).toBe('agent-event claude Stop\n');
+  answer(dir, 'connect', 'copilot');
+  expect(say()).toBe('');
+});

@@ -7,8 +7,12 @@ import type { RuntimeName } from '../runtime.ts';
  */
 export function hookCommand(runtime: RuntimeName, event: string, as?: string): string {
   const who = as === undefined ? '' : ` --as ${quoteWord(as)}`;
-  return `h=$(command -v git-handoff-hook || command -v git-handoff) || exit 0; exec "$h" agent-event ${runtime} ${event}${who}`;
+  const unless = runtime === 'claude' ? UNLESS_COPILOT : '';
+  return `${unless}h=$(command -v git-handoff-hook || command -v git-handoff) || exit 0; exec "$h" agent-event ${runtime} ${event}${who}`;
 }
+
+/** Copilot CLI runs the hooks of Claude Code, too. Where it has ours of its own, it would tell of everything twice. */
+const UNLESS_COPILOT = '[ -f "$COPILOT_PROJECT_DIR/.github/hooks/git-handoff.json" ] && exit 0; ';
 
 /** In whatever form an earlier version wrote it, or a person who named another path. */
 export function isOurCommand(command: unknown): boolean {
