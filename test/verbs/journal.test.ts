@@ -322,3 +322,27 @@ function commit({ dir }: Place): void {
   git(dir, 'add', '.handoff');
   git(dir, 'commit', '--quiet', '--message', 'records');
 }
+
+describe('a record of the journal that was damaged', () => {
+  it.each([
+    ['cut off', (bytes: Buffer) => bytes.subarray(0, 100)],
+    ['overwritten', () => Buffer.from('\0\x01')],
+  ])('because it was %s: takes no whole one’s place, and the hint brings it back', async (_, damage) => {
+    const place = fresh();
+    const { session_id } = await place.handoff.start({ as: 'donna' });
+    for (const text of ['one', 'two']) await place.handoff.note({ text });
+    const before = recordsOf(place, session_id);
+    const path = join(place.dir, '.git/handoff/sessions', session_id, 'records/000002');
+    writeFileSync(path, damage(readFileSync(path)));
+    const damaged = { code: 'io', message: expect.stringContaining(path), hint: expect.stringMatching(/^Compare it/) };
+    await expect(open(place).handoff.note({ text: 'three' })).rejects.toMatchObject(damaged);
+    await open(place).handoff.start({ as: 'erin' });
+    expect(recordsOf(place, session_id).slice(0, 3)).toEqual(before);
+    const whole = before.find(({ path: name }) => name.includes('/0002-'))!;
+    writeFileSync(path, readFileSync(join(place.dir, whole.path)));
+    await open(place).handoff.note({ as: 'donna', text: 'four' });
+    await open(place).handoff.wrap({ as: 'donna', message: 'the end' });
+    expect(recordsOf(place, session_id).slice(0, 3)).toEqual(before);
+    expect(await findings(place)).toEqual([]);
+  });
+});

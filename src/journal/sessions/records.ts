@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
 import { isRecordKind, type RecordKind } from '../../core/record/kinds.ts';
+import { cutSignature } from '../../core/record/signed-parts.ts';
 import { createFile, guarded } from '../../disk/durable.ts';
 import { ifThere } from '../../disk/if-there.ts';
 import { readState } from '../../disk/state-file.ts';
@@ -116,7 +117,7 @@ export function isOver(dirs: StateDirs, id: string): boolean {
 
 function kindOf(bytes: Buffer, path: string): RecordKind {
   const kind = /^(?:---\n)?handoff: 1\nkind: ([a-z]+)\n/.exec(bytes.toString('latin1', 0, 64))?.[1] ?? '';
-  if (isRecordKind(kind)) return kind;
+  if (isRecordKind(kind) && cutSignature(bytes)) return kind; // one that was cut off would be put in the place of a whole one
   throw new HandoffError('io', `${path} is no record: the journal of this session was damaged.`, {
     hint: 'Compare it with the file of that number in the work tree or in git, and put that in its place.',
     data: { path },
