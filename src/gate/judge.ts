@@ -198,7 +198,8 @@ function idsOf(thoughts: readonly { delta_id: string }[]): Set<string> {
 
 /** What a hint calls BASE is known here. */
 function withBase(found: Finding, base: Oid): Finding {
-  return { ...found, hint: found.hint.replace('--source=BASE', `--source=${base.slice(0, 12)}`) };
+  const hint = found.hint.replace(/(--source=|git checkout )BASE\b/, (_, before) => `${before}${base.slice(0, 12)}`);
+  return { ...found, hint };
 }
 
 /** As git tells them, like the paths that are looked for here: a path is not the names in it, each read by itself. */

@@ -89,7 +89,7 @@ async function isOnProtected(repository: GitAccess & Settings, trust: Trust, hea
 async function judgeSteps(
   repository: GitAccess,
   steps: readonly HistoryStep[],
-  { head, range, trust, budget }: TrustingCase,
+  { base, head, range, trust, budget }: TrustingCase,
   delta: AuditedDifference,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -98,10 +98,17 @@ async function judgeSteps(
   for (const step of whileTime(budget, steps)) {
     // a key that is revoked at the end may have signed on the way there
     const [found] = await judgeStep(repository, step, step.to === head ? [delta.trust] : [delta.trust, trust]);
-    if (found && !told.has(wordsOf(found))) findings.push({ ...found, commit: step.to });
+    if (found && !told.has(wordsOf(found))) findings.push({ ...found, commit: step.to, ...wayOut(base, delta) });
     if (found) told.add(wordsOf(found));
   }
   return findings;
+}
+
+/** Where what arrives has the ledger as it is there, only the way leads elsewhere: a merge from there on has the same files. */
+function wayOut(base: Oid, { touchesLedger }: AuditedDifference): { hint?: string } {
+  if (touchesLedger) return {};
+  const from = base.slice(0, 12);
+  return { hint: `git branch mine-${from} && git reset --keep ${from} && git merge --no-ff --no-edit mine-${from}` };
 }
 
 /** Nothing where it holds for anybody's trust. */
@@ -129,7 +136,7 @@ function onBranch(): Finding {
     severity: 'error',
     path: LEDGER,
     message: 'This branch changes the ledger, which grows on the protected branch only.',
-    hint: 'Take it as it is there: git restore --source=BASE --staged --worktree -- .handoff/ledger. After the merge: git handoff ledger append',
+    hint: 'Take it as it is there: git rm -rfq --ignore-unmatch .handoff/ledger && git checkout BASE -- .handoff/ledger. After the merge: git handoff ledger append',
   };
 }
 

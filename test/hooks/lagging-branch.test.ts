@@ -171,7 +171,26 @@ const REFUSED: Lagging[] = [
     expect: ['review_missing'],
   },
   {
-    name: 'the same, and what asks for it along with it',
+    name: 'a merge of the trunk that leaves out what that has revoked',
+    decided: revoke('donna'),
+    build(here) {
+      branch(here, 'feature', 'release');
+      merge(here, '--strategy=ours', 'main');
+    },
+    expect: ['policy_rollback'],
+  },
+  {
+    name: 'a merge of the trunk that leaves out its policy, and code that this refuses',
+    decided: (here) => policy(here, REVIEW, [maintainer(here)], 2),
+    async build(here) {
+      branch(here, 'merged', 'release');
+      merge(here, '--strategy=ours', 'main');
+      await honestBranch(here);
+    },
+    expect: ['record_deleted', 'review_missing'],
+  },
+  {
+    name: 'code that nobody has reviewed, and along with it the policy that asks for that',
     decided: (here) => policy(here, REVIEW, [maintainer(here)], 2),
     async build(here) {
       await fromRelease(here);

@@ -183,7 +183,7 @@ function rewritten(message: string, data?: Record<string, unknown>): HandoffErro
 }
 
 const HINT =
-  'Only git handoff ledger append writes it, on the protected branch: git restore --source=BASE --staged --worktree -- .handoff/ledger';
+  'Only git handoff ledger append writes it, on the protected branch: git rm -rfq --ignore-unmatch .handoff/ledger && git checkout BASE -- .handoff/ledger';
 
 /** Whatever is wrong with the new one, the old one was replaced by it. */
 function toFinding(error: unknown): Finding {

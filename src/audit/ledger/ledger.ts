@@ -208,4 +208,4 @@ export function inconsistent(message: string, data?: Record<string, unknown>, hi
 }
 
 const TAKE_IT =
-  'Only git handoff ledger append writes .handoff/ledger. Take it from the protected branch: git restore --source=BRANCH -- .handoff/ledger';
+  'Only git handoff ledger append writes .handoff/ledger. Take it from the protected branch: git rm -rfq --ignore-unmatch .handoff/ledger && git checkout BRANCH -- .handoff/ledger';
