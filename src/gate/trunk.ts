@@ -32,8 +32,8 @@ export interface TrunkTrust {
  */
 export async function openTrunkTrust({ store }: GitAccess, trunk: Oid, branch: Branch): Promise<TrunkTrust | null> {
   const { base, head, trust: own } = branch;
-  if (trunk === base || (await store.isAncestor(trunk, base))) return null;
-  if (head === trunk || (await store.isAncestor(head, trunk))) return null; // the trunk has taken it
+  if (await store.isAncestor(trunk, base)) return null;
+  if (await store.isAncestor(head, trunk)) return null; // it has what the trunk has, and nothing else
   const ours = await openTree(store, trunk);
   if ((await loadTrust(ours, nodeSuite, ignore))?.repoId !== own.repoId) return null;
   const onTrunk = async (theirs: Source, commit: Oid, report: Report): Promise<Source> => {

@@ -8,6 +8,7 @@ import {
   codesOf,
   DONE,
   document,
+  headOf,
   honestBranch,
   identityAfter,
   maintainer,
@@ -320,4 +321,14 @@ it('what the trunk itself takes is judged by itself', async () => {
   await honestBranch(here, 'work');
   session(here, [START, DONE, BATON], { clock: 50 });
   expect(tryGit(here.dir, ['push', '--no-verify', server, 'work:main'])).toMatchObject({ code: 0 });
+});
+
+it('what is judged has not been taken because the branch of that name is there already', async () => {
+  const here = place();
+  const base = headOf(here.dir);
+  await revoke('donna')(here);
+  await honestBranch(here);
+  checkout(here, 'main');
+  merge(here, 'feature'); // no server was asked
+  expect(await codesOf(here, { base, head: 'main' })).toEqual(['files_uncovered', 'key_revoked', 'writeback_missing']);
 });

@@ -82,8 +82,8 @@ async function judgeEnds(repository: Repository, options: GateOptions, means: Me
   const { replaces = false, remembers = true } = options;
   const base = ends.base!; // a policy was there
   const rollbacks = await findRollbacks(repository, seenTrust(trust), base, !remembers);
-  const tip = await trunkOf(repository, options, trust);
-  const accepted = tip === null || tip === base ? null : await openTree(repository.store, tip);
+  const tip = await trunkOf(repository, options, trust, { ...ends, base });
+  const accepted = tip === null ? null : await openTree(repository.store, tip);
   const asked = { ...means, ...ends, base, before, trust, range, replaces, accepted };
   const result = await judgeByBoth(repository, asked, rollbacks.findings, tip);
   if (options.root === undefined && remembers) await tryPinRoot(repository, trust.repoId, false);
@@ -103,10 +103,22 @@ async function judgeByBoth(
   return trunk ? judge(repository, { ...asked, trust: trunk.trust, trunk }, rollbacks) : result;
 }
 
-async function trunkOf(repository: Repository, { trunk }: GateOptions, trust: Trust): Promise<Oid | null> {
-  if (trunk !== undefined) return trunk;
-  const [tip] = await tipsThatHold(repository, protectedRefs(trust).slice(0, 1));
-  return tip?.oid ?? null;
+/**
+ * A server says which it is. Else that the first protected branch has the change already does not mean that it was let in there, unless
+ * it is asked of another protected branch.
+ */
+async function trunkOf(
+  repository: Repository,
+  { trunk }: GateOptions,
+  trust: Trust,
+  { base, head }: { base: Oid; head: Oid },
+): Promise<Oid | null> {
+  if (trunk !== undefined) return trunk === base ? null : trunk;
+  const [first, ...others] = protectedRefs(trust);
+  const [tip] = first === undefined ? [] : await tipsThatHold(repository, [first]);
+  if (!tip || tip.oid === base) return null;
+  const isOfOther = (await tipsThatHold(repository, others)).some(({ oid }) => oid === base);
+  return isOfOther || !(await repository.store.isAncestor(head, tip.oid)) ? tip.oid : null;
 }
 
 async function nearRange({ store }: GitAccess, { base, head, knownCommits }: Ends): Promise<Range | null> {
@@ -140,7 +152,7 @@ async function resolveEnds(
   return { base: from!, head: to!, knownCommits: judged as Oid[] };
 }
 
-const OF_REMOTE = /^(?:refs\/remotes\/)?[\w.-]+\/([\w./-]+)$/;
+const OF_REMOTE = /^(?:refs\/remotes\/)?(?!refs\/)[\w.-]+\/([\w./-]+)$/;
 
 /** By its full name, which no tag can have. A name that two refs have is told by theirs already. */
 function hintingOther(rev: string): (error: unknown) => never {
