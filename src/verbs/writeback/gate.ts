@@ -18,7 +18,7 @@ import type { Oid } from '../../git/objects/store.ts';
 import { noSuchRevision } from '../../git/objects/store-error.ts';
 import { assertReadAlike, type Range, readNearRange, readRange } from '../../git/refs/range.ts';
 import { limitMemory } from '../../git/run.ts';
-import type { GitAccess } from '../../repository/parts.ts';
+import type { Directories, GitAccess, Settings } from '../../repository/parts.ts';
 import { findRollbacks, seenTrust } from '../../repository/pins/rollbacks.ts';
 import { tryPinRoot } from '../../repository/pins/root-pin.ts';
 import { assertPinned, assertRoot, type Repository } from '../../repository/repository.ts';
@@ -108,7 +108,7 @@ async function judgeByBoth(
  * it is asked of another protected branch.
  */
 async function trunkOf(
-  repository: Repository,
+  repository: GitAccess & Directories & Settings,
   { trunk }: GateOptions,
   trust: Trust,
   { base, head }: { base: Oid; head: Oid },
