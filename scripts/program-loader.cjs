@@ -6,10 +6,12 @@ const { Script } = require('node:vm');
 
 /** V8 reads all that was kept before it runs any of it: so only verbs that run the same code share it. */
 const SHARED = {
-  record: ['note', 'checkpoint', 'decide', 'wip', 'signal', 'heartbeat'],
-  session: ['start', 'status', 'sessions', 'batons', 'decisions'],
-  handoff: ['wrap', 'pickup', 'hd-exec', 'restore', 'seal'],
-  task: ['task', 'next', 'claim', 'unclaim', 'thought', 'done'],
+  record: ['note', 'checkpoint', 'decide', 'wip', 'signal'],
+  session: ['start', 'status', 'sessions', 'batons', 'decisions', 'heartbeat'],
+  wrap: ['wrap'],
+  handoff: ['pickup', 'hd-exec', 'restore', 'seal'],
+  task: ['task', 'next', 'claim', 'unclaim'],
+  writeback: ['thought', 'done'],
   gate: ['gate', 'hooks'],
   verify: ['verify', 'audit'],
   read: ['log', 'show'],

@@ -72,7 +72,7 @@ async function perform(
   const [word, kind = ''] = args;
   // for shells alone, so in no help: what they ask while somebody types
   if (word === 'complete') return { output: lines(completeNames(kind, host.cwd())), exitCode: 0 };
-  const parsed = parse(args, host.cwd());
+  const parsed = await parse(args, host.cwd());
   if ('help' in parsed) return { output: json ? toJson(parsed) : parsed.help, exitCode: 0 };
   if ('version' in parsed) return { output: json ? toJson(release) : `${release.version}\n`, exitCode: 0 };
   const context = contextFor(parsed, host, release, terminal, serve);
@@ -121,7 +121,10 @@ function contextFor(
 ): OpenContext {
   const program = programOf(host);
   const options = { env: host.env, host: nodeHost, build, program, warn, progress: progress.show };
-  const serveClient = () => serve({ version, directory, options });
+  const serveClient = () => {
+    host.stdout.on('error', () => {}); // a client that went away
+    return serve({ version, directory, options });
+  };
   return openContext(directory, options, host, { showOutput: passOn, serveClient });
 }
 

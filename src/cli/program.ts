@@ -3,9 +3,8 @@ import { Argument, Command as Commander, CommanderError, InvalidArgumentError, O
 import { HandoffError } from '../core/error.ts';
 import { typedCommand } from '../core/text/command-line.ts';
 import { type Command, type Family, type Flag, GLOBAL_FLAGS, isFamily, type Verb } from './command.ts';
-import { COMMANDS } from './commands/table.ts';
+import { describe } from './commands/described.ts';
 import { formatFamilyHelp, formatMainHelp, formatVerbHelp } from './help.ts';
-import { wrongUsage } from './usage.ts';
 
 /** What the words on the command line ask for. */
 export type Parsed =
@@ -14,10 +13,10 @@ export type Parsed =
   | { verb: Verb; options: Record<string, unknown>; directory: string };
 
 /** Throws `usage` when the words make no sense. No words at all ask for help. */
-export function parse(args: readonly string[], cwd: string): Parsed {
-  if (args.length === 0) return { help: formatMainHelp(COMMANDS) };
+export async function parse(args: readonly string[], cwd: string): Promise<Parsed> {
+  if (args.length === 0) return { help: formatMainHelp(await describeAll()) };
   const { own, command } = splitCommand(args);
-  const parsed = parseOwn(own, cwd);
+  const parsed = await parseOwn(own, cwd);
   if ('verb' in parsed && !command) assertNoCommand(parsed, args);
   return 'verb' in parsed && command ? { ...parsed, options: { ...parsed.options, command } } : parsed;
 }
@@ -45,27 +44,42 @@ function assertNoCommand(
   });
 }
 
-function parseOwn(args: readonly string[], cwd: string): Parsed {
-  const named = COMMANDS.filter(({ name, alias }) => args.includes(name) || (alias && args.includes(alias)));
+async function describeAll(): Promise<readonly Command[]> {
+  return (await import('./commands/table.ts')).COMMANDS;
+}
+
+async function parseOwn(args: readonly string[], cwd: string): Promise<Parsed> {
+  const named = await describe(args);
   try {
     // Whoever misspells a verb is shown the nearest of all; whoever does not need not wait until all are described.
-    if (named.length > 0) return parseFor(named, args, cwd);
+    if (named.length > 0) return parseFor(named, args, cwd, helpNeedsAll);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
   }
+  const all = await describeAll();
   try {
-    return parseFor(COMMANDS, args, cwd);
+    return parseFor(all, args, cwd, () => formatMainHelp(all));
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    throw wrongUsage(error, args);
+    throw (await import('./usage.ts')).wrongUsage(error, args);
   }
 }
 
-function parseFor(commands: readonly Command[], args: readonly string[], cwd: string): Parsed {
+function helpNeedsAll(): never {
+  throw new CommanderError(1, 'all', 'The main help is about all verbs.');
+}
+
+function parseFor(
+  commands: readonly (Verb | Family)[],
+  args: readonly string[],
+  cwd: string,
+  mainHelp: () => string,
+): Parsed {
   let help = '';
   let call: { verb: Verb; options: Record<string, unknown> } | undefined;
   const program = createProgram(
     commands,
+    mainHelp,
     (text) => {
       help += text;
     },
@@ -86,13 +100,18 @@ function parseFor(commands: readonly Command[], args: readonly string[], cwd: st
 
 type Call = (verb: Verb, options: Record<string, unknown>) => void;
 
-function createProgram(commands: readonly Command[], writeOut: (text: string) => void, call: Call): Commander {
+function createProgram(
+  commands: readonly (Verb | Family)[],
+  mainHelp: () => string,
+  writeOut: (text: string) => void,
+  call: Call,
+): Commander {
   const program = new Commander('git-handoff')
     .exitOverride()
     .configureOutput({ writeOut, writeErr: () => {}, outputError: () => {} })
     .version('', '-V, --version')
     .helpCommand('help [verb]');
-  program.helpInformation = () => formatMainHelp(COMMANDS);
+  program.helpInformation = mainHelp;
   for (const flag of GLOBAL_FLAGS) program.addOption(toOption(flag));
   for (const command of commands) {
     if (isFamily(command)) addFamily(program, command, call);

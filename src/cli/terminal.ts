@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { hasCode } from '../core/error-code.ts';
+import { type Output, openOutput, writeTo } from './standard-output.ts';
 import { escapeLine } from './text/escape.ts';
 
 type Style = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim';
@@ -31,14 +31,14 @@ export interface Terminal {
 }
 
 export function openTerminal(host: NodeJS.Process): Terminal {
-  const { stdout, env } = host;
+  const { env } = host;
+  const stdout = openOutput(host);
   const stderr = openWhenNamed(host);
   const errorPaint = () => createPaint(stderr(), env);
   const progress = createProgress(stderr, env);
-  stdout.on('error', () => {}); // the callback of write() has it too
   return {
-    out: (text) => write(stdout, text),
-    err: (text) => write(stderr(), text),
+    out: (text) => stdout.write(text),
+    err: (text) => writeTo(stderr(), text),
     passOn: (bytes) => stderr().write(bytes),
     warn(message) {
       progress.clear();
@@ -61,24 +61,14 @@ function openWhenNamed(host: NodeJS.Process): () => NodeJS.WriteStream {
   };
 }
 
-/** A reader that went away (`| head`) has what it wanted: that is no failure. */
-function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stream.write(text, (error) => {
-      if (!error || hasCode(error, 'EPIPE')) resolve();
-      else reject(error);
-    });
-  });
-}
-
-function createPaint(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Paint {
+function createPaint(stream: Pick<Output, 'isTTY'> & { columns?: number | null }, env: NodeJS.ProcessEnv): Paint {
   const coloured = isColoured(stream, env);
   const paint = (style: Style, text: string): string =>
     coloured ? styleText(style, text, { validateStream: false }) : text;
   return Object.assign(paint, { columns: stream.isTTY ? stream.columns || 80 : null });
 }
 
-function isColoured(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
+function isColoured(stream: Pick<Output, 'isTTY'>, env: NodeJS.ProcessEnv): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
   return stream.isTTY === true && env.TERM !== 'dumb';

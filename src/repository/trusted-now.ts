@@ -31,7 +31,7 @@ export async function committedSource(repository: GitAccess & Directories, { hea
 }
 
 /** What a verb reads besides: a record is written without any object of git. */
-type Needs = 'objects' | 'files';
+export type Needs = 'objects' | 'files';
 
 /** Who is trusted here and now. A policy that does not hold ends every verb that writes. SPEC §5.8: the first root seen is pinned. */
 export async function requireTrust(repository: Repository, needs: Needs = 'objects'): Promise<Trust> {

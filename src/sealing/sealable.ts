@@ -15,7 +15,6 @@ import type { Session } from '../journal/sessions/registry.ts';
 import { assertNotReleased, dirsOf, withLiveness } from '../journal/sessions/session-state.ts';
 import type { GitAccess } from '../repository/parts.ts';
 import { requireWorkTree } from '../repository/repository.ts';
-import { assertWrittenBack } from './seal-writeback.ts';
 
 /** SPEC §11.1: what is sealed holds, and the last word about the code was said before. */
 export async function assertSealable(writer: Writer): Promise<void> {
@@ -34,6 +33,7 @@ export async function assertIntact(writer: Pick<Writer, 'repository' | 'trust' |
     assertInWorkTree(requireWorkTree(repository), written);
     await assertInHead(repository, session, written);
   }
+  const { assertWrittenBack } = await import('./seal-writeback.ts'); // a wrap can seal, and most do not
   await assertWrittenBack(writer, records);
 }
 

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../src/cli/program.ts';
 
-const refused = (...args: string[]) => {
-  try {
-    parse(args, '/');
-    return null;
-  } catch (error) {
-    return error;
-  }
-};
+const refused = (...args: string[]): Promise<unknown> =>
+  parse(args, '/').then(
+    () => null,
+    (error: unknown) => error,
+  );
 
 describe('a command behind -- without --run', () => {
   it.each([
@@ -17,10 +14,10 @@ describe('a command behind -- without --run', () => {
     [['thought', 'T1', '--summary', 'It works.', '--', 'npm test']],
     [['done', 'T1', 'It works.', '--', 'make']],
     [['done', 'T1', '--no-code', '--', 'make']],
-  ])('is refused, for nobody would run it: %j', (args) => {
+  ])('is refused, for nobody would run it: %j', async (args) => {
     const typed = args.slice(args.indexOf('--') + 1).map((word) => (word.includes(' ') ? `'${word}'` : word));
     const hint = expect.stringContaining(`--run -- ${typed.join(' ')} runs it`);
-    expect(refused(...args)).toMatchObject({ code: 'usage', hint });
+    expect(await refused(...args)).toMatchObject({ code: 'usage', hint });
   });
 
   it.each([
@@ -30,7 +27,7 @@ describe('a command behind -- without --run', () => {
     [['done', 'T1', 'It works.', '--run', '--', 'npm', 'test']],
     [['done', 'T1', '--']],
     [['note', 'see', '--', 'npm', 'test']],
-  ])('text that begins with a dash, or is one word of the shell, is text: %j', (args) => {
-    expect(refused(...args)).toBe(null);
+  ])('text that begins with a dash, or is one word of the shell, is text: %j', async (args) => {
+    expect(await refused(...args)).toBe(null);
   });
 });

@@ -1,13 +1,12 @@
-import type { FileToWrite } from '../../disk/tree-files.ts';
-import { objectFormat, objectId } from '../../git/objects/loose-object.ts';
 import type { Oid, TreeEntry } from '../../git/objects/store.ts';
 import type { NewFile } from '../../git/trees/tree-edit.ts';
 import type { Directories, GitAccess, StateDirectory } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { Session } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';
+import { changedIn } from './changed-at-head.ts';
 import { commitTree } from './commit-tree.ts';
-import { changedRecords, journalledFiles, recordsBeyond } from './restore.ts';
+import { journalledFiles, recordsBeyond } from './restore.ts';
 
 /**
  * Commits the records of sessions and nothing else. `stage` stages them, and says whose they are: another branch, checked out
@@ -58,30 +57,4 @@ function lackingIn(
   }));
   const names = present.map(({ name }) => name);
   return [...recordsBeyond(dirsOf(repository), session, names), ...changed];
-}
-
-function changedIn(
-  repository: Directories & StateDirectory,
-  session: Session,
-  present: readonly TreeEntry[],
-): FileToWrite[] {
-  const format = objectFormat(repository.dirs.commonDir);
-  const ids = new Map(present.map(({ name, oid }) => [name, oid]));
-  return changedRecords(dirsOf(repository), session, (name, bytes) => {
-    const oid = ids.get(name);
-    return oid !== undefined && oid !== objectId(format, 'blob', bytes);
-  });
-}
-
-/** The paths of a session's newest records that HEAD has with other bytes than were signed. */
-export async function changedAtHead(
-  repository: GitAccess & Directories & StateDirectory,
-  session: Session,
-): Promise<string[]> {
-  const { store } = repository;
-  const rev = `HEAD:${session.folder}`;
-  // `has` first: to be sure that a name names nothing, `resolve` asks another process
-  const folder = (await store.has(rev)) ? await store.resolve(rev) : null;
-  const tree = folder === null ? null : await store.readTree(folder);
-  return changedIn(repository, session, tree?.entries ?? []).map(({ path }) => path);
 }

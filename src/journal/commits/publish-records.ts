@@ -9,7 +9,7 @@ import { clearPending } from '../sessions/pending-marks.ts';
 import { isOver } from '../sessions/records.ts';
 import type { Session } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';
-import { changedAtHead, commitSessions } from './commit-sessions.ts';
+import { changedAtHead } from './changed-at-head.ts';
 import { letGitSee } from './excluded.ts';
 import type { PublishOptions } from './publish.ts';
 import { isHere, leftBehind, recoverRecords, type Writing } from './recover-records.ts';
@@ -61,6 +61,7 @@ async function commitRecords(
     });
     return sessions;
   };
+  const { commitSessions } = await import('./commit-sessions.ts'); // most verbs write, and do not commit
   const { commit, branch, sessions } = await commitSessions(repository, own, message, staging);
   for (const session of sessions) noteCommitted(repository, session, branch);
   return commit;

@@ -13,7 +13,7 @@ import { markPending } from '../sessions/pending-marks.ts';
 import { isOver, lastRecord } from '../sessions/records.ts';
 import { listSessions, type Session, type StateDirs } from '../sessions/registry.ts';
 import { dirsOf } from '../sessions/session-state.ts';
-import { changedAtHead } from './commit-sessions.ts';
+import { changedAtHead } from './changed-at-head.ts';
 import { letGitOverwrite } from './excluded.ts';
 import { changedInWorkTree, missingRecords } from './restore.ts';
 

@@ -6,8 +6,7 @@ import { requireSigner } from '../keys/identity-choice.ts';
 import { stateDirs } from '../sessions/registry.ts';
 import type { Holder } from './holder.ts';
 import { type Hold, type LockName, readHold, releaseHold, takeHold, wasHeldBy } from './local-locks.ts';
-import { lockKeys } from './lock-keys.ts';
-import { type LockRemote, type RemoteHold, readRemoteHold, releaseRemoteHold, takeRemoteHold } from './remote-locks.ts';
+import type { LockRemote, RemoteHold } from './remote-locks.ts';
 
 /** A lock as it stands, on this machine and on the remote: each counts by itself. */
 export interface LockState {
@@ -46,10 +45,14 @@ export async function openLocks(repository: Repository, trust: Trust, { local }:
   const name = (await repository.config()).get('handoff.remote');
   if (name !== undefined && local)
     repository.warn(`Going on without ${name}: what is locked there is not looked at, and nobody there sees this.`);
-  return joinLocks(locks, name === undefined || local ? null : lockRemote(repository, trust, name));
+  return joinLocks(locks, name === undefined || local ? null : await lockRemote(repository, trust, name));
 }
 
-function lockRemote(repository: Repository, trust: Trust, name: string): LockRemote {
+/** Loaded where there is a remote: most have none. */
+const there = () => import('./remote-locks.ts');
+
+async function lockRemote(repository: Repository, trust: Trust, name: string): Promise<LockRemote> {
+  const { lockKeys } = await import('./lock-keys.ts');
   return {
     git: repository.git,
     name,
@@ -64,11 +67,12 @@ const MOST_NOISE = 10_000;
 
 function joinLocks(locks: string, remote: LockRemote | null): Locks {
   const takeRemote = async (name: LockName, prior: LockState | null, holder: Holder, steps = 1): Promise<boolean> =>
-    remote === null || (await takeRemoteHold(remote, name, prior?.remote ?? null, holder, steps)) === 'taken';
+    remote === null ||
+    (await (await there()).takeRemoteHold(remote, name, prior?.remote ?? null, holder, steps)) === 'taken';
   return {
     remote,
     async read(name) {
-      const held = combine(readHold(locks, name), remote && (await readRemoteHold(remote, name)));
+      const held = combine(readHold(locks, name), remote && (await (await there()).readRemoteHold(remote, name)));
       return held && { name, ...held, isFromHere: wasHeldBy(locks, name, held.holder) };
     },
     async take(name, prior, holder, steps = 1) {
@@ -86,9 +90,10 @@ function joinLocks(locks: string, remote: LockRemote | null): Locks {
     async complete(held) {
       return !lacksRemote(held) || takeRemote(held.name, held, held.holder);
     },
-    async release({ name, local, remote: there }, by) {
+    async release({ name, local, remote: half }, by) {
       if (local && isSameSession(local.holder, by)) releaseHold(locks, name, local.number, by);
-      if (remote && there && isSameSession(there.holder, by)) await releaseRemoteHold(remote, name, there, by);
+      if (remote && half && isSameSession(half.holder, by))
+        await (await there()).releaseRemoteHold(remote, name, half, by);
     },
   };
 }

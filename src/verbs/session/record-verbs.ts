@@ -3,7 +3,6 @@ import { assertIdentityName } from '../../core/names.ts';
 import { openWip } from '../../core/session/history-queries.ts';
 import { assertTask } from '../../core/task/name.ts';
 import { requireSession, type SessionChoice } from '../../custody/chosen-session.ts';
-import { readKnownSessions } from '../../custody/known-sessions.ts';
 import { append, type Writer } from '../../journal/append.ts';
 import type { PublishOptions } from '../../journal/commits/publish.ts';
 import { publishRecords } from '../../journal/commits/publish-records.ts';
@@ -13,7 +12,7 @@ import { requireIdentity } from '../../journal/keys/signers.ts';
 import { type LockOptions, openLocks } from '../../journal/locks/open-locks.ts';
 import { positionFields, readPosition } from '../../repository/position.ts';
 import { enterWorkTree, type Repository } from '../../repository/repository.ts';
-import { requireTrust } from '../../repository/trusted-now.ts';
+import { type Needs, requireTrust } from '../../repository/trusted-now.ts';
 
 /** Flags of every verb that adds a record to a session. They write the file; `--commit` commits, `--stage` stages. */
 export interface RecordOptions extends SessionChoice, PublishOptions, LockOptions, SecretOptions {}
@@ -82,6 +81,7 @@ export async function wipClose(
 }
 
 async function assertOpenWip(repository: Repository, key: string): Promise<void> {
+  const { readKnownSessions } = await import('../../custody/known-sessions.ts'); // which no other record needs
   const { history } = await readKnownSessions(repository, await requireTrust(repository));
   if (openWip(history).some((wip) => wip.key === key)) return;
   throw new HandoffError('unknown_wip', `No work in progress called ${JSON.stringify(key)} is open.`, {
@@ -107,7 +107,7 @@ export async function signalSend(repository: Repository, options: SignalOptions)
 async function record(repository: Repository, options: RecordOptions, draft: RecordDraft): Promise<RecordResult> {
   enterWorkTree(repository);
   const addressee = draft.kind === 'signal' ? draft.fields.to : null;
-  const writer = await openWriter(repository, options, addressee);
+  const writer = await openWriter(repository, options, addressee, options.commit ? 'objects' : 'files');
   return writeRecord(writer, draft, `handoff: ${writer.session.identity}, ${draft.kind}`, options);
 }
 
@@ -132,8 +132,9 @@ export async function openWriter(
   repository: Repository,
   options: RecordOptions,
   addressee: string | null,
+  needs: Needs = 'objects',
 ): Promise<Writer> {
-  const trust = await requireTrust(repository, options.commit ? 'objects' : 'files');
+  const trust = await requireTrust(repository, needs);
   const { session } = await requireSession(repository, trust, options);
   if (addressee !== null) requireIdentity(trust, addressee);
   const signer = await requireSigner(repository, trust, session.identity);
