@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { RuntimeName } from '../../src/runtimes/runtime.ts';
 import { SPEECHES } from '../../src/runtimes/speech/speeches.ts';
 import { commitAll, type Place } from '../handoff.ts';
+import { git } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
 import { open, recordsOf, worktree } from '../verbs/agents.ts';
 import { defineTask, work } from '../verbs/tasks.ts';
@@ -277,4 +278,17 @@ test('how full a context is is kept beside the session', async () => {
   expect(tell(place, ['claude', 'StatusLine'], hookInput('', place.dir, told))).toEqual(SILENT);
   const kept = JSON.parse(readFileSync(join(heartbeatOf(place, session_id), '../agent-context'), 'utf8'));
   expect(kept).toMatchObject({ runtime: 'claude', used_percentage: 61.5 });
+});
+
+describe('nobody is kept waiting', () => {
+  test('by a lock of git, or by a remote that does not answer: a compaction leaves its checkpoint all the same', async () => {
+    const { place, session_id } = await begun();
+    writeFileSync(join(place.dir, '.git/index.lock'), '');
+    git(place.dir, 'config', 'handoff.remote', 'origin');
+    git(place.dir, 'remote', 'add', 'origin', 'ssh://192.0.2.1/nowhere');
+    const env = { ...place.env, GIT_SSH_COMMAND: 'sleep 60;' };
+    expect(say({ ...place, env }, 'claude', 'compacting')).toEqual(SILENT);
+    expect(say({ ...place, env }, 'claude', 'stop')).toEqual(SILENT);
+    expect(recordsOf(place, session_id).map(({ name }) => name)).toContain('0002-checkpoint.yaml');
+  });
 });

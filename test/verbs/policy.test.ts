@@ -487,3 +487,18 @@ describe('what waits and is not what it seems', () => {
     expect(privateKey(place, 'donna')).toBeDefined();
   });
 });
+
+describe('a section that a policy leaves out', () => {
+  it('can be set all the same, and holds no other word than its own', async () => {
+    const place = fresh();
+    expect((await place.handoff.policy.show()).policy.agents).toBeUndefined();
+    const set = (key: string, value: string) => reopen(place).handoff.policy.set({ key, value });
+    const refusal = (promise: Promise<unknown>) => promise.catch(({ code, hint }) => `${code} ${hint}`);
+    expect(await refusal(set('agents.stop', 'never'))).toContain('usage');
+    expect(await refusal(set('agents.go', 'on'))).toMatch(/^usage Keys: .*agents\.stop/);
+    expect(await refusal(set('agents', 'block'))).toContain('usage');
+    expect((await set('agents.stop', 'block')).policy.agents).toEqual({ stop: 'block' });
+    expect((await set('agents.stop', 'off')).policy.agents).toEqual({ stop: 'off' });
+    expect(await findings(place)).toEqual([]);
+  });
+});

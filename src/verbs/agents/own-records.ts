@@ -6,7 +6,7 @@ import type { Session } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
 import type { StateDirectory } from '../../repository/parts.ts';
 
-/** What an agent wrote into its own session, to remember. */
+/** What an agent wrote into its own session, to remember; in one line each, or one could pose as several. */
 export interface OwnRecord {
   kind: 'checkpoint' | 'note' | 'decision' | 'wip' | 'claim';
   at: string;
@@ -59,5 +59,5 @@ function told<K extends Told>(
   { fields }: { fields: FieldsOf<K> & { at: string } },
   say: (fields: FieldsOf<K>) => string,
 ): OwnRecord {
-  return { kind, at: fields.at, text: say(fields) };
+  return { kind, at: fields.at, text: say(fields).trim().replaceAll(/\n+/g, '; ') };
 }
