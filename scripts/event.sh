@@ -14,7 +14,9 @@ agent_event() {
   find_state
   case $state in /*) ;; *) exit 0 ;; esac
   stamp_arrival
+  case $event in prompt | stop | session_end) ! is_relayed || start_event "$@" ;; esac
   find_session && name_session && [ -f "$beat" ] || exit 0
+  case $event in prompt | stop) echo "$event" >"$state/sessions/$session/agent-turn" ;; esac
   is_fresh || write_life
   is_answered || start_event "$@"
   exit 0
@@ -61,6 +63,14 @@ stamp_arrival() {
   folder=$state/runtimes/$runtime
   [ -d "$folder" ] || mkdir -p "$folder" || return 0
   echo >"$folder/$event"
+}
+
+# Whether somebody is being replaced here: each relay that is not over has an entry.
+is_relayed() {
+  set +f
+  set -- "$state"/relays/open/*
+  set -f
+  [ -e "$1" ]
 }
 
 # Whether its last sign of life is of this very second: then another one would say no more, and take two processes.

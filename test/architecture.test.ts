@@ -175,6 +175,7 @@ describe('effects have one place', () => {
     expect(starters.map(({ path }) => path).sort()).toEqual([
       'git/run.ts',
       'journal/keys/ssh-key.ts',
+      'relay/background.ts',
       'relay/processes.ts',
       'relay/tmux.ts',
       'verbs/agents/found-program.ts',
@@ -187,6 +188,7 @@ describe('effects have one place', () => {
     ).toEqual(['git/run.ts']);
     for (const path of [
       'journal/keys/ssh-key.ts',
+      'relay/background.ts',
       'relay/processes.ts',
       'relay/tmux.ts',
       'verbs/agents/found-program.ts',

@@ -78,6 +78,8 @@ interface VerbDefinition<Options, Result> extends Description {
   text(result: Result, paint: Paint, cwd: string): Promise<string>;
   /** For a reader that is no terminal, where the options name one: it escapes by that reader's rules. Null: `text`. */
   formatted?(result: Result, options: Options, version: string): Promise<string | null>;
+  /** Of its family the one that is meant where the first word names none: `relay SESSION`. */
+  isDefault?: boolean;
   /** True when the result is a refusal: exit 1. */
   refused?(result: Result): boolean;
 }
@@ -94,7 +96,14 @@ export type Command = (Verb | Family) & { audience: Audience; row: string };
 
 /** The one place where what commander parsed takes the type of a verb's options. */
 export function defineVerb<Options, Result extends object>(definition: VerbDefinition<Options, Result>): Verb {
-  return { args: [], flags: [], refused: () => false, formatted: async () => null, ...definition } as unknown as Verb;
+  return {
+    args: [],
+    flags: [],
+    isDefault: false,
+    refused: () => false,
+    formatted: async () => null,
+    ...definition,
+  } as unknown as Verb;
 }
 
 export function isFamily(command: Verb | Family): command is Family {

@@ -127,7 +127,7 @@ function addFamily(program: Commander, family: Family, call: Call): void {
 }
 
 function addVerb(parent: Commander, verb: Verb, family: string, call: Call): void {
-  const command = parent.command(verb.name);
+  const command = parent.command(verb.name, { isDefault: verb.isDefault });
   command.helpInformation = () => formatVerbHelp(verb, family);
   if (verb.alias) command.alias(verb.alias);
   for (const { name, about, optional, variadic, choices } of verb.args) {

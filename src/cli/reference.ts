@@ -39,6 +39,7 @@ export const ENVIRONMENT: readonly [string, string][] = [
   ],
   ['HANDOFF_PROMPT', 'Set by agent run for a command that is no runtime: what it is told first.'],
   ['HANDOFF_PREVIOUS_SESSION', 'Set by agent run: the session that an agent continues.'],
+  ['HANDOFF_RELAY', 'Set for a successor: the relay that started it.'],
   ['NO_COLOR', 'If it is not empty, nothing is coloured; default: colours on a terminal only.'],
   ['FORCE_COLOR', 'Colours without a terminal too; 0 or false: none. NO_COLOR comes first.'],
 ];
@@ -50,6 +51,10 @@ export const CONFIGURATION: readonly [string, string][] = [
     'Who acts, where neither --as, HANDOFF_IDENTITY nor the only open session in the work tree says.',
   ],
   ['handoff.runtime', 'The program that agent run starts: claude, codex, gemini, opencode or copilot.'],
+  [
+    'handoff.notify',
+    'A command that is run for each step of a relay, with JSON on standard input: a program and its arguments, which no shell reads.',
+  ],
   [
     'handoff.signingKey',
     'An OpenSSH ed25519 key to sign with, before those in HANDOFF_KEYS: the path of either half. The private half may ' +

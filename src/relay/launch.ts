@@ -70,7 +70,13 @@ function launchScript(file: string, { argv, directory, env, set }: Launch): stri
 
 /** What the terminal itself says, and the shell. */
 const KEPT = /^(?:TMUX|TMUX_PANE|TERM|TERM_PROGRAM|TERM_PROGRAM_VERSION|COLUMNS|LINES|PWD|OLDPWD|SHLVL|PPID|_)$/;
-const OF_A_SESSION = ['HANDOFF_IDENTITY', 'HANDOFF_SESSION', 'HANDOFF_PREVIOUS_SESSION', 'HANDOFF_PROMPT'];
+const OF_A_SESSION = [
+  'HANDOFF_IDENTITY',
+  'HANDOFF_SESSION',
+  'HANDOFF_PREVIOUS_SESSION',
+  'HANDOFF_PROMPT',
+  'HANDOFF_RELAY',
+];
 
 /** Whether a process is still the shell that waits, as its command line has it. */
 export function isWaiting(commandLine: string, file: string): boolean {

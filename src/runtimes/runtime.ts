@@ -48,6 +48,8 @@ export interface EventFacts {
   source: 'startup' | 'resume' | 'clear' | 'compact' | null;
   /** This stop follows one that was held: it must be let go. */
   isHeldBefore: boolean;
+  /** At this stop work of its own goes on in the background: it is not over. */
+  isAtWorkBehind: boolean;
   /** Percent of the context that is used. */
   contextUsed: number | null;
 }

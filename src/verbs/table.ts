@@ -51,6 +51,18 @@ export const VERBS = {
     stop: async () => (await import('./terminals/agent-stop.ts')).agentStop,
   },
 
+  relay: {
+    start: async () => (await import('./relay/trigger.ts')).relay,
+    /** As a page asks for it, with the status and the words of the answer. */
+    trigger: async () => (await import('./relay/trigger.ts')).handoffTrigger,
+    list: async () => (await import('./relay/relays.ts')).relayList,
+    show: async () => (await import('./relay/relays.ts')).relayShow,
+    retry: async () => (await import('./relay/exits.ts')).relayRetry,
+    abandon: async () => (await import('./relay/exits.ts')).relayAbandon,
+    force: async () => (await import('./relay/exits.ts')).relayForce,
+    drive: async () => (await import('./relay/drive.ts')).relayDrive,
+  },
+
   start: async () => (await import('./session/start.ts')).start,
   pickup: async () => (await import('./session/pickup.ts')).pickup,
   wrap: async () => (await import('./session/wrap.ts')).wrap,

@@ -4,7 +4,7 @@ import { CLI } from '../cli/cli.ts';
 import type { Place } from '../handoff.ts';
 import { isolatedEnv } from '../temporary.ts';
 
-const HOOK = fileURLToPath(new URL('../../dist/hook.sh', import.meta.url));
+export const HOOK = fileURLToPath(new URL('../../dist/hook.sh', import.meta.url));
 
 /** The two ways to the same answer: what hooks call, and what that starts where it has something to say. */
 export const WAYS = {

@@ -12,6 +12,7 @@ const NOTHING = {
   prompt: null,
   source: null,
   isHeldBefore: false,
+  isAtWorkBehind: false,
   contextUsed: null,
 };
 

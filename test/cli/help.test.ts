@@ -70,8 +70,8 @@ describe('the man page', () => {
       .join('\n');
     const variables = code.match(/(?<=env\.|\{ )(?:HANDOFF_[A-Z_]+|NO_COLOR|FORCE_COLOR)\b/g)!;
     const keys = [...code.matchAll(/\.get\('(handoff\.\w+)'\)/g)].map(([, key]) => key!);
-    expect(new Set(variables).size).toBe(9);
-    expect(new Set(keys).size).toBe(6);
+    expect(new Set(variables).size).toBe(10);
+    expect(new Set(keys).size).toBe(7);
     const explained = (title: string) => {
       const [, body] = new RegExp(`^\\.SH "${title}"\n([^]*?)^\\.SH `, 'm').exec(manual)!;
       return [...body!.matchAll(/^\.TP\n\\fB(\S+)\\fR\n/gm)].map(([, term]) => term!).sort();

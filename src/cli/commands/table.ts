@@ -3,6 +3,7 @@ import { agent } from './agents/agent.ts';
 import { agentEvent } from './agents/agent-event.ts';
 import { connect, disconnect } from './agents/connect.ts';
 import { mcp } from './agents/mcp.ts';
+import { relay } from './agents/relay.ts';
 import { log } from './reading/log.ts';
 import { show } from './reading/show.ts';
 import { verify } from './reading/verify.ts';
@@ -28,7 +29,7 @@ const WRITEBACK = 'what was done, what ran; finish a task';
 const MORE = 'what is decided, who is told; sign of life';
 const WHERE = 'where you stand, who works; all records';
 const TASKS = 'what is to be done; take it, give it back';
-const AGENTS = 'agents in terminals; what they tell; tools';
+const AGENTS = 'run agents, replace them; events; tools';
 const CHECK = 'check records, or a change; pin the root';
 const JUDGE = 'a verdict, an exception; what was reverted';
 const PROVE = 'what was sealed; proofs for outsiders';
@@ -64,6 +65,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: TASKS, ...claim },
   { audience: 'Agents', row: TASKS, ...unclaim },
   { audience: 'Agents', row: AGENTS, ...agent },
+  { audience: 'Agents', row: AGENTS, ...relay },
   { audience: 'Agents', row: AGENTS, ...agentEvent },
   { audience: 'Agents', row: AGENTS, ...mcp },
   { audience: 'Reviewers', row: JUDGE, ...review },

@@ -26,6 +26,7 @@ function read(sent: Sent): EventFacts {
     prompt: textAt(sent, 'prompt'),
     source: sourceAt(sent, 'source'),
     isHeldBefore: sent.stop_hook_active === true,
+    isAtWorkBehind: false,
     contextUsed: null,
   };
 }

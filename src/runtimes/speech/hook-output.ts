@@ -10,6 +10,7 @@ export function readHookInput(sent: Sent): EventFacts {
     prompt: textAt(sent, 'prompt'),
     source: sourceAt(sent, 'source'),
     isHeldBefore: sent.stop_hook_active === true,
+    isAtWorkBehind: Array.isArray(sent.background_tasks) && sent.background_tasks.length > 0,
     contextUsed: percentAt(objectAt(sent, 'context_window'), 'used_percentage'),
   };
 }

@@ -30,6 +30,7 @@ function read(sent: Sent): EventFacts {
     prompt: textAt(sent, 'text'),
     source: sourceAt(sent, 'source'),
     isHeldBefore: sent.stop_hook_active === true,
+    isAtWorkBehind: false,
     contextUsed: null,
   };
 }

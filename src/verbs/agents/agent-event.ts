@@ -3,10 +3,12 @@ import { bestEffort } from '../../disk/best-effort.ts';
 import { beat, beatAgain } from '../../journal/append.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { bindAgent } from '../../relay/bind.ts';
+import { markedRelays } from '../../relay/cycle/chain.ts';
 import { openTmux } from '../../relay/tmux.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { AgentEvent, EventFacts, RuntimeName } from '../../runtimes/runtime.ts';
 import { SPEECHES } from '../../runtimes/speech/speeches.ts';
+import type { RelayWords } from '../relay/relay-words.ts';
 import { tryEventCheckpoint } from './event-checkpoint.ts';
 import { dropMark, readMark, stampArrival, writeContextUsed, writeMark } from './event-state.ts';
 import { type SessionCard, sessionCard } from './session-card.ts';
@@ -26,18 +28,40 @@ export interface EventFindings {
   reminder: readonly Lack[] | null;
   notice: readonly Lack[] | null;
   hold: readonly Lack[] | null;
+  /** What a relay says goes before anything else. */
+  relay: RelayWords | null;
 }
 
-const NOTHING: EventFindings = { card: null, reminder: null, notice: null, hold: null };
+const NOTHING: EventFindings = { card: null, reminder: null, notice: null, hold: null, relay: null };
 
 /** What one event of an agent's program does here, and what there is to tell that program. Decision 0046. */
 export async function agentEvent(repository: Repository, call: EventCall): Promise<EventFindings> {
   stampArrival(repository, call.runtime, call.event);
-  const session = await openSessionOf(repository, call.as);
-  if (call.event === 'session_start') return begin(repository, call, session);
+  const before = await openSessionOf(repository, call.as);
+  const relay = await askRelays(repository, before, call);
+  const session = before ?? (relay.isOpened ? await openSessionOf(repository, call.as) : null);
+  if (session) noteTurn(repository, session, call);
+  if (call.event === 'session_start') return { ...(await begin(repository, call, session)), relay: said(relay) };
   if (!session) return NOTHING;
   bestEffort(() => beat(repository, session));
+  if (relay.hold !== undefined) return { ...NOTHING, relay };
   return EVENTS[call.event](repository, session, call);
+}
+
+/** Mostly nobody is being replaced, and what it takes is not loaded. */
+async function askRelays(repository: Repository, session: Session | null, call: EventCall): Promise<RelayWords> {
+  if (markedRelays(repository).length === 0) return {};
+  return (await import('../relay/event.ts')).relayEvent(repository, session, call);
+}
+
+function said(relay: RelayWords): RelayWords | null {
+  return relay.context === undefined && relay.hold === undefined ? null : relay;
+}
+
+/** A program that starts again within a turn, because it has compacted its context, is still in that turn. */
+function noteTurn(repository: Repository, session: Session, { event, facts }: EventCall): void {
+  if (event === 'prompt' || event === 'stop') writeMark(repository, session, 'turn', event);
+  if (event === 'session_start' && facts.source !== 'compact') writeMark(repository, session, 'turn', 'stop');
 }
 
 type Answer = (repository: Repository, session: Session, call: EventCall) => Promise<EventFindings> | EventFindings;

@@ -46,11 +46,12 @@ function newestHalf(text: string): string {
 
 /**
  * Of a session: `stop`, what its last stop was told (its time is when that was looked at); `reminder`, what is still to be told to the model;
- * `held`, the reason for which this turn was held; `forgot`, that there was a compaction.
+ * `held`, the reason for which this turn was held; `forgot`, that there was a compaction;
+ * `turn`, which of prompt and stop came last. The shell writes that one, too.
  */
-export type Mark = 'stop' | 'reminder' | 'held' | 'forgot';
+export type Mark = 'stop' | 'reminder' | 'held' | 'forgot' | 'turn';
 
-export function readMark(repository: StateDirectory, session: Session, mark: Mark): string | null {
+export function readMark(repository: StateDirectory, session: Pick<Session, 'session_id'>, mark: Mark): string | null {
   return bestEffort(() => readStateText(markPath(repository, session, mark)));
 }
 
@@ -67,8 +68,13 @@ export function dropMark(repository: StateDirectory, session: Session, mark: Mar
   bestEffort(() => rmSync(markPath(repository, session, mark), { force: true }));
 }
 
-function markPath(repository: StateDirectory, { session_id }: Session, mark: Mark): string {
+function markPath(repository: StateDirectory, { session_id }: Pick<Session, 'session_id'>, mark: Mark): string {
   return join(dirsOf(repository).sessions, session_id, `agent-${mark}`);
+}
+
+/** Whether a prompt came after the last stop. Who was interrupted has told of no stop. */
+export function isTurnUnderWay(repository: StateDirectory, session_id: string): boolean {
+  return readMark(repository, { session_id }, 'turn')?.trim() === 'prompt';
 }
 
 /** How full the context of a session's agent is, as its runtime said last. */

@@ -5,6 +5,7 @@ import { isOpen, type SessionState } from '../../journal/sessions/liveness.ts';
 import { readSession } from '../../journal/sessions/registry.ts';
 import { dirsOf, withLiveness } from '../../journal/sessions/session-state.ts';
 import { type Agent, readAgents } from '../../relay/agents.ts';
+import { relaysOf } from '../../relay/cycle/chain.ts';
 import { type AgentProcess, processOf } from '../../relay/running.ts';
 import type { TerminalPlace } from '../../relay/terminal.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -71,7 +72,7 @@ export function toEntry(repository: Repository, trust: Trust, agent: Agent): Age
     previous_session_id,
     context_used: session && (readContextUsed(repository, session)?.used_percentage ?? null),
     task_ids: session ? readClaims(dirsOf(repository), session_id).map(({ task }) => task) : [],
-    relay: null,
+    relay: relaysOf(repository, session_id).at(-1) ?? null,
     directory,
     started_at,
     session_state: liveness?.state ?? null,

@@ -15,12 +15,16 @@ import { formatStatus } from '../session/sessions-text.ts';
 
 /** What was found, in words: facts with their source. What others wrote stands between lines that they could not know. */
 export function wordsOf(findings: EventFindings): EventAnswer {
-  const { card, reminder, notice, hold } = findings;
-  const context = [...(reminder ? [lackWords(reminder)] : []), ...(card ? [cardWords(escapeResult(card))] : [])];
+  const { card, reminder, notice, hold, relay } = findings;
+  const context = [
+    ...(relay?.context === undefined ? [] : [relay.context]),
+    ...(reminder ? [lackWords(reminder)] : []),
+    ...(card ? [cardWords(escapeResult(card))] : []),
+  ];
   return {
     ...(context.length > 0 ? { context: context.join('\n\n') } : {}),
     ...(notice ? { notice: lackWords(notice) } : {}),
-    ...(hold ? { hold: lackWords(hold) } : {}),
+    ...(relay?.hold !== undefined ? { hold: relay.hold } : hold ? { hold: lackWords(hold) } : {}),
   };
 }
 
