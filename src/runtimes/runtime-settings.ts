@@ -2,7 +2,7 @@ import type { Runtime } from './runtime.ts';
 import type { SettingsPart } from './settings/part.ts';
 
 /** What a part is for. A runtime that has our hooks somewhere is connected there. */
-export type Use = 'hooks' | 'server' | 'text';
+type Use = 'hooks' | 'server' | 'text';
 
 /** A part of ours, and where it goes. */
 export interface PlacedPart {
