@@ -1,16 +1,7 @@
 // Where one scenario happens: a home, a repository with two agents in it, and a model. All of it is new, and gone afterwards.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,7 +54,6 @@ function systemPath() {
 
 function makeTools({ base, home }) {
   for (const name of ['bin', 'programs', 'node', 'home', 'tmp']) mkdirSync(join(base, name), { mode: 0o700 });
-  chmodSync(CLI, 0o755);
   symlinkSync(CLI, join(base, 'bin', 'git-handoff'));
   symlinkSync(HOOK, join(base, 'bin', 'git-handoff-hook'));
   symlinkSync(process.execPath, join(base, 'node', 'node'));

@@ -6,6 +6,7 @@ import { opencode } from './programs/opencode.mjs';
 import { handoff } from './scenarios/handoff.mjs';
 import { headless } from './scenarios/headless.mjs';
 import { terminal } from './scenarios/terminal.mjs';
+import { untrusted } from './scenarios/untrusted.mjs';
 import { without } from './scenarios/without.mjs';
 
 export const PROGRAMS = [claude, codex, gemini, opencode, copilot];
@@ -19,6 +20,7 @@ const EACH = [
 /** Everything that is run, in this order, one after the other. */
 export const SCENARIOS = [
   ...PROGRAMS.flatMap((program) => EACH.map((scenario) => forProgram(program, scenario))),
+  forProgram(codex, { title: 'with hooks that nobody has trusted', play: untrusted }),
   {
     title: 'Claude Code hands over to Codex',
     programs: [claude, codex],

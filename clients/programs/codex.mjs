@@ -9,6 +9,7 @@ export const codex = {
   env: () => ({ SCRIPTED_KEY: 'sk-scripted' }),
   // Without a terminal nobody can say that the hooks are trusted.
   headless: (prompt) => ['exec', '--dangerously-bypass-hook-trust', prompt],
+  untrusted: (prompt) => ['exec', prompt],
   interactive: [],
   questions: [{ asks: /Hooks need review/, keys: ['Down', 'Enter'] }], // trust all, and continue
   ready: /Ask Codex/,

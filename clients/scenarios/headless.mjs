@@ -40,6 +40,11 @@ export async function headless(place, program, claim) {
     assert.match(held[0].text, STOP_REASON);
   });
   await claim('its events arrive', () => assertArrived(place, program, EVENTS));
+  await claim('doctor finds nothing wrong with it, and says what has arrived', () => {
+    const check = json(place, 'doctor').checks.find(({ name }) => name === program.name);
+    assert.equal(check.ok, true, check.detail);
+    for (const event of EVENTS) assert.match(check.detail, new RegExp(`arrived:.*\\b${event} `));
+  });
   await claim('the end of its session is told', () => assertArrived(place, program, ['session_end']));
   await claim("the user's own hooks still run", () => {
     const noted = existsSync(place.others) ? readFileSync(place.others, 'utf8').split('\n') : [];
