@@ -1,7 +1,7 @@
 // Where one scenario happens: a home, a repository with two agents in it, and a model. All of it is new, and gone afterwards.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const HEADLESS_LIMIT_MS = 120_000;
 
 /** @param {Record<string, string>} folders where npm put each program */
 export async function newPlace(programs, folders) {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'handoff-clients-')));
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'place-')));
   const place = { base, home: join(base, 'home'), work: join(base, 'work'), others: join(base, 'others.log'), folders };
   place.model = await startModel();
   place.env = environment(place);
@@ -134,10 +134,9 @@ function binOf({ folders }, { name, program }) {
   return join(folders[name], 'node_modules', '.bin', program);
 }
 
-export function leave(place) {
-  for (const terminal of place.terminals) terminal.close();
-  place.model.close();
-  rmSync(place.base, { recursive: true, force: true, maxRetries: 3 });
+export function leave({ terminals, model }) {
+  for (const terminal of terminals) terminal.close();
+  model.close();
 }
 
 function endGroup(pid) {

@@ -2,6 +2,9 @@
 //   node clients/run.mjs [part of a scenario's title]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { box } from './box.mjs';
 import { installed } from './install.mjs';
@@ -20,9 +23,16 @@ async function install() {
   return places;
 }
 
+/** What was made is removed when no process is left that could write to it. */
 async function playInBox([file, ...words], places) {
+  const TMPDIR = mkdtempSync(join(tmpdir(), 'handoff-clients-'));
   const inside = fileURLToPath(new URL('inside.mjs', import.meta.url));
   const all = [...words, process.execPath, inside, JSON.stringify(places), part];
-  const [code] = await once(spawn(file, all, { stdio: ['ignore', 'inherit', 'inherit'] }), 'close');
-  return code ?? 1;
+  const stdio = ['ignore', 'inherit', 'inherit'];
+  try {
+    const [code] = await once(spawn(file, all, { stdio, env: { ...process.env, TMPDIR } }), 'close');
+    return code ?? 1;
+  } finally {
+    rmSync(TMPDIR, { recursive: true, force: true });
+  }
 }

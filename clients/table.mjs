@@ -3,6 +3,7 @@ import { codex } from './programs/codex.mjs';
 import { copilot } from './programs/copilot.mjs';
 import { gemini } from './programs/gemini.mjs';
 import { opencode } from './programs/opencode.mjs';
+import { beside } from './scenarios/beside.mjs';
 import { handoff } from './scenarios/handoff.mjs';
 import { headless } from './scenarios/headless.mjs';
 import { terminal } from './scenarios/terminal.mjs';
@@ -21,6 +22,10 @@ const EACH = [
 export const SCENARIOS = [
   ...PROGRAMS.flatMap((program) => EACH.map((scenario) => forProgram(program, scenario))),
   forProgram(codex, { title: 'with hooks that nobody has trusted', play: untrusted }),
+  forProgram(copilot, {
+    title: 'where Claude Code is connected, too',
+    play: (place, program, claim) => beside(place, program, claude, claim),
+  }),
   {
     title: 'Claude Code hands over to Codex',
     programs: [claude, codex],

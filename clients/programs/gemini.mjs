@@ -17,12 +17,6 @@ export const gemini = {
   compact: '/compress',
   compactionEvents: ['compacting'],
   exit: '/quit',
-  lacks: [
-    {
-      what: 'after it the model is told where it stood',
-      why: 'PreCompress comes before every turn, whether or not anything is compressed, and no event says that something was',
-    },
-  ],
   settle: (place) =>
     writeHome(place, '.gemini/settings.json', {
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },

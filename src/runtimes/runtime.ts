@@ -52,6 +52,8 @@ export interface EventFacts {
   isAtWorkBehind: boolean;
   /** Percent of the context that is used. */
   contextUsed: number | null;
+  /** The program tells of this on every turn, whether or not it happens. */
+  isOnEveryTurn?: boolean;
 }
 
 /** `context` is told to the model; `notice` to the person, and nothing goes on for it; `hold` makes the model go on, with the reason. */

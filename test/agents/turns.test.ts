@@ -225,13 +225,26 @@ describe('a compaction', () => {
     expect((await open(place).handoff.verify()).valid).toBe(true);
   });
 
-  test('that nothing has changed since leaves no other one: Gemini tells of one on every turn', async () => {
+  test('that nothing has changed since leaves no other one', async () => {
     const { place, session_id } = await begun();
-    for (let turn = 0; turn < 3; turn++) say(place, 'gemini', 'compacting', { trigger: 'auto' });
+    for (let time = 0; time < 2; time++) say(place, 'claude', 'compacting');
     expect(checkpoints(place, session_id)).toHaveLength(1);
     work(place, { 'a.txt': 'a\n' });
-    for (let turn = 0; turn < 2; turn++) say(place, 'gemini', 'compacting', { trigger: 'auto' });
+    say(place, 'claude', 'compacting');
     expect(checkpoints(place, session_id)).toHaveLength(2);
+  });
+
+  test('that Gemini tells of on every turn leaves one from time to time, and one that a person asked for always', async () => {
+    const { place, session_id } = await begun();
+    for (const name of ['a.txt', 'b.txt', 'c.txt']) {
+      work(place, { [name]: 'x\n' });
+      say(place, 'gemini', 'compacting', { trigger: 'auto' });
+    }
+    expect(checkpoints(place, session_id)).toHaveLength(1);
+    expect(say(place, 'gemini', 'prompt', { prompt: 'go on' })).toEqual(SILENT);
+    say(place, 'gemini', 'compacting', { trigger: 'manual' });
+    expect(checkpoints(place, session_id)).toHaveLength(2);
+    expect(contextIn(say(place, 'gemini', 'prompt', { prompt: 'go on' }))).toContain('Before a compaction');
   });
 
   test('a name that looks like a secret is left out, and where git stands is kept', async () => {

@@ -130,6 +130,15 @@ test.each([
   });
 });
 
+test.each(['claude', 'codex', 'gemini', 'opencode', 'copilot'])(
+  '%s that acts under a name of its own is as connect wrote it',
+  async (name) => {
+    const here = await place(name);
+    here.call('connect', name, '--as', 'donna');
+    expect(ask(here, name).detail).not.toContain('was changed');
+  },
+);
+
 test('git-handoff that hooks cannot find', async () => {
   const here = await place('opencode');
   here.call('connect', 'opencode');

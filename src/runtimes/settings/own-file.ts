@@ -29,7 +29,7 @@ export function ownFile({ text, comment }: OwnFile, digest: Digest): SettingsPar
     removed: (found) => (isUntouched(found, digest) ? null : found),
     state(found) {
       if (found === null) return 'absent';
-      return found === whole ? 'complete' : 'harmed';
+      return isUntouched(found, digest) ? 'complete' : 'harmed'; // under which name it acts is its own affair
     },
   };
 }

@@ -2,7 +2,8 @@ import type { RuntimeSpeech } from '../runtime.ts';
 import { readHookInput, spellHookOutput } from './hook-output.ts';
 
 /**
- * Gemini CLI. `PreCompress` comes on every turn of the model, whether or not anything is compressed, and nothing says that it was.
+ * Gemini CLI. `PreCompress` comes on every turn of the model, whether or not anything is compressed (`trigger: auto`), and nothing says
+ * that it was; only of one that a person asked for (`manual`) it is certain.
  * A stop that is held comes back as a prompt, with our reason as its text.
  */
 export const geminiSpeech: RuntimeSpeech = {
@@ -16,7 +17,10 @@ export const geminiSpeech: RuntimeSpeech = {
     SessionEnd: 'session_end',
   },
   showsNotices: true,
-  afterCompaction: null,
-  read: (_, sent) => readHookInput(sent),
+  afterCompaction: 'prompt',
+  read: (event, sent) => ({
+    ...readHookInput(sent),
+    ...(event === 'compacting' && sent.trigger === 'auto' ? { isOnEveryTurn: true } : {}),
+  }),
   spell: (_, ownName, answer) => spellHookOutput(ownName, answer),
 };

@@ -153,11 +153,19 @@ function parseLacks(text: string): Lack[] | null {
   return Array.isArray(lacks) ? lacks.filter((lack) => typeof lack?.message === 'string') : null;
 }
 
-async function compacting(repository: Repository, session: Session, { runtime }: EventCall): Promise<EventFindings> {
-  if (SPEECHES[runtime].afterCompaction === 'prompt') writeMark(repository, session, 'forgot', '\n');
-  await tryEventCheckpoint(repository, session);
+/** Of one that may not happen nothing is told afterwards, and a checkpoint of it is only written from time to time. */
+async function compacting(
+  repository: Repository,
+  session: Session,
+  { runtime, facts }: EventCall,
+): Promise<EventFindings> {
+  const isCertain = !facts.isOnEveryTurn;
+  if (isCertain && SPEECHES[runtime].afterCompaction === 'prompt') writeMark(repository, session, 'forgot', '\n');
+  await tryEventCheckpoint(repository, session, isCertain ? 0 : QUARTER_OF_AN_HOUR);
   return NOTHING;
 }
+
+const QUARTER_OF_AN_HOUR = 15 * 60_000;
 
 async function compacted(repository: Repository, session: Session, { runtime, as }: EventCall): Promise<EventFindings> {
   if (SPEECHES[runtime].afterCompaction !== 'compacted') return NOTHING;

@@ -1,4 +1,5 @@
 import { HandoffError } from '../../core/error.ts';
+import type { FieldsOf } from '../../core/record/kinds.ts';
 import { parseAs } from '../../core/record/record.ts';
 import { listSome } from '../../core/text/list-some.ts';
 import { readGit } from '../../git/run.ts';
@@ -13,13 +14,15 @@ import { openWriter, writeRecord } from '../session/record-verbs.ts';
 import { readRecords } from './own-records.ts';
 
 /**
- * Before an agent forgets: a checkpoint with what git knows, and what it noted last. None where it would say what the last one says: some
- * programs tell of a compaction on every turn. It asks no remote: nobody may be kept waiting.
+ * Before an agent forgets: a checkpoint with what git knows, and what it noted last. None where it would say what the last one says, or
+ * where that is younger than `apart` milliseconds. It asks no remote: nobody may be kept waiting.
  */
-export async function tryEventCheckpoint(repository: Repository, session: Session): Promise<void> {
+export async function tryEventCheckpoint(repository: Repository, session: Session, apart: number): Promise<void> {
+  const last = lastCheckpoint(repository, session);
+  if (last && repository.now().getTime() - Date.parse(last.at) < apart) return;
   const position = positionFields(await readPosition(repository));
   const fields = { text: await describeWork(repository, session), ...position };
-  if (lastOf(repository, session) === keyOf(fields)) return;
+  if (last && keyOf(last) === keyOf(fields)) return;
   const options = { session: session.session_id, local: true };
   const writer = await openWriter(repository, options, null);
   const write = (draft: typeof fields | typeof position) =>
@@ -65,11 +68,11 @@ interface Said {
   head?: string | null;
 }
 
-function lastOf(repository: StateDirectory, { session_id }: Session): string | null {
+function lastCheckpoint(repository: StateDirectory, { session_id }: Session): FieldsOf<'checkpoint'> | null {
   const dirs = dirsOf(repository);
   for (const number of recordNumbers(dirs, session_id).reverse()) {
     const entry = readEntry(dirs, session_id, number);
-    if ('kind' in entry && entry.kind === 'checkpoint') return keyOf(parseAs(entry.bytes, 'checkpoint').fields);
+    if ('kind' in entry && entry.kind === 'checkpoint') return parseAs(entry.bytes, 'checkpoint').fields;
   }
   return null;
 }
