@@ -6,6 +6,7 @@ import { opencode } from './programs/opencode.mjs';
 import { beside } from './scenarios/beside.mjs';
 import { handoff } from './scenarios/handoff.mjs';
 import { headless } from './scenarios/headless.mjs';
+import { plugin } from './scenarios/plugin.mjs';
 import { terminal } from './scenarios/terminal.mjs';
 import { untrusted } from './scenarios/untrusted.mjs';
 import { without } from './scenarios/without.mjs';
@@ -21,6 +22,7 @@ const EACH = [
 /** Everything that is run, in this order, one after the other. */
 export const SCENARIOS = [
   ...PROGRAMS.flatMap((program) => EACH.map((scenario) => forProgram(program, scenario))),
+  forProgram(claude, { title: 'with the plugin folder', play: plugin }),
   forProgram(codex, { title: 'with hooks that nobody has trusted', play: untrusted }),
   forProgram(copilot, {
     title: 'where Claude Code is connected, too',
