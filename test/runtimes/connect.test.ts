@@ -87,6 +87,15 @@ test.each(RUNTIME_NAMES)('%s: what others read as well stays when it leaves', (l
   expect(contents(dir)).toEqual(OWN);
 });
 
+test('disconnect without a name tells of those that were connected, and of each file once', () => {
+  const { dir } = ownPlace();
+  answer(dir, 'connect', 'claude');
+  const { runtimes } = answer(dir, 'disconnect');
+  expect(runtimes.map(({ runtime }) => runtime)).toEqual(['claude']);
+  const paths = runtimes.flatMap(({ files }) => files.map(({ path }) => path));
+  expect(new Set(paths).size).toBe(paths.length);
+});
+
 test('--dry-run tells the same and writes nothing', () => {
   const { dir } = ownPlace();
   const planned = answer(dir, 'connect', ...RUNTIME_NAMES, '--dry-run');

@@ -25,14 +25,22 @@ export async function disconnect(stand: Standpoint, options: DisconnectOptions =
     const files = parts.toReversed().map((placed) => plan.remove(placed));
     return { program, files };
   });
+  const told = new Set<string>();
   const result = runtimes.map(({ program, files }) => ({
     runtime: program.name,
     version: null,
-    files: changedFiles(files).filter(({ change }) => change !== 'unchanged'),
+    files: changedFiles(files).filter(({ path, change }) => change !== 'unchanged' && isFirst(told, path)),
     todo: [],
   }));
   if (!options.dryRun) writePlan(plan.files, place.boundary);
   return { runtimes: result.filter(({ files, runtime }) => files.length > 0 || options.runtime?.includes(runtime)) };
+}
+
+/** A file that several programs read leaves once: a program that was never connected is not said to be. */
+function isFirst(told: Set<string>, path: string): boolean {
+  if (told.has(path)) return false;
+  told.add(path);
+  return true;
 }
 
 function keptParts(
