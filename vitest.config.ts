@@ -17,7 +17,7 @@ const GAUNTLET = [
   'test/verbs/{batons,bundle-limits,claim,claim-numbers,commit-session,doctor,everywhere,find-records,journal,ledger,ledger-attacks,ledger-verify,names,naughty,no-branch,pickup-*,processes*,reads,reconcile,restore,revoked,saved,seal,seal-too-early,two-machines*,way-back,wrap-draft}.test.ts',
   'test/gate/{accepted,accepted-many,attacks,deep,growth,honest,server-attacks,server-honest,around-hooks,vectors}.test.ts',
   'test/hooks/**/*.test.ts',
-  'test/relay/{tmux,agent-*,seed-cycle,failures,faults}.test.ts',
+  'test/relay/{tmux,agent-*,seed-cycle,failures,faults,salvage,skill}.test.ts',
   'test/recipe.test.ts',
   'test/runtimes/{bad-files,bad-settings,connect,doctor}.test.ts',
 ];

@@ -38,7 +38,7 @@ const LOCK = 'lock:\n  task: P0.1.1\n  token: 3\n';
 const STORY = {
   start: `intent: set up the package\ntask: P0.1.1\nbranch: main\nhead: null\n`,
   note: 'text: "npm and git are all it needs:\\n\\tno more"\nsecret_allowed: false\n',
-  checkpoint: `text: before the rewrite\nbranch: main\nhead: ${COMMIT}\nsecret_allowed: false\n`,
+  checkpoint: `text: before the rewrite\nbaton: sha256:${'0b'.repeat(32)}\nbranch: main\nhead: ${COMMIT}\nsecret_allowed: false\n`,
   decision: `title: Use YAML\nstatus: accepted\nsupersedes: ${DIGEST}\nsecret_allowed: false\n`,
   wip: 'key: reader\nstate: open\ntext: half of the scalars\nsecret_allowed: false\n',
   signal: 'to: con-1\ntype: request\ntext: please look at the vectors\nsecret_allowed: false\n',
@@ -73,7 +73,7 @@ no_code: false
   waiver: `commit_sha: ${COMMIT}\nreason: a typo in a comment\ntask_id: P0.1.1\n`,
   audit: 'intent: count every record\ntask_id: P0.1.1\n',
   release: `released_session_id: ${SUCCESSOR}\nreleased_identity: con-1\nreason: stale\n`,
-  baton: `summary: half way\nreason: end of the day\ninjection_prompt: You continue the work of con-1. Read the handoff first.\nnext_agent: con-1\nfocus:\n  - P0.1.1\nbranch: main\nhead: ${COMMIT}\nsaved:\n  commit: ${COMMIT}\n  paths:\n    - src/reader.ts\n    - "a name # with a sign"\n  more: 3\nsecret_allowed: false\n`,
+  baton: `summary: half way\nreason: end of the day\ninjection_prompt: You continue the work of con-1. Read the handoff first.\nnext_agent: con-1\nfocus:\n  - P0.1.1\nbranch: main\nhead: ${COMMIT}\nsaved:\n  commit: ${COMMIT}\n  paths:\n    - src/reader.ts\n    - "a name # with a sign"\n  more: 3\nreconstructed: false\nsecret_allowed: false\n`,
 };
 const BODIES = {
   decision: 'People read it in reviews.\n\n---\n\nsignature: of nobody\n',

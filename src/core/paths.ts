@@ -12,6 +12,11 @@ export function identityPath(name: string, pending = false): string {
   return `${ROOT}/identities/${name}/${pending ? 'pending' : 'identity'}.yaml`;
 }
 
+/** What a persona reads. */
+export function skillPath(name: string): string {
+  return `${ROOT}/identities/${name}/skill.md`;
+}
+
 /** The log of seals: its checkpoint and tiles. */
 export const LEDGER = `${ROOT}/ledger`;
 /** The file of the ledger that is signed. */

@@ -21,6 +21,7 @@ export const VERBS = {
     rotate: async () => (await import('./setup/identity-rotate.ts')).identityRotate,
     revoke: async () => (await import('./setup/identity-revoke.ts')).identityRevoke,
     resign: async () => (await import('./setup/identity-resign.ts')).identityResign,
+    skill: async () => (await import('./setup/identity-skill.ts')).identitySkill,
     export: async () => (await import('./setup/identity-list.ts')).identityExport,
   },
   policy: {
@@ -67,6 +68,8 @@ export const VERBS = {
   pickup: async () => (await import('./session/pickup.ts')).pickup,
   wrap: async () => (await import('./session/wrap.ts')).wrap,
   wrapDraft: async () => (await import('./session/wrap-draft.ts')).wrapDraft,
+  salvage: async () => (await import('./terminals/salvage.ts')).salvage,
+  accept: async () => (await import('./session/accept.ts')).accept,
   restore: async () => (await import('./session/restore.ts')).restore,
   heartbeat: async () => (await import('./session/heartbeat.ts')).heartbeat,
   release: async () => (await import('./session/release.ts')).release,

@@ -9,8 +9,19 @@ import { show } from './reading/show.ts';
 import { verify } from './reading/verify.ts';
 import { audit } from './seal/audit.ts';
 import { checkProof, ledger, prove, root, seal } from './seal/seals.ts';
-import { checkpoint, decide, decisions, note, signal, wip } from './session/records.ts';
-import { batons, heartbeat, pickup, release, restore, sessions, start, status, wrap } from './session/sessions.ts';
+import { accept, checkpoint, decide, decisions, note, signal, wip } from './session/records.ts';
+import {
+  batons,
+  heartbeat,
+  pickup,
+  release,
+  restore,
+  salvage,
+  sessions,
+  start,
+  status,
+  wrap,
+} from './session/sessions.ts';
 import { completion } from './setup/completion.ts';
 import { doctor } from './setup/doctor.ts';
 import { hooks } from './setup/hooks.ts';
@@ -25,7 +36,7 @@ import { done, escalate, reconcile, review, thought, waiver } from './writeback/
 const OPEN = 'open a session; continue what one left';
 const END = 'end it with a baton; what waits, what hangs';
 const RECORD = 'a record in the session; what is half done';
-const WRITEBACK = 'what was done, what ran; finish a task';
+const WRITEBACK = 'what was done, what ran; what you took in';
 const MORE = 'what is decided, who is told; sign of life';
 const WHERE = 'where you stand, who works; all records';
 const TASKS = 'what is to be done; take it, give it back';
@@ -42,6 +53,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: OPEN, ...start },
   { audience: 'Agents', row: OPEN, ...pickup },
   { audience: 'Agents', row: OPEN, ...restore },
+  { audience: 'Agents', row: OPEN, ...salvage },
   { audience: 'Agents', row: END, ...wrap },
   { audience: 'Agents', row: END, ...seal },
   { audience: 'Agents', row: END, ...batons },
@@ -53,6 +65,7 @@ export const COMMANDS: readonly Command[] = [
   { audience: 'Agents', row: WRITEBACK, ...done },
   { audience: 'Agents', row: WRITEBACK, ...thought },
   { audience: 'Agents', row: WRITEBACK, ...escalate },
+  { audience: 'Agents', row: WRITEBACK, ...accept },
   { audience: 'Agents', row: MORE, ...decisions },
   { audience: 'Agents', row: MORE, ...signal },
   { audience: 'Agents', row: MORE, ...heartbeat },

@@ -21,6 +21,11 @@ export function countBlanks(body: string): number {
   return body.match(BLANK)?.length ?? 0;
 }
 
+/** Where nobody is left who could fill them in. */
+export function withoutBlanks(body: string): string {
+  return body.replace(BLANK, 'Nobody has said.');
+}
+
 /** The sections that the policy asks for, each with what is known, or with what to fill in. */
 export function draftBaton(sections: readonly string[], work: KnownWork): string {
   const names = sections.length > 0 ? sections : ['current work', 'next steps'];

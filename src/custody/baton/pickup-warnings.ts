@@ -40,6 +40,10 @@ export function custodyWarnings(
       : nothing;
     warnings.push({ kind: 'no_baton', message });
   }
+  if (baton?.reconstructed) {
+    const message = `Nobody who did the work wrote this baton: ${baton.agent_identity} put it together from what was known. Look at the code before you believe it.`;
+    warnings.push({ kind: 'baton_reconstructed', message });
+  }
   if (predecessor?.abandoned) {
     const { identity, last_at } = predecessor.session;
     warnings.push({

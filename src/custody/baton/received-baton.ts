@@ -29,6 +29,8 @@ export interface ReceivedBaton {
   head: string | null;
   /** What was not committed then: `git handoff restore` brings it back. */
   saved: Saved | null;
+  /** Nobody who did the work wrote it: it was put together from what was known. */
+  reconstructed: boolean;
 }
 
 /** From the journal where this machine has it, else from the tree; in both cases the very bytes that were verified. */
@@ -49,6 +51,7 @@ export async function receiveBaton(repository: StateDirectory, source: Source, b
     branch: record.fields.branch ?? null,
     head: record.fields.head ?? null,
     saved: record.fields.saved ?? null,
+    reconstructed: record.fields.reconstructed ?? false,
   };
 }
 

@@ -1,11 +1,13 @@
 import { ROOT } from '../../core/paths.ts';
-import { draftBaton } from '../../custody/baton/baton-draft.ts';
+import type { Trust } from '../../core/trust/trust.ts';
+import { draftBaton, type KnownWork } from '../../custody/baton/baton-draft.ts';
 import { requireSession, type SessionChoice } from '../../custody/chosen-session.ts';
 import { journalled } from '../../custody/known-sessions.ts';
 import { readUncommitted } from '../../git/index/uncommitted.ts';
 import { readGit } from '../../git/run.ts';
 import { readClaims } from '../../journal/locks/claims.ts';
 import { shownPath } from '../../journal/saved/saved-name.ts';
+import type { Session } from '../../journal/sessions/registry.ts';
 import { dirsOf } from '../../journal/sessions/session-state.ts';
 import type { GitAccess } from '../../repository/parts.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
@@ -21,12 +23,23 @@ export async function wrapDraft(repository: Repository, options: SessionChoice =
   requireWorkTree(repository);
   const trust = await requireTrust(repository);
   const { session } = await requireSession(repository, trust, options);
+  const claimed = readClaims(dirsOf(repository), session.session_id).map(({ task }) => task);
+  const work = await knownWork(repository, trust, session, claimed);
+  return { draft: draftBaton(trust.policy.rules.sections, work) };
+}
+
+/** What is known of a session here, in the work tree that it is in. */
+export async function knownWork(
+  repository: Repository,
+  trust: Trust,
+  session: Session,
+  claimed: readonly string[],
+): Promise<KnownWork> {
   const records = await journalled(repository, trust, session);
   const uncommitted = (await readUncommitted(repository.git, ROOT)).map(({ path }) => shownPath(path));
   const { head = null } = records[0] && 'head' in records[0].record.fields ? records[0].record.fields : {};
-  const claimed = readClaims(dirsOf(repository), session.session_id).map(({ task }) => task);
   const commits = await commitsSince(repository, typeof head === 'string' ? head : null);
-  return { draft: draftBaton(trust.policy.rules.sections, { records, claimed, uncommitted, ...commits }) };
+  return { records, claimed, uncommitted, ...commits };
 }
 
 const MOST_COMMITS = 20;

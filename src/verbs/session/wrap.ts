@@ -38,6 +38,8 @@ export interface WrapOptions extends RecordOptions, BatonInput, SaveOptions {
   seal?: boolean;
   /** What a relay says to the successor first. */
   injectionPrompt?: string;
+  /** Nobody who did the work wrote the text: it was put together from what is known. */
+  reconstructed?: true;
 }
 
 export interface WrapResult extends Author {
@@ -90,6 +92,7 @@ async function writeBaton(
         focus,
         ...positionFields(position),
         saved: saved ?? undefined,
+        reconstructed: options.reconstructed,
       }),
       body,
       ...allowedSecret(options),

@@ -1,4 +1,5 @@
 import type { DecisionListing, DecisionsOptions } from '../../../verbs/reading/decisions.ts';
+import type { AcceptResult } from '../../../verbs/session/accept.ts';
 import type { DecideOptions, RecordOptions, RecordResult, SignalOptions } from '../../../verbs/session/record-verbs.ts';
 import type { PendingResult } from '../../../verbs/session/signal-pending.ts';
 import type { WipListing } from '../../../verbs/session/wip-list.ts';
@@ -36,6 +37,23 @@ export const checkpoint = defineVerb<WithText<RecordOptions>, RecordResult>({
   examples: [{ run: 'git handoff checkpoint "all tests pass"', does: 'before something risky' }],
   run: async (context, options) =>
     (await verbs()).checkpoint(await context.repository(), { ...options, text: await readText(context, options) }),
+  text,
+});
+
+export const accept = defineVerb<WithText<RecordOptions>, AcceptResult>({
+  name: 'accept',
+  summary: 'say that you took a baton in',
+  purpose:
+    'Records that you have read the baton that you were handed, and what you will do next, in your own words: whoever handed it over ' +
+    'sees whether it was understood.',
+  args: [textArgument('what comes next, in your words')],
+  flags: [TEXT_FLAG, ...RECORD_FLAGS],
+  examples: [{ run: 'git handoff accept "First the tests of the reader, then the writer."', does: 'after pickup' }],
+  run: async (context, options) =>
+    (await import('../../../verbs/session/accept.ts')).accept(await context.repository(), {
+      ...options,
+      text: await readText(context, options),
+    }),
   text,
 });
 

@@ -12,6 +12,7 @@ import type { RestoreResult } from '../../../verbs/session/restore.ts';
 import type { StartResult } from '../../../verbs/session/start.ts';
 import type { StatusResult } from '../../../verbs/session/status.ts';
 import type { WrapResult } from '../../../verbs/session/wrap.ts';
+import type { SalvageResult } from '../../../verbs/terminals/salvage.ts';
 import type { Paint } from '../../terminal.ts';
 import { committed, count, fields, lines, shortId } from '../../text/layout.ts';
 import { excerpt, paintState, section, time, warnings } from './session-words.ts';
@@ -129,6 +130,19 @@ export function formatWrap(
       '  ',
     ),
     warnings(joinSections(found), paint),
+  );
+}
+
+export function formatSalvaged(result: SalvageResult, paint: Paint): string {
+  const { salvaged_identity, salvaged_session_id, identity, session_id, baton, saved, commit } = result;
+  const uncommitted = saved ? [['not committed', formatSaved(saved, session_id)] as [string, string]] : [];
+  const rows: [string, string][] = [['baton', shortId(baton.delta_id)], ['path', baton.path], ...uncommitted];
+  const whose = `session ${salvaged_session_id.slice(0, 8)} of ${salvaged_identity}`;
+  return lines(
+    `${paint('green', '✓')} ${identity} has put together what ${whose} left, ${committed(commit)}`,
+    fields(rows, paint, '  '),
+    `  git handoff pickup --from-session ${session_id.slice(0, 8)} --as NAME`,
+    warnings(joinSections(result.warnings), paint),
   );
 }
 

@@ -8,6 +8,7 @@ import type { StartOptions, StartResult } from '../../../verbs/session/start.ts'
 import type { StatusResult } from '../../../verbs/session/status.ts';
 import type { WrapOptions, WrapResult } from '../../../verbs/session/wrap.ts';
 import type { WrapDraft } from '../../../verbs/session/wrap-draft.ts';
+import type { SalvageOptions, SalvageResult } from '../../../verbs/terminals/salvage.ts';
 import { defineVerb, type Flag, PUBLISH_FLAGS, STAGE_FLAGS } from '../../command.ts';
 import { parseList } from '../../input.ts';
 
@@ -106,6 +107,28 @@ export const wrap = defineVerb<WrapFlags, WrapResult | WrapDraft>({
     return (await import('../../../verbs/session/wrap-edited.ts')).wrapEdited(await context.repository(), given);
   },
   text: async (result, paint) => ('draft' in result ? result.draft : (await text()).formatWrap(result, paint)),
+});
+
+export const salvage = defineVerb<Omit<SalvageOptions, 'target'> & { session: string }, SalvageResult>({
+  name: 'salvage',
+  summary: 'save what a session left that died',
+  purpose:
+    'For a session that ended without a word. You pick it up, what is not committed in its work tree is saved, and a baton says ' +
+    'what is known of it: records, commits, files. The baton is marked as put together by somebody else, and waits for whoever ' +
+    'goes on. Refused while its agent runs or has just been heard of; --force takes it all the same.',
+  args: [{ name: 'SESSION', about: 'its id, or the beginning' }],
+  flags: [
+    { flags: '--force', about: 'although it shows signs of life' },
+    { flags: '--next-agent <name>', about: 'who should continue' },
+    LOCAL,
+  ],
+  examples: [{ run: 'git handoff salvage 7c1f09aa --as lola', does: 'after a crash' }],
+  run: async (context, { session, ...options }) =>
+    (await import('../../../verbs/terminals/salvage.ts')).salvage(await context.repository(), {
+      ...options,
+      target: session,
+    }),
+  text: async (result, paint) => (await text()).formatSalvaged(result, paint),
 });
 
 export const restore = defineVerb<Omit<RestoreOptions, 'target' | 'session'> & { session?: string }, RestoreResult>({

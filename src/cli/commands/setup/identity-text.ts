@@ -4,11 +4,19 @@ import type { IdentityListing } from '../../../verbs/setup/identity-list.ts';
 import type { IdentityResignResult } from '../../../verbs/setup/identity-resign.ts';
 import type { RevokeResult } from '../../../verbs/setup/identity-revoke.ts';
 import type { RotateResult } from '../../../verbs/setup/identity-rotate.ts';
+import type { SkillResult } from '../../../verbs/setup/identity-skill.ts';
 import type { Paint } from '../../terminal.ts';
 import { committed, headedTable, lines } from '../../text/layout.ts';
 
 export function formatAdded(result: IdentityResult, paint: Paint): string {
   return formatSigned(result, `${result.identity} is signed in as ${result.role}`, paint);
+}
+
+export function formatSkill({ identity, skill, signed_by, commit, path }: SkillResult, paint: Paint): string {
+  const tick = paint('green', '✓');
+  if (signed_by.length === 0) return lines(`${tick} ${identity} has ${skill === null ? 'no' : 'this'} skill already`);
+  const what = skill === null ? 'has no skill any more' : `reads ${path}`;
+  return lines(`${tick} ${identity} ${what}, signed by ${signed_by.join(', ')}, ${committed(commit)}`);
 }
 
 export function formatRotated(result: RotateResult, paint: Paint): string {

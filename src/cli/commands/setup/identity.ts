@@ -5,6 +5,7 @@ import type { IdentityListing } from '../../../verbs/setup/identity-list.ts';
 import type { IdentityResignOptions, IdentityResignResult } from '../../../verbs/setup/identity-resign.ts';
 import type { ResignOptions, RevokeResult } from '../../../verbs/setup/identity-revoke.ts';
 import type { RotateResult } from '../../../verbs/setup/identity-rotate.ts';
+import type { SkillOptions, SkillResult } from '../../../verbs/setup/identity-skill.ts';
 import { type Argument, defineVerb, type Family, type Flag, PUBLISH_FLAGS, type Verb } from '../../command.ts';
 
 const verbs = () => import('../../../verbs/setup/identity.ts');
@@ -128,6 +129,27 @@ const resign = defineVerb<IdentityResignOptions, IdentityResignResult>({
   text: async (result, paint) => (await text()).formatResigned(result, paint),
 });
 
+const skill = defineVerb<Omit<SkillOptions, 'text'> & { file?: string; remove?: boolean }, SkillResult>({
+  name: 'skill',
+  summary: 'what a persona reads first',
+  purpose:
+    'Signs a text in that an agent of this name is told when it takes over: who it is, how it works. A maintainer signs its digest, ' +
+    'so no other text passes for it. --remove takes it away.',
+  args: [NAME, { name: 'FILE', about: 'Markdown; - reads it from standard input', optional: true }],
+  flags: [
+    { flags: '--remove', about: 'it has none any more' },
+    { flags: '--allow-secret', about: 'a person has looked: what seems to be a secret is none' },
+    ...PUBLISH_FLAGS,
+  ],
+  examples: [{ run: 'git handoff identity skill developer-1 developer.md', does: 'who developer-1 is' }],
+  async run(context, { file, remove = false, ...options }) {
+    const { identitySkill, readSkillFile } = await import('../../../verbs/setup/identity-skill.ts');
+    const text = await readSkillFile(file, remove, context);
+    return identitySkill(await context.repository(), { ...options, ...(text === null ? {} : { text }) });
+  },
+  text: async (result, paint) => (await text()).formatSkill(result, paint),
+});
+
 const exportSigners = defineVerb<object, { allowed_signers: string }>({
   name: 'export',
   summary: 'an OpenSSH allowed_signers file',
@@ -139,7 +161,7 @@ const exportSigners = defineVerb<object, { allowed_signers: string }>({
 
 export const identity: Family = {
   name: 'identity',
-  summary: 'who may sign: add, keygen, list, rotate, revoke, resign, export',
+  summary: 'who may sign: add, keygen, list, rotate, revoke, resign, skill, export',
   purpose:
     'An identity is a named holder of keys: a person, an agent, the bot. A maintainer signs identities in; each then ' +
     'signs its own records.',
@@ -147,5 +169,5 @@ export const identity: Family = {
     { run: 'git handoff identity keygen developer-1', does: 'the agent makes its key' },
     { run: 'git handoff identity add developer-1 --key developer-1.pub', does: 'a maintainer signs it in' },
   ],
-  verbs: [add, ownKey, list, rotate, revoke, resign, exportSigners],
+  verbs: [add, ownKey, list, rotate, revoke, resign, skill, exportSigners],
 };
