@@ -84,9 +84,73 @@ is_fresh() {
 is_answered() {
   marks=$state/sessions/$session/agent
   case $event in
-    prompt) [ ! -e "$marks-reminder" ] && [ ! -e "$marks-held" ] && [ ! -e "$marks-forgot" ] ;;
+    prompt) is_bound && [ ! -e "$marks-reminder" ] && [ ! -e "$marks-held" ] && [ ! -e "$marks-forgot" ] ;;
     stop) [ ! -e "$marks-held" ] && is_unchanged ;;
   esac
+}
+
+# Whether it is known which terminal the agent of this session runs in.
+is_bound() {
+  [ -z "${TMUX_PANE-}" ] || [ -e "$state/agents/$session.json" ]
+}
+
+# RUNTIME [COMMAND]: the status line of a program, which alone is told how full its context is. That is kept; what is shown is the
+# user's own line, by the command that stands in ours, or in their own settings.
+status_line() {
+  input=$(cat)
+  top= state= session= percent=
+  keep_context "$1" 2>/dev/null
+  own=${2-}
+  [ -n "$own" ] || [ -n "${HANDOFF_STATUS_LINE-}" ] || find_own_line "$1" 2>/dev/null
+  [ -n "$own" ] || show_line
+  export HANDOFF_STATUS_LINE=1 # a command that leads back here finds nothing more
+  printf '%s\n' "$input" | sh -c "$own"
+  exit $?
+}
+
+keep_context() {
+  find_place && find_state && find_session && name_session && [ -f "$beat" ] || return 0
+  case $state in /*) ;; *) return 0 ;; esac
+  case $input in *'"context_window"'*'"used_percentage"'*) ;; *) return 0 ;; esac
+  percent=${input#*'"context_window"'}
+  percent=${percent#*'"used_percentage"'}
+  percent=${percent#*:}
+  percent=${percent#"${percent%%[! ]*}"}
+  percent=${percent%%[,\}]*}
+  case $percent in '' | *[!0-9.]* | .* | *.*.* | ????????????????????*) percent= && return 0 ;; esac
+  used=$state/sessions/$session/agent-context
+  at=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+  printf '{"runtime":"%s","used_percentage":%s,"at":"%s"}\n' "$1" "$percent" "$at" >"$used.$$" &&
+    mv -f "$used.$$" "$used" || rm -f "$used.$$"
+}
+
+# What the user would see without us. Node reads the settings, and only where they have changed.
+find_own_line() {
+  [ "$1" = claude ] || return 0
+  shared=$top/.claude/settings.json
+  users=${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json
+  grep -q '"statusLine"' "$shared" "$users" || return 0
+  kept=
+  [ -z "$session" ] || kept=$state/runtimes/claude-status-line
+  if [ -n "$kept" ] && [ "$kept" -nt "$users" ] && { [ ! -e "$shared" ] || [ "$kept" -nt "$shared" ]; }; then
+    own=$(cat "$kept")
+    return 0
+  fi
+  node=${HANDOFF_NODE:-node}
+  own=$("$node" -e '
+    for (const path of process.argv.slice(1)) {
+      try {
+        const line = JSON.parse(require("fs").readFileSync(path, "utf8")).statusLine;
+        if (typeof line?.command === "string") { process.stdout.write(line.command); break; }
+      } catch {}
+    }' "$shared" "$users")
+  [ -z "$kept" ] || { mkdir -p "$state/runtimes" && printf '%s' "$own" >"$kept.$$" && mv -f "$kept.$$" "$kept"; }
+}
+
+# Where the user has no line of their own.
+show_line() {
+  [ -z "$session" ] || printf '%s %.8s%s\n' "${trailers##*/}" "$session" "${percent:+ ${percent%%.*} %}"
+  exit 0
 }
 
 # Since the last stop was looked at: no commit, no record, no policy. A file that is not there cannot tell.

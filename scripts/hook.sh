@@ -16,6 +16,7 @@ main() {
     reference-transaction) reference_transaction "$@" ;;
     pre-receive) start_node "$@" ;;
     agent-event) agent_event "$@" ;;
+    status-line) status_line "$@" ;;
     *) echo "git-handoff: there is no hook called '$hook'." >&2 && exit 2 ;;
   esac
 }

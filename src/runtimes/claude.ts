@@ -2,6 +2,7 @@ import { placeSkill, placeText } from './place.ts';
 import type { RuntimeProgram } from './runtime-settings.ts';
 import { jsonHooks } from './settings/json-hooks.ts';
 import { jsonServer } from './settings/json-server.ts';
+import { statusLine } from './settings/status-line.ts';
 import { claudeSpeech } from './speech/claude.ts';
 import { agentsImport, agentsSection } from './texts.ts';
 import { claudeTrust } from './trust.ts';
@@ -35,6 +36,8 @@ export const claude: RuntimeProgram = {
     placeText('AGENTS.md', agentsSection),
     placeText('CLAUDE.md', agentsImport),
     placeSkill('.claude/skills', wish),
+    // for whoever connects, and nobody else: in the settings that all share it would hide the status lines of others
+    { use: 'text', paths: ['.claude/settings.local.json'], part: statusLine('claude') },
   ],
   user(wish, { home, env }) {
     const folder = env.CLAUDE_CONFIG_DIR || `${home}/.claude`;
@@ -47,6 +50,7 @@ export const claude: RuntimeProgram = {
       },
       { use: 'server', paths: [servers], part: server },
       placeSkill(`${folder}/skills`, wish),
+      { use: 'text', paths: [`${folder}/settings.json`], part: statusLine('claude') },
     ];
   },
   trust: claudeTrust,
