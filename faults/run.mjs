@@ -14,6 +14,7 @@ import { pausedAtSteps, pausedWhileSigning } from './pause.mjs';
 import { pickupRace, staleRace, startRace } from './races.mjs';
 import { remoteRace, remoteVerbs } from './remote.mjs';
 import { sealRace, sealsAgainstNotes } from './seals.mjs';
+import { runKilled, salvageKilled } from './terminals.mjs';
 
 const SCENARIOS = {
   'start-race': startRace,
@@ -34,6 +35,8 @@ const SCENARIOS = {
   'full-disk': fullDisk,
   'remote-verbs': remoteVerbs,
   'remote-race': remoteRace,
+  'agent-run-killed': runKilled,
+  'salvage-killed': salvageKilled,
   ...Object.fromEntries(Object.keys(WRITES).map((name) => [`failing-${name}`, () => failingSteps(name)])),
   ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-${name}`, () => killed(name)])),
   ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-git-${name}`, () => gitKilled(name)])),

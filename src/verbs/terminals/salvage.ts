@@ -2,6 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { draftBaton, withoutBlanks } from '../../custody/baton/baton-draft.ts';
 import type { Warning } from '../../custody/bundle.ts';
 import { chosenIdentity } from '../../custody/chosen-session.ts';
+import { readClaims } from '../../journal/locks/claims.ts';
 import { type LockOptions, openLocks } from '../../journal/locks/open-locks.ts';
 import type { Saved } from '../../journal/saved/saved-name.ts';
 import { isOpen } from '../../journal/sessions/liveness.ts';
@@ -107,7 +108,8 @@ async function begun(repository: Repository, identity: string, lost: Session): P
       isOpen(withLiveness(repository, trust, session).liveness),
   );
   if (!own) throw new Error(`Session ${lost.session_id} is being salvaged by nobody.`);
-  return { session_id: own.session_id, tasks: [], warnings: [] };
+  const tasks = readClaims(dirsOf(repository), own.session_id).map(({ task }) => task);
+  return { session_id: own.session_id, tasks, warnings: [] };
 }
 
 function lock({ local }: LockOptions): LockOptions {
