@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { YamlMap } from '../../src/core/bytes/yaml.ts';
+import type { IdentityDocument } from '../../src/core/generated/types.ts';
 import { parseAs } from '../../src/core/record/record.ts';
 import { document, maintainer } from '../gate/scenario.ts';
 import { twoMaintainers } from '../gate/two-maintainers.ts';
@@ -75,6 +76,16 @@ describe('git handoff policy sign without a name', () => {
     ],
     ['nothing protected', (place) => proposed(place, { protected: [] })],
     ['a key of nobody else', (place) => proposed(place, { root: withKey(waitingRoot(place)) })],
+    [
+      'a second key in the identity',
+      (place) =>
+        proposedIdentity(place, (keys) => ({ keys: [...keys, { key: publicLine(newKey()), state: 'active' }] })),
+    ],
+    [
+      'the old key revoked in the identity',
+      (place) => proposedIdentity(place, (keys) => ({ keys: keys.map(revokedUnlessActive) })),
+    ],
+    ['another skill', (place) => proposedIdentity(place, () => ({ skill: `sha256:${'a'.repeat(64)}` }))],
   ];
   it.each(besides)('signs nothing where the policy brings besides: %s', async (_, change) => {
     const place = await rotating(change);
@@ -84,6 +95,18 @@ describe('git handoff policy sign without a name', () => {
 });
 
 const PENDING = 'policy/0004.pending.yaml';
+const PENDING_IDENTITY = 'identities/maintainer/pending.yaml';
+
+type IdentityKeys = IdentityDocument['keys'];
+
+/** The identity that waits, with something else in it. */
+function proposedIdentity(place: Place, change: (keys: IdentityKeys) => YamlMap): void {
+  const { fields } = parseAs(readFileSync(join(place.dir, '.handoff', PENDING_IDENTITY)), 'identity');
+  document(place, PENDING_IDENTITY, { ...fields, ...change(fields.keys) }, [maintainer(place)]);
+}
+
+const revokedUnlessActive = (line: IdentityKeys[number]) =>
+  line.state === 'active' ? line : { ...line, state: 'revoked' as const };
 
 function waitingRoot({ dir }: Place): { threshold: number; keys: string[] } {
   return parseAs(readFileSync(join(dir, '.handoff', PENDING)), 'policy').fields.root;

@@ -1,6 +1,6 @@
 import type { Place } from '../handoff.ts';
 import { writeLedgerOf } from '../ledger/forge-ledger.ts';
-import { commitSealed } from '../ledger/sealed.ts';
+import { commitHandoff, commitSealed, sealedSession } from '../ledger/sealed.ts';
 import { git } from '../temporary.ts';
 import { forgeLedger, onMain, textOf } from './ledgers.ts';
 import { branch, checkout, commitRecords, type Scenario } from './scenario.ts';
@@ -19,6 +19,46 @@ export const LEFT_OUT: Scenario[] = [
       onMain(place, async () => {
         const [one] = commitSealed(place, 2);
         await forgeLedger(place, (entries) => [...entries, textOf(one!)], { extensions: [sessionsOf(place)] });
+      }),
+  },
+  {
+    name: 'a ledger that leaves out the first seal of an identity that it has nothing of',
+    threat: 63,
+    isVariant: true,
+    expect: 'ledger_rewritten',
+    build: (place) =>
+      onMain(place, async () => {
+        const [one] = commitSealed(place);
+        commitSealed(place, 1, { identity: 'erin' });
+        await forgeLedger(place, (entries) => [...entries, textOf(one!)], { extensions: [sessionsOf(place)] });
+      }),
+  },
+  {
+    name: 'a ledger that leaves out the seal of a session whose id begins like that of one which it has',
+    threat: 63,
+    isVariant: true,
+    expect: 'ledger_rewritten',
+    build: (place) =>
+      onMain(place, async () => {
+        const [one] = ['20', '21'].map((day, n) => {
+          const sessionId = `11111111-51cf-4c61-9a39-2b7fd2f9a1d${n}`;
+          return sealedSession(place, { sessionId, at: `2026-02-${day}T14:30:25.123Z` }).at(-1)!;
+        });
+        commitHandoff(place);
+        await forgeLedger(place, (entries) => [...entries, textOf(one!)], { extensions: [sessionsOf(place)] });
+      }),
+  },
+  {
+    name: 'a ledger that leaves a seal out, and says so in the second of two such lines',
+    threat: 63,
+    isVariant: true,
+    expect: 'ledger_rewritten',
+    build: (place) =>
+      onMain(place, async () => {
+        const before = sessionsOf(place);
+        const [one] = commitSealed(place, 2);
+        const extensions = [sessionsOf(place), before];
+        await forgeLedger(place, (entries) => [...entries, textOf(one!)], { extensions });
       }),
   },
   {

@@ -614,6 +614,36 @@ async function oneSided(place: Place, attributes = ''): Promise<void> {
   merge(place, '--no-ff', '--strategy=ours', 'main');
 }
 
+/** Two sides of the same line, of which a merge keeps both, as a driver of git's own would: nobody has decided that. */
+async function bothKept(place: Place): Promise<void> {
+  await honestBranch(place, 'feature', { 'src/app.ts': edited({ 5: 'feature\n' }) });
+  mainMoves(place, { 'src/app.ts': edited({ 5: 'main\n' }) });
+  git(place.dir, '-c', 'merge.default=union', 'merge', '--quiet', '--no-ff', '--no-edit', 'main');
+}
+
+/** A folder is moved, and main brings a new file into it: git asks where that belongs, unless it is configured not to. */
+async function takenAlong(place: Place): Promise<void> {
+  code(place, { 'lib/a.ts': edited({ 1: 'a\n' }), 'lib/b.ts': edited({ 2: 'b\n' }) });
+  const base = headOf(place.dir);
+  branch(place, 'feature');
+  const commit = staged(place, () => git(place.dir, 'mv', 'lib', 'core'));
+  session(place, [START, IN_PROGRESS, await thoughtSince(place, base, commit), DONE, BATON]);
+  mainMoves(place, { 'lib/check.ts': 'a check\n' });
+  git(place.dir, '-c', 'merge.directoryRenames=true', 'merge', '--quiet', '--no-ff', '--no-edit', 'main');
+}
+
+/** Main writes a file with other line ends. A merge that keeps the old ones drops that, and only who normalises them sees none. */
+async function otherLineEnds(place: Place): Promise<void> {
+  await honestBranch(place, 'feature', { 'src/app.ts': edited({ 5: 'feature\n' }) });
+  mainMoves(place, { 'src/app.ts': edited({}).replaceAll('\n', '\r\n') });
+  merge(place, '--no-ff', '--strategy=ours', 'main');
+}
+
+const setAttributes = (gitDir: string, text: string): void => {
+  mkdirSync(join(gitDir, 'info'), { recursive: true });
+  writeFileSync(join(gitDir, 'info/attributes'), text);
+};
+
 /** What else would have a say in how a merge is made again. */
 export const DRIVERS: Scenario[] = [
   {
@@ -634,8 +664,54 @@ export const DRIVERS: Scenario[] = [
       return {
         environment: (gitDir) => {
           writeFileSync(join(gitDir, 'config'), DRIVER, { flag: 'a' });
-          mkdirSync(join(gitDir, 'info'), { recursive: true });
-          writeFileSync(join(gitDir, 'info/attributes'), '* merge=evil\n');
+          setAttributes(gitDir, '* merge=evil\n');
+        },
+      };
+    },
+  },
+  {
+    name: 'attributes of the one who judges that keep both sides, without a driver of anybody',
+    threat: 54,
+    expect: MISSING,
+    async build(place) {
+      await bothKept(place);
+      return { environment: (gitDir) => setAttributes(gitDir, '* merge=union\n') };
+    },
+  },
+  {
+    name: 'attributes in a file that the configuration names',
+    threat: 54,
+    expect: MISSING,
+    async build(place) {
+      await bothKept(place);
+      return {
+        environment: (gitDir) => {
+          const path = join(gitDir, 'attributes-of-all');
+          writeFileSync(path, '* merge=union\n');
+          git(gitDir, 'config', 'core.attributesFile', path);
+        },
+      };
+    },
+  },
+  {
+    name: 'a configuration that lets new files follow a folder unasked: merge.directoryRenames',
+    threat: 76,
+    expect: UNLISTED,
+    async build(place) {
+      await takenAlong(place);
+      return { environment: (gitDir) => git(gitDir, 'config', 'merge.directoryRenames', 'true') };
+    },
+  },
+  {
+    name: 'a configuration that takes line ends for equal: merge.renormalize',
+    threat: 76,
+    expect: MISSING,
+    async build(place) {
+      await otherLineEnds(place);
+      return {
+        environment: (gitDir) => {
+          git(gitDir, 'config', 'merge.renormalize', 'true');
+          setAttributes(gitDir, '* text\n');
         },
       };
     },

@@ -1,7 +1,9 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import { privateKey, writeBytes, writeSession } from '../handoff.ts';
 import { folderOf, groundFolder } from './ground.ts';
 import { BATON, branch, commitRecords, IN_PROGRESS, type Scenario, START, session } from './scenario.ts';
+import { told, under } from './tasks.ts';
 
 const ID = '22222222-51cf-4c61-9a39-2b7fd2f9a1de';
 const NOTE = { kind: 'note' as const, text: 'hello' };
@@ -28,6 +30,29 @@ export const SQUATTERS: Scenario[] = [
       const folder = groundFolder(place);
       branch(place, 'feature');
       cpSync(join(place.dir, folder), join(place.dir, folder.replace('donna', 'bot')), { recursive: true });
+      commitRecords(place);
+    },
+  },
+  {
+    name: 'the number of a lock that another session of one’s own holds',
+    threat: 62,
+    expect: 'stale_token',
+    build(place) {
+      told(place, [under(3, NOTE)], { clock: 20 });
+      branch(place, 'feature');
+      told(place, [under(3, NOTE)], { clock: 40 });
+    },
+  },
+  {
+    name: 'a record of one’s own in the session of another, as its next',
+    threat: 62,
+    expect: 'signature_invalid',
+    build(place) {
+      const records = session(place, [START, NOTE], { sessionId: ID, clock: 20 });
+      branch(place, 'feature');
+      const key = privateKey(place, 'erin');
+      writeSession(place, [START, NOTE, BATON], { sessionId: ID, clock: 20, key });
+      for (const { path, bytes } of records) writeBytes(place.dir, path, bytes);
       commitRecords(place);
     },
   },

@@ -1,5 +1,6 @@
 import { usual } from './ready.ts';
 import { BATON, branch, checkout, merge, type Scenario, START, session } from './scenario.ts';
+import { FINISHED, remark, told, under } from './tasks.ts';
 
 const NOTE = { kind: 'note' as const, text: 'hello' };
 const ID = '22222222-51cf-4c61-9a39-2b7fd2f9a1de';
@@ -52,6 +53,23 @@ export const SQUATTED: Scenario[] = [
       session(place, [START, NOTE, BATON], { sessionId: ID, clock: 30 });
       const like = { sessionId: ID.replace('9a1de', '9a1df'), at: '2026-02-21T14:30:25.123Z' };
       session(place, [START, BATON], { identity: 'erin', ...like, clock: 30 });
+    },
+  },
+  {
+    name: 'a task whose number a stranger has brought to main before: it is claimed anew, and said again',
+    async build(place) {
+      told(place, [under(3, NOTE)], { identity: 'erin', clock: 20 });
+      branch(place, 'feature');
+      told(place, [under(3, NOTE), under(4, await remark(place)), under(4, FINISHED)], { clock: 30 });
+    },
+  },
+  {
+    name: 'a number that a stranger has of the lock of another task',
+    isVariant: true,
+    async build(place) {
+      told(place, [{ ...NOTE, lock: { task: 'P0.2', token: 3 } }], { identity: 'erin', clock: 20 });
+      branch(place, 'feature');
+      told(place, [under(3, await remark(place)), under(3, FINISHED)], { clock: 30 });
     },
   },
   {

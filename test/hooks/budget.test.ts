@@ -2,8 +2,21 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { branch, checkout, code, commitRecords, headOf, honestBranch, merge } from '../gate/scenario.ts';
-import { type Place, STORY, writeBytes, writeSession } from '../handoff.ts';
+import { squash } from '../gate/landing.ts';
+import {
+  branch,
+  checkout,
+  code,
+  commitRecords,
+  DONE,
+  headOf,
+  honestBranch,
+  IN_PROGRESS,
+  merge,
+  thoughtSince,
+} from '../gate/scenario.ts';
+import { told } from '../gate/tasks.ts';
+import { type Draft, type Place, STORY, writeBytes, writeSession } from '../handoff.ts';
 import { git, gitInput, temporaryDirectory } from '../temporary.ts';
 import { rawTree, template } from '../threats/forge.ts';
 import { open, snapshot, tryGit, writeHook } from './hooked.ts';
@@ -70,6 +83,32 @@ describe('a push that costs too much is refused, and passes in pieces or under a
     commits(here, 3);
     expect(push(here, server, ['main'])).toMatchObject(beyond('too_large', 'at most 40960 bytes', 'bytes'));
     git(server, 'config', 'handoff.budget.bytes', '1m');
+    expect(push(here, server, ['main'])).toMatchObject({ code: 0 });
+  });
+
+  it('commits that are read to see whether what an older thought is about has landed', async () => {
+    const here = place();
+    const base = headOf(here.dir);
+    branch(here, 'feature');
+    code(here, { 'src/a.ts': 'a\n' });
+    told(here, [IN_PROGRESS, await thoughtSince(here, base)], { clock: 20 });
+    squash(here);
+    for (const text of ['b', 'c', 'd', 'e']) code(here, { 'src/a.ts': `a\n${text}\n` });
+    const server = await withServer(here, { commits: '3' });
+    told(here, [DONE], { clock: 60 });
+    expect(push(here, server, ['main'])).toMatchObject(beyond('too_large', 'at most 3 commits', 'commits'));
+    git(server, 'config', 'handoff.budget.commits', '100');
+    expect(push(here, server, ['main'])).toMatchObject({ code: 0 });
+  });
+
+  it('bytes of a few long records', async () => {
+    const here = place();
+    const server = await withServer(here, { bytes: '500k' });
+    const note: Draft = { kind: 'note', text: 'a'.repeat(200_000) };
+    writeSession(here, [{ kind: 'start' }, note, note, note]);
+    commitRecords(here);
+    expect(push(here, server, ['main'])).toMatchObject(beyond('too_large', 'at most 512000 bytes', 'bytes'));
+    git(server, 'config', 'handoff.budget.bytes', '2m');
     expect(push(here, server, ['main'])).toMatchObject({ code: 0 });
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatPickup } from '../../src/cli/commands/session/sessions-text.ts';
 import type { Paint } from '../../src/cli/terminal.ts';
+import { document, taskFields } from '../gate/scenario.ts';
 import { type Draft, type Place, writeSession } from '../handoff.ts';
 import { git } from '../temporary.ts';
 import { template } from '../threats/forge.ts';
@@ -52,6 +53,41 @@ describe('a bundle', () => {
       `Not all of pending_signals is shown here, ${left_out.pending_signals} more: git handoff signal pending`,
     ]);
     expect(formatPickup(result, PLAIN).length).toBeLessThan(64 * 1024);
+  });
+
+  const title = 't'.repeat(1000);
+  const decision: Draft = { kind: 'decision', title, status: 'accepted', body: LONG };
+  const baton = (focus: string[]): Draft => ({ kind: 'baton', summary: title, body: LONG, focus });
+  const floods: [string, (place: Place) => void | Promise<void>][] = [
+    ['decisions', (place) => void writeSession(place, [{ kind: 'start' }, ...Array(60).fill(decision)])],
+    [
+      'batons that wait',
+      (place) => {
+        for (let at = 0; at < 40; at++)
+          writeSession(place, [{ kind: 'start', intent: LONG }, baton([])], { clock: at * 10 });
+      },
+    ],
+    [
+      'tasks in focus with long titles',
+      (place) => {
+        const ids = Array.from({ length: 60 }, (_, at) => `T${at}`);
+        for (const id of ids) document(place, `tasks/${id}.yaml`, taskFields(place, id, { title: 't'.repeat(500) }));
+        writeSession(place, [{ kind: 'start' }, baton(ids)]);
+      },
+    ],
+  ];
+  it.each(floods)('stays below 64 KiB with many %s', async (_, flood) => {
+    const place = await team();
+    await flood(place);
+    commit(place);
+    const { handoff } = open(place);
+    for (const bundle of [
+      await handoff.start({ as: 'erin', stage: false }),
+      await handoff.pickup({ as: 'lola', force: true, stage: false }),
+    ]) {
+      const { baton: _, ...shown } = { baton: null, ...bundle }; // that is what was asked for, and as long as it is
+      expect(bytesOf(shown)).toBeLessThan(64 * 1024);
+    }
   });
 
   it('has something of everybody, however much one of them wrote', async () => {

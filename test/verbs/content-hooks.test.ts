@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Place } from '../handoff.ts';
@@ -12,6 +12,12 @@ const fresh = template();
 /** As a formatter does that is run on whatever is staged. */
 const FORMATTER = `echo ran >> ran.log
 for file in $(git diff --cached --name-only --diff-filter=AM -- '*.yaml' '*.md'); do
+  sed -i 's/: /:  /' "$file" && git add "$file"
+done
+`;
+
+/** As one does that does not ask what is staged. */
+const FORMAT_ALL = `for file in $(git ls-files '.handoff/sessions/*'); do
   sed -i 's/: /:  /' "$file" && git add "$file"
 done
 `;
@@ -59,11 +65,52 @@ describe('a formatter in the pre-commit hook of the project', () => {
     expect(readFileSync(join(place.dir, 'after.log'), 'utf8')).toBe('after\nafter\n');
   });
 
+  it.each(['prepare-commit-msg', 'post-commit', 'reference-transaction'])(
+    'nor where it runs as %s, and stages what it has changed',
+    async (name) => {
+      const place = fresh();
+      hook(place, name, `touch '${place.dir}/.git/ran'\n${FORMAT_ALL}`);
+      await place.handoff.start({ as: 'donna', commit: true });
+      await reopen(place).handoff.wrap({ as: 'donna', message: 'done' });
+      expect(existsSync(join(place.dir, '.git/ran'))).toBe(true);
+      expect(await codesAtHead(place)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['core.autocrlf', 'true'],
+    ['core.eol', 'crlf'],
+    ['core.safecrlf', 'true'],
+  ])('nor %s', async (key, value) => {
+    const place = fresh();
+    git(place.dir, 'config', key, value);
+    hook(place, 'post-commit', ':\n'); // so that git makes the commit
+    const { handoff } = reopen(place);
+    await handoff.start({ as: 'donna', commit: true });
+    await handoff.wrap({ message: 'done' });
+    expect(await codesAtHead(place)).toEqual([]);
+    expect(await isValid(place)).toBe(true);
+  });
+
   it('nor at documents', async () => {
     const place = fresh();
     hook(place, 'pre-commit', FORMATTER);
     await place.handoff.identity.add({ name: 'fay' });
     await place.handoff.policy.set({ key: 'stale_after', value: '601' });
+    expect(await codesAtHead(place)).toEqual([]);
+  });
+
+  it('as it is told the message, it fails the verb, which says so; without it the next one mends that', async () => {
+    const place = fresh();
+    hook(place, 'commit-msg', FORMAT_ALL);
+    await expect(place.handoff.start({ as: 'donna', commit: true })).rejects.toMatchObject({
+      code: 'record_changed',
+      message: expect.stringContaining('0001-start.yaml'),
+      data: { written: true },
+    });
+    rmSync(join(place.dir, '.git/hooks/commit-msg'));
+    await reopen(place).handoff.wrap({ as: 'donna', message: 'done' });
+    expect(await isValid(place)).toBe(true);
     expect(await codesAtHead(place)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { demotedAuthor } from '../gate/honest-complete.ts';
@@ -10,6 +10,12 @@ import { codes, template } from '../threats/forge.ts';
 import { open } from './agents.ts';
 
 const fresh = template();
+
+function becomeFolder(path: string): void {
+  rmSync(path);
+  mkdirSync(path);
+  writeFileSync(join(path, 'x'), 'x');
+}
 
 /** A ledger by which a maintainer hides one of two seals. */
 async function hiding(place: Place): Promise<string> {
@@ -36,16 +42,21 @@ it('verify and ledger verify tell of a seal that was left out, and append --all 
   expect(await open(place).handoff.ledger.verify()).toMatchObject({ valid: true, pending: 0 });
 });
 
-it('one session that does not hold stops no append, and is appended once it holds', async () => {
+it.each<[string, (path: string) => void]>([
+  ['a record is gone', rmSync],
+  ['a record is another', (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('sealed', 'forged'))],
+  ['a record has become a folder', (path) => becomeFolder(path)],
+])('one session that does not hold, as %s, stops no append, and is appended once it holds', async (_, breakFile) => {
   const place = fresh();
   await ledgered(place);
   const [broken] = sealedSession(place);
-  rmSync(join(place.dir, broken!.path));
+  breakFile(join(place.dir, broken!.path));
   commitHandoff(place);
   commitSealed(place, 2);
   const { handoff, warnings } = open(place);
   expect(await handoff.ledger.append()).toMatchObject({ appended: 2 });
   expect(warnings.join('\n')).toMatch(/Not appended: .* \(once it holds: git handoff ledger append --all\)/);
+  rmSync(join(place.dir, broken!.path), { recursive: true, force: true });
   writeFileSync(join(place.dir, broken!.path), broken!.bytes);
   commitHandoff(place);
   expect(await open(place).handoff.ledger.append({ all: true })).toMatchObject({ appended: 1 });

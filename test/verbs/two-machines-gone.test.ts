@@ -92,6 +92,28 @@ describe('after an honest takeover', () => {
     expect(done(left, 'start', '--as', 'donna')).toMatchObject({ resumed: false });
   });
 
+  it('that was taken over once more: the first holder starts anew, and is told of nothing twice', () => {
+    const { left, right, first } = takenOver();
+    send(right, left);
+    const second = done(left, 'pickup', '--as', 'maintainer', '--force', '--reason', 'erin is asleep too');
+    refusedWith(handoff(right, 'note', 'x', '--as', 'erin'), 'session_released');
+    const next = done(left, 'start', '--as', 'donna');
+    expect(next).toMatchObject({ resumed: false, warnings: [{ kind: 'session_released' }] });
+    expect([first.session_id, second.session_id]).not.toContain(next.session_id);
+    expect(done(left, 'start', '--as', 'donna')).toMatchObject({ resumed: true, session_id: next.session_id });
+    expect(done(right, 'start', '--as', 'erin')).toMatchObject({ resumed: false });
+  });
+
+  it('that was a release by a colleague: start opens a new session, and resumes that', () => {
+    const { left, right } = pair();
+    const { session_id } = done(left, 'start', '--as', 'donna', '--commit');
+    done(right, 'release', session_id, '--reason', 'it hangs', '--as', 'erin');
+    const next = done(left, 'start', '--as', 'donna');
+    expect(next).toMatchObject({ resumed: false, warnings: [{ kind: 'session_released' }] });
+    done(left, 'note', 'on we go');
+    expect(done(left, 'start', '--as', 'donna')).toMatchObject({ resumed: true, session_id: next.session_id });
+  });
+
   it('of the bot, who has no lock of its identity', () => {
     const { left, right } = pair();
     const bot = { ...left, env: { ...left.env } };

@@ -43,6 +43,26 @@ describe('an answer that is lost', () => {
     expect(done(right, 'claim', 'P0.1')).toMatchObject({ token: 2 });
   });
 
+  it('pickup and claim by force too, and release', () => {
+    const [left, right] = pair();
+    const { session_id } = done(left, ...START, '--commit');
+    done(left, 'claim', 'P0.1');
+    git(left.dir, 'push', '--quiet', 'origin', 'HEAD:main');
+    git(right.dir, 'pull', '--quiet', 'origin', 'main');
+    once(left, ...AFTER);
+    const heir = done(right, 'pickup', '--from-session', session_id, '--as', 'erin', '--force', '--reason', 'asleep');
+    expect(isSpent(left)).toBe(true);
+    once(left, ...AFTER);
+    done(right, 'claim', 'P0.1', '--force', '--reason', 'asleep');
+    expect(isSpent(left)).toBe(true);
+    once(left, ...AFTER);
+    done(left, 'release', heir.session_id, '--reason', 'it hangs', '--as', 'maintainer');
+    expect(isSpent(left)).toBe(true);
+    expect(handoff(right, 'note', 'x')).toMatchObject({ json: { error: { code: 'session_released' } } });
+    done(left, ...START);
+    done(right, 'start', '--as', 'erin');
+  });
+
   it.each(['identity', 'session'])('with the whole server, after the %s is taken: nobody is locked out', (kind) => {
     const [left, right] = pair();
     const gone = `${left.bare}.gone`;
