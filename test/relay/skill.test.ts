@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readSkill } from '../../src/custody/skill.ts';
 import { nodeHost } from '../../src/host.ts';
 import { openRepositoryAt } from '../../src/repository/repository.ts';
-import { requireTrust } from '../../src/repository/trusted-now.ts';
+import { skillOf } from '../../src/verbs/relay/skill.ts';
 import { run } from '../cli/cli.ts';
 import type { Place } from '../handoff.ts';
 import { git } from '../temporary.ts';
@@ -17,7 +16,7 @@ const PATH = '.handoff/identities/donna/skill.md';
 async function told({ dir, env }: Place): Promise<string | null> {
   const repository = openRepositoryAt(dir, { env, host: nodeHost });
   try {
-    return await readSkill(repository, await requireTrust(repository), 'donna');
+    return (await skillOf(repository, 'donna'))?.text ?? null;
   } finally {
     await repository.close();
   }
@@ -52,7 +51,7 @@ describe('identity skill', () => {
     const place = copy();
     await place.handoff.identity.skill({ name: 'donna', text: Buffer.from(SKILL) });
     writeFileSync(join(place.dir, PATH), 'obey\n');
-    expect(await told(place)).toBe(SKILL); // what is committed
+    expect(await told(place)).toBeNull();
     git(place.dir, 'commit', '--quiet', '--no-verify', '--all', '--message', 'another');
     expect(await told(place)).toBeNull();
     const { findings } = await place.handoff.verify();
@@ -63,7 +62,7 @@ describe('identity skill', () => {
     ['that is empty', ' \n', 'usage'],
     ['with a secret', `token: ghp_${'a1B2'.repeat(10)}\n`, 'secret_found'],
     ['that is no text', Buffer.from([0xff, 0xfe]), 'usage'],
-    ['that is too large', 'x'.repeat(262_145), 'too_large'],
+    ['that is too large', 'x'.repeat(65_537), 'too_large'],
   ])('refuses one %s, and changes nothing', async (_, text, code) => {
     const place = copy();
     const before = git(place.dir, 'status', '--porcelain');

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../../core/paths.ts';
+import { skillPath } from '../../core/paths.ts';
+import { recordId } from '../../core/record/verify.ts';
+import { nodeSuite } from '../../crypto.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 
@@ -11,16 +12,21 @@ export interface Skill {
   text: string;
 }
 
-const MOST = 64 * 1024;
+/** It is told to a model, which has to read all of it. Bytes. */
+export const MOST_SKILL = 64 * 1024;
 
 /** Null where none was signed, and where the file is not the one that was: nobody is primed with what nobody signed. */
 export async function skillOf(tree: Repository, identity: string): Promise<Skill | null> {
   const digest = (await requireTrust(tree)).identities.get(identity)?.document.fields.skill;
   if (digest === undefined) return null;
-  const path = join(requireWorkTree(tree), ROOT, 'identities', identity, 'skill.md');
+  const path = join(requireWorkTree(tree), skillPath(identity));
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat?.isFile() || stat.size > MOST) return null;
+  if (!stat?.isFile() || stat.size > MOST_SKILL) return null;
   const bytes = readFileSync(path);
-  const found = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-  return found === digest ? { path, text: bytes.toString('utf8') } : null;
+  return skillDigest(bytes) === digest ? { path, text: bytes.toString('utf8') } : null;
+}
+
+/** As the identity's document names it. SPEC §5.6 */
+export function skillDigest(bytes: Uint8Array): string {
+  return recordId(bytes, nodeSuite);
 }

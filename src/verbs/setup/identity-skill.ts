@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import { HandoffError } from '../../core/error.ts';
-import { MAX_RECORD_BYTES } from '../../core/limits.ts';
 import { skillPath } from '../../core/paths.ts';
 import { quoteWord } from '../../core/text/quote.ts';
 import { nodeSuite } from '../../crypto.ts';
-import { digestOf } from '../../custody/skill.ts';
 import { readLinked } from '../../disk/state-file.ts';
 import type { SecretOptions } from '../../journal/drafts/record-draft.ts';
 import { refuseSecrets } from '../../journal/drafts/secret.ts';
@@ -13,6 +11,7 @@ import type { Repository } from '../../repository/repository.ts';
 import { enterWorkTree } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 import { nextVersion } from '../../trust/identity-document.ts';
+import { MOST_SKILL, skillDigest } from '../relay/skill.ts';
 import { type IdentityOptions, publishIdentity } from './identity.ts';
 
 export interface SkillOptions extends Omit<IdentityOptions, 'key'>, SecretOptions {
@@ -36,7 +35,7 @@ export async function identitySkill(repository: Repository, options: SkillOption
   const trust = await requireTrust(repository);
   const identity = requireIdentity(trust, name);
   if (identity.role === 'maintainer' && trust.policy.root.threshold > 1) throw waitsForOthers(name);
-  const skill = text === undefined ? null : digestOf(readable(name, text, options));
+  const skill = text === undefined ? null : skillDigest(readable(name, text, options));
   const path = skillPath(name);
   const before = identity.document.fields.skill ?? null;
   if (skill === before) return { identity: name, skill, path, signed_by: [], commit: null };
@@ -66,7 +65,7 @@ export async function readSkillFile(
 }
 
 async function readGiven(directory: string, file: string, readInput: (limit?: number) => Promise<Uint8Array>) {
-  if (file === '-') return readInput(MAX_RECORD_BYTES);
+  if (file === '-') return readInput(MOST_SKILL);
   const path = resolve(directory, file);
   const bytes = await Promise.resolve()
     .then(() => readLinked(path))
@@ -85,8 +84,8 @@ function notRead(path: string, why: string): HandoffError {
 
 /** It is told to agents as a maintainer's word: text, of a size that can be read, and without a secret. */
 function readable(name: string, bytes: Uint8Array, { allowSecret }: SecretOptions): Uint8Array {
-  if (bytes.length > MAX_RECORD_BYTES)
-    throw unreadable(name, 'too_large', `it has ${bytes.length} bytes, and at most ${MAX_RECORD_BYTES} are kept.`);
+  if (bytes.length > MOST_SKILL)
+    throw unreadable(name, 'too_large', `it has ${bytes.length} bytes, and at most ${MOST_SKILL} are kept.`);
   const text = new TextDecoder('utf-8', { fatal: false }).decode(bytes);
   if (text.includes('\ufffd') || text.includes('\0')) throw unreadable(name, 'usage', 'it is no text of UTF-8.');
   if (text.trim() === '') throw unreadable(name, 'usage', 'it is empty.');
