@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson } from '../../core/bytes/json.ts';
 import { HandoffError } from '../../core/error.ts';
@@ -46,14 +46,20 @@ export function linkStep(state: State, number: number, relay: Relay): boolean {
   const path = stepFile(state, relay.relay_id, number);
   mark(state, relay); // before: whoever is killed in between leaves a mark too many, and none too few
   if (!guarded(path, () => createFile(path, `${JSON.stringify(relay)}\n`))) return false;
-  mark(state, relay);
+  ring(state, relay);
   return true;
 }
 
-/** Tells whoever waits that something has happened to this relay. */
-export function mark(state: State, { relay_id, state: stands }: Pick<Relay, 'relay_id' | 'state'>): void {
+function mark(state: State, { relay_id, state: stands }: Pick<Relay, 'relay_id' | 'state'>): void {
   const path = join(openFolder(state), relay_id);
   guarded(path, () => replaceFile(path, `${stands}\n`));
+}
+
+/** Tells whoever waits that something has happened to this relay. Of one that is over and told of, nobody waits. */
+export function ring(state: State, { relay_id }: Pick<Relay, 'relay_id'>): void {
+  const path = join(openFolder(state), relay_id);
+  const now = Date.now() / 1000;
+  guarded(path, () => ifThere(() => utimesSync(path, now, now)));
 }
 
 /** It is over, and everybody was told. */

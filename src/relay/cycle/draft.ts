@@ -35,7 +35,7 @@ async function excludeDrafts({ dirs }: Directories): Promise<void> {
 
 /** What is staged is committed one day, and a draft is nobody's record. */
 async function refuseStaged({ git }: GitAccess): Promise<void> {
-  const out = await readGit(git, ['ls-files', '-z', '--', `:(top,literal)${DRAFTS}`]);
+  const out = await readGit(git, ['ls-files', '-z', '--', DRAFTS]);
   const [first] = out.toString('utf8').split('\0');
   if (!first) return;
   throw new HandoffError('path_mismatch', `${first} is staged or committed, and drafts are no records.`, {

@@ -121,11 +121,9 @@ async function record(world: World, standing: Numbered): Promise<Outcome> {
 async function end(world: World, standing: Numbered): Promise<Outcome> {
   const { relay } = standing;
   if (relay.keep || !(await world.isRunning(relay.predecessor))) return make(world, standing);
-  const begun = begunStep(world, standing);
-  if (!begun) {
-    if (claimStep(world, standing, 'exit') === 'first') await world.leave(relay);
-    return true;
-  }
+  // where whoever was to say it was killed it is said again: nobody ends twice
+  if (claimStep(world, standing, 'exit')) await world.leave(relay);
+  const begun = begunStep(world, standing) ?? { at: relay.at };
   const until = later(begun.at, Math.min(EXIT_WITHIN, relay.timeout));
   if (world.now() < until) return soonest(until, soon(world));
   return fail(

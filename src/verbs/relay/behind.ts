@@ -19,7 +19,8 @@ export function drivenFrom(repository: Repository): void {
   startBehind(program, ['-C', dirs.commonDir, 'relay', 'drive', '--json'], plain);
 }
 
-/** For a driver: there is something to do, or to tell. */
+/** For a driver: there is something to do or to tell, or whoever was to take the mark away was killed. */
 function isWaiting(repository: StateDirectory, id: string): boolean {
-  return readRelay(repository, id)?.relay.state === 'under_way' || hasUntold(repository, id);
+  const state = readRelay(repository, id)?.relay.state;
+  return (state !== undefined && state !== 'failed') || hasUntold(repository, id);
 }

@@ -1,7 +1,7 @@
 import { asHandoffError } from '../../core/error.ts';
 import type { Session } from '../../journal/sessions/registry.ts';
 import { advanceNow, type Learnt } from '../../relay/cycle/advance.ts';
-import { keepSeen, mark, markedRelays, type Numbered, readRelay } from '../../relay/cycle/chain.ts';
+import { keepSeen, markedRelays, type Numbered, readRelay, ring } from '../../relay/cycle/chain.ts';
 import { begunStep, claimStep } from '../../relay/cycle/claims.ts';
 import { checkRelayDraft } from '../../relay/cycle/draft.ts';
 import type { RelayEvent } from '../../relay/cycle/next.ts';
@@ -43,7 +43,7 @@ export async function relayEvent(
     case 'session_start':
       return openSuccessor(repository, world, standings);
     case 'session_end':
-      for (const { relay } of standings) mark(world, relay); // whoever waits looks which process is gone
+      for (const { relay } of standings) ring(world, relay); // whoever waits looks which process is gone
       return NOTHING;
     default:
       return NOTHING;
@@ -76,7 +76,7 @@ function confirm(world: World, id: string, purpose: Purpose, runtimeSession: str
     return makes ? { event: { is: 'made', step: makes }, learnt } : null;
   });
   const standing = readRelay(world, id);
-  if (standing) mark(world, standing.relay);
+  if (standing) ring(world, standing.relay);
 }
 
 async function stopped(
