@@ -1,6 +1,6 @@
 import { usual } from './ready.ts';
 import { BATON, branch, checkout, merge, type Scenario, START, session } from './scenario.ts';
-import { FINISHED, remark, told, under } from './tasks.ts';
+import { FINISHED, remark, told, under, WORK } from './tasks.ts';
 
 const NOTE = { kind: 'note' as const, text: 'hello' };
 const ID = '22222222-51cf-4c61-9a39-2b7fd2f9a1de';
@@ -67,7 +67,7 @@ export const SQUATTED: Scenario[] = [
     name: 'a number that a stranger has of the lock of another task',
     isVariant: true,
     async build(place) {
-      told(place, [{ ...NOTE, lock: { task: 'P0.2', token: 3 } }], { identity: 'erin', clock: 20 });
+      told(place, [{ ...WORK, lock: { task: 'P0.2', token: 3 } }], { identity: 'erin', clock: 20 });
       branch(place, 'feature');
       told(place, [under(3, await remark(place)), under(3, FINISHED)], { clock: 30 });
     },

@@ -77,21 +77,6 @@ describe('a formatter in the pre-commit hook of the project', () => {
     },
   );
 
-  it.each([
-    ['core.autocrlf', 'true'],
-    ['core.eol', 'crlf'],
-    ['core.safecrlf', 'true'],
-  ])('nor %s', async (key, value) => {
-    const place = fresh();
-    git(place.dir, 'config', key, value);
-    hook(place, 'post-commit', ':\n'); // so that git makes the commit
-    const { handoff } = reopen(place);
-    await handoff.start({ as: 'donna', commit: true });
-    await handoff.wrap({ message: 'done' });
-    expect(await codesAtHead(place)).toEqual([]);
-    expect(await isValid(place)).toBe(true);
-  });
-
   it('nor at documents', async () => {
     const place = fresh();
     hook(place, 'pre-commit', FORMATTER);
@@ -123,6 +108,30 @@ describe('a formatter in the pre-commit hook of the project', () => {
       message: expect.stringContaining('not like this'),
       hint: expect.stringContaining('nothing is lost'),
     });
+  });
+});
+
+describe('a work tree with other line ends', () => {
+  it.each<[string, (place: Place) => void]>([
+    ['the configuration', ({ dir }) => git(dir, 'config', 'core.autocrlf', 'true')],
+    [
+      'attributes of the project',
+      ({ dir }) => {
+        const path = join(dir, '.gitattributes');
+        writeFileSync(path, `* text eol=crlf\n${readFileSync(path, 'utf8')}`);
+      },
+    ],
+  ])('by %s has the records as they were signed', async (_, configure) => {
+    const place = fresh();
+    configure(place);
+    await place.handoff.start({ as: 'donna', commit: true });
+    await place.handoff.wrap({ message: 'done' });
+    rmSync(join(place.dir, '.handoff'), { recursive: true });
+    git(place.dir, 'checkout', '--quiet', '--', '.handoff');
+    const path = git(place.dir, 'ls-files', '.handoff/sessions').split('\n')[0]!;
+    expect(readFileSync(join(place.dir, path), 'utf8')).not.toContain('\r');
+    expect(await codesAtHead(place)).toEqual([]);
+    expect(await isValid(place)).toBe(true);
   });
 });
 
