@@ -42,7 +42,9 @@ export interface JudgedCase extends Case {
   comparer: Comparer;
   /** Set where a trunk has decided what the branch has not got yet; `trust` is by it then. */
   trunk?: TrunkTrust;
-  /** What the trunk has, where that is another branch. */
+  /** The commit that the trunk is at, where that is another branch. */
+  tip: Oid | null;
+  /** What it has there. */
   accepted: Source | null;
 }
 
@@ -53,7 +55,7 @@ export async function judge(repository: Repository, input: JudgedCase, rollbacks
   const report = (found: Finding) => findings.push(found);
   const outcome = await openOutcome(repository, input, report);
   const now = trunk ? await trunk.withTrust(outcome.result, report) : outcome.result;
-  const readVersions = versionReader(repository.store, input.range);
+  const readVersions = versionReader(repository, input);
   const options = { suite: nodeSuite, readVersions, trunk: accepted, onProgress: repository.progress };
   const delta = await auditDifference({ before: trunk?.before ?? before, now }, trust, options);
   const added = delta.sessions.flatMap(({ records, added: paths }) => records.filter(({ path }) => paths.has(path)));

@@ -5,6 +5,7 @@ import { openTree } from '../audit/source/tree-source.ts';
 import { loadTrust } from '../audit/trust/trust.ts';
 import type { Finding } from '../core/error.ts';
 import { ROOT } from '../core/paths.ts';
+import { quoteWord } from '../core/text/quote.ts';
 import type { Identity, Trust } from '../core/trust/trust.ts';
 import { nodeSuite } from '../crypto.ts';
 import type { Oid } from '../git/objects/store.ts';
@@ -48,7 +49,8 @@ export async function openTrunkTrust({ store }: GitAccess, trunk: Oid, branch: B
   const withTrust = async (result: Source, report: Report): Promise<Source> => {
     const conflicts: Finding[] = [];
     const source = await onTrunk(result, head, (found) => conflicts.push(found));
-    for (const found of conflicts) if (await differs(found.path!, branch.before, result)) report(found);
+    for (const found of conflicts)
+      if (await differs(found.path!, branch.before, result)) report({ ...found, hint: takeFrom(trunk, found.path!) });
     return source;
   };
   return { before, trust, withTrust };
@@ -65,6 +67,11 @@ function decidesAlike(joint: Trust, own: Trust): boolean {
     isAlike(joint.identities, own.identities) &&
     isAlike(joint.distrusted, own.distrusted)
   );
+}
+
+function takeFrom(trunk: Oid, path: string): string {
+  const command = `git checkout ${trunk.slice(0, 12)} -- ${quoteWord(path)}`;
+  return `The trunk has decided otherwise since. Fetch it, take what it has: ${command}, then git commit`;
 }
 
 /** What both sides had changed before is not this change's doing. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ledgered } from '../gate/ledgers.ts';
 import {
   BATON,
   branch,
@@ -11,6 +12,7 @@ import {
   headOf,
   honestBranch,
   identityAfter,
+  judge,
   maintainer,
   merge,
   policy,
@@ -22,7 +24,7 @@ import {
 import { secondKey } from '../gate/two-maintainers.ts';
 import { type Place, privateKey } from '../handoff.ts';
 import { git } from '../temporary.ts';
-import { identityOf, type NamedKey, template } from '../threats/forge.ts';
+import { identityOf, type NamedKey, publicLine, template } from '../threats/forge.ts';
 import { open, tryGit } from './hooked.ts';
 
 // A protected branch that has not got what the trunk has decided since: it takes nothing that the trunk would refuse for that.
@@ -88,6 +90,14 @@ const rotated = async (here: Place) => {
   stolen = maintainer(here);
   await here.handoff.identity.rotate({ name: 'maintainer' });
 };
+
+const rotatesDonna = ({ handoff }: Place) => handoff.identity.rotate({ name: 'donna' });
+
+/** No code of the trunk. */
+function whomMainTrusts({ dir }: Place): void {
+  git(dir, 'checkout', '--quiet', 'main', '--', '.handoff/policy', '.handoff/identities');
+  git(dir, 'commit', '--quiet', '--message', 'handoff: whom main trusts');
+}
 
 const REFUSED: Lagging[] = [
   {
@@ -191,6 +201,26 @@ const REFUSED: Lagging[] = [
     expect: ['record_deleted', 'review_missing'],
   },
   {
+    name: 'an identity that keeps more than is sealed here, and is not the one that the trunk has',
+    decided: ledgered,
+    build(here) {
+      branch(here, 'feature', 'release');
+      const keys = [{ key: publicLine(privateKey(here, 'donna')), state: 'revoked', cutoff: 3 }];
+      document(here, 'identities/donna/identity.yaml', identityAfter(here, 'donna', { keys }));
+    },
+    expect: ['policy_rollback'],
+  },
+  {
+    name: 'an identity two versions further, by way of one that nobody has',
+    decided: rotatesDonna,
+    build(here) {
+      branch(here, 'feature', 'release');
+      const changes = { version: 3, prev: `sha256:${'0'.repeat(64)}` };
+      document(here, 'identities/donna/identity.yaml', identityAfter(here, 'donna', changes));
+    },
+    expect: ['policy_rollback'],
+  },
+  {
     name: 'code that nobody has reviewed, and along with it the policy that asks for that',
     decided: (here) => policy(here, REVIEW, [maintainer(here)], 2),
     async build(here) {
@@ -276,8 +306,32 @@ const ACCEPTED: Lagging[] = [
     },
     build(here) {
       branch(here, 'feature', 'release');
-      git(here.dir, 'checkout', '--quiet', 'main', '--', '.handoff/policy', '.handoff/identities');
-      git(here.dir, 'commit', '--quiet', '--message', 'handoff: whom main trusts');
+      whomMainTrusts(here);
+    },
+    expect: [],
+  },
+  {
+    name: 'nothing but whom the trunk trusts, of whom one keeps what its ledger has sealed',
+    async decided(here) {
+      await ledgered(here);
+      await revoke('donna')(here);
+    },
+    build(here) {
+      branch(here, 'feature', 'release');
+      whomMainTrusts(here);
+    },
+    expect: [],
+  },
+  {
+    name: 'nothing but whom the trunk trusts, of whom one has changed twice, and work under the newest key',
+    async decided(here) {
+      await rotatesDonna(here);
+      await rotatesDonna(here);
+    },
+    async build(here) {
+      branch(here, 'merged', 'release');
+      whomMainTrusts(here);
+      await honestBranch(here);
     },
     expect: [],
   },
@@ -331,4 +385,21 @@ it('what is judged has not been taken because the branch of that name is there a
   checkout(here, 'main');
   merge(here, 'feature'); // no server was asked
   expect(await codesOf(here, { base, head: 'main' })).toEqual(['files_uncovered', 'key_revoked', 'writeback_missing']);
+});
+
+it('what the trunk has decided otherwise is taken from there, as the finding says', async () => {
+  const here = place();
+  branch(here, 'release');
+  checkout(here, 'main');
+  await revoke('donna')(here);
+  branch(here, 'feature', 'release');
+  await open(here.dir, { env: here.env }).identity.revoke({ name: 'donna' });
+  const findingsOf = async () =>
+    (await judge(here, 'release', 'feature', { trunk: git(here.dir, 'rev-parse', 'main') })).findings;
+  const [found] = await findingsOf();
+  expect(found).toMatchObject({ code: 'record_changed', path: '.handoff/identities/donna/identity.yaml' });
+  const [, command] = /: (git checkout .*?), then git commit/.exec(found!.hint)!;
+  git(here.dir, ...command!.split(' ').slice(1));
+  git(here.dir, 'commit', '--quiet', '--amend', '--no-edit');
+  expect(await findingsOf()).toEqual([]);
 });

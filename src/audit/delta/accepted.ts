@@ -1,5 +1,5 @@
 import type { Finding, FindingCode } from '../../core/error.ts';
-import { find, type Source } from '../source/source.ts';
+import { type Entry, find, type Source } from '../source/source.ts';
 import type { Placed } from './differences.ts';
 
 /**
@@ -14,10 +14,14 @@ export async function withAccepted(
   const arriving = new Map(changes.map((each) => [each.path, each.now]));
   const judged = findings.map(async (found): Promise<Finding> => {
     const entry = WITHDRAWN.has(found.code) ? arriving.get(found.path ?? '') : null;
-    const there = entry?.oid ? await find(trunk, entry.path) : null;
-    return there && there.oid === entry!.oid ? { ...found, severity: 'warning' } : found;
+    return entry && (await isAccepted(entry, trunk)) ? { ...found, severity: 'warning' } : found;
   });
   return Promise.all(judged);
 }
 
 const WITHDRAWN: ReadonlySet<FindingCode> = new Set(['key_revoked', 'signer_not_entitled']);
+
+/** Whether the trunk has the same bytes there. */
+export async function isAccepted({ path, oid }: Entry, trunk: Source): Promise<boolean> {
+  return oid !== null && (await find(trunk, path))?.oid === oid;
+}

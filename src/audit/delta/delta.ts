@@ -65,10 +65,10 @@ export async function auditDifference(
   }
   const changes = placed.filter((each) => isAllowed(each, report));
   const next = await loadNext(trees, changes, trust, options.suite, report);
-  const { suite, readVersions = noVersions } = options;
+  const { suite, readVersions = noVersions, trunk = null } = options;
   const turn = { was: trust, is: next };
   if (next !== trust) await auditDependents(trees.now, new Set(placed.map(({ path }) => path)), turn, suite, report);
-  await auditDocuments(trees, changes, { trust: next, old: trust, suite, readVersions }, refusing(report));
+  await auditDocuments(trees, changes, { trust: next, old: trust, suite, readVersions, trunk }, refusing(report));
   reportLostSkills(placed, next, report);
   if (placed.some(({ use }) => use === 'pending')) {
     const { reportWithdrawn } = await import('../trust/pending.ts');
@@ -86,7 +86,7 @@ export async function auditDifference(
   const sessions = await auditSessions(trees, changes, { ...options, trust: next, history }, report);
   findings.push(...retiredWaivers(sessions, trust));
   findings.sort((a, b) => ((a.path ?? '') < (b.path ?? '') ? -1 : 1));
-  const all = options.trunk ? await withAccepted(findings, changes, options.trunk) : findings;
+  const all = trunk ? await withAccepted(findings, changes, trunk) : findings;
   return { trust: next, files: placed.length, sessions, touchesLedger: ledger.length > 0, history, findings: all };
 }
 

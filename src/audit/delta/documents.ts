@@ -15,6 +15,7 @@ import {
 } from '../trust/signature-lines.ts';
 import { assertFollowsDocument, identitiesIn, readSuccession, type VersionReader } from '../trust/succession.ts';
 import { checkSkill, readDocument, readSignedDocument } from '../trust/trust.ts';
+import { isAccepted } from './accepted.ts';
 import type { Placed, TreePair } from './differences.ts';
 
 /** The trust by which documents are judged. */
@@ -25,6 +26,8 @@ export interface Judges {
   old: Trust;
   suite: Suite;
   readVersions: VersionReader;
+  /** What the trunk has, where that is another branch. */
+  trunk: Source | null;
 }
 
 /** SPEC §10.3.2, §10.3.3: whatever arrives and is no record is signed by whom it must be, and follows what stood there. */
@@ -74,7 +77,9 @@ async function auditDocument(trees: TreePair, { path, before, now, use }: Placed
   else await readDocument(trees.now, now!, use, trust.repoId); // who signed an identity is judged below
   const succession = await readSuccession(trees, before, now!, use, suite);
   const { old, next, isSame } = succession;
-  await assertFollowsDocument(succession, path, trees.now, judges.readVersions, suite);
+  // a cutoff that was decided on the trunk counts what is sealed there
+  const sealing = judges.trunk && (await isAccepted(now!, judges.trunk)) ? judges.trunk : trees.now;
+  await assertFollowsDocument(succession, path, sealing, judges.readVersions, suite);
   const lines = await linesUnder(trees.now, next, judges);
   if (isSame) return assertLines(old!, next, lines, suite);
   const identities = identitiesIn(succession, suite);

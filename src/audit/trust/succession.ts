@@ -41,12 +41,12 @@ export async function readSuccession(
 
 /**
  * SPEC §10.3.2: a document follows the one that stood there, one version after the other. A key never vanishes from an identity,
- * and never becomes more than it was: what it signed must still be judged.
+ * and never becomes more than it was: what it signed must still be judged. `sealing` is the tree whose ledger its cutoffs count.
  */
 export async function assertFollowsDocument(
   succession: Succession,
   path: string,
-  now: Source,
+  sealing: Source,
   readVersions: VersionReader,
   suite: Suite,
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function assertFollowsDocument(
   if (!identities) return;
   const { was, is } = identities;
   if (was) assertKeepsKeys(was, is);
-  await assertCutoffs(now, is, was?.keys);
+  await assertCutoffs(sealing, is, was?.keys);
 }
 
 /** What an identity was, and what it becomes; null where the documents are no identities. */

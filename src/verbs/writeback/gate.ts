@@ -84,20 +84,16 @@ async function judgeEnds(repository: Repository, options: GateOptions, means: Me
   const rollbacks = await findRollbacks(repository, seenTrust(trust), base, !remembers);
   const tip = await trunkOf(repository, options, trust, { ...ends, base });
   const accepted = tip === null ? null : await openTree(repository.store, tip);
-  const asked = { ...means, ...ends, base, before, trust, range, replaces, accepted };
-  const result = await judgeByBoth(repository, asked, rollbacks.findings, tip);
+  const asked = { ...means, ...ends, base, before, trust, range, replaces, tip, accepted };
+  const result = await judgeByBoth(repository, asked, rollbacks.findings);
   if (options.root === undefined && remembers) await tryPinRoot(repository, trust.repoId, false);
   await rollbacks.remember();
   return result;
 }
 
 /** SPEC §10.9: by what the branch has, and if that takes the change, by what the trunk has decided since. */
-async function judgeByBoth(
-  repository: Repository,
-  asked: JudgedCase,
-  rollbacks: Finding[],
-  tip: Oid | null,
-): Promise<GateResult> {
+async function judgeByBoth(repository: Repository, asked: JudgedCase, rollbacks: Finding[]): Promise<GateResult> {
+  const { tip } = asked;
   const result = await judge(repository, asked, rollbacks);
   const trunk = result.pass && tip !== null ? await openTrunkTrust(repository, tip, asked) : null;
   return trunk ? judge(repository, { ...asked, trust: trunk.trust, trunk }, rollbacks) : result;
