@@ -7,6 +7,7 @@ import { beside } from './scenarios/beside.mjs';
 import { handoff } from './scenarios/handoff.mjs';
 import { headless } from './scenarios/headless.mjs';
 import { plugin } from './scenarios/plugin.mjs';
+import { relay } from './scenarios/relay.mjs';
 import { terminal } from './scenarios/terminal.mjs';
 import { untrusted } from './scenarios/untrusted.mjs';
 import { without } from './scenarios/without.mjs';
@@ -33,6 +34,13 @@ export const SCENARIOS = [
     programs: [claude, codex],
     isChain: true,
     play: (place, claim) => handoff(place, { claude, codex }, claim),
+  },
+  {
+    title: 'Claude Code is replaced by Codex',
+    programs: [claude, codex],
+    isChain: true,
+    needsTerminal: true,
+    play: (place, claim) => relay(place, { claude, codex }, claim),
   },
 ];
 
