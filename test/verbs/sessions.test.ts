@@ -806,6 +806,7 @@ describe('sessions and status', () => {
       head: git(place.dir, 'rev-parse', 'HEAD'),
       tasks: { focus: [], open_count: 0 },
       claimed: [],
+      context_used: null,
       pending_signals: 0,
       active_sessions: [],
       rules_reminders: [expect.stringContaining('git handoff wrap')],

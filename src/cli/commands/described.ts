@@ -5,10 +5,10 @@ import type { Family, Verb } from '../command.ts';
  * of all of them is asked.
  */
 const PLACES: readonly [load: () => Promise<Record<string, Verb | Family>>, names: readonly string[]][] = [
-  [() => import('./session/records.ts'), ['note', 'checkpoint', 'decide', 'decisions', 'wip', 'signal']],
+  [() => import('./session/records.ts'), ['note', 'checkpoint', 'decide', 'decisions', 'wip', 'signal', 'accept']],
   [
     () => import('./session/sessions.ts'),
-    ['start', 'pickup', 'hd-exec', 'wrap', 'restore', 'status', 'sessions', 'batons', 'heartbeat', 'release'],
+    ['start', 'pickup', 'hd-exec', 'wrap', 'restore', 'status', 'sessions', 'batons', 'heartbeat', 'release', 'salvage'],
   ],
   [() => import('./task/tasks.ts'), ['task', 'next', 'claim', 'unclaim']],
   [() => import('./writeback/writeback.ts'), ['thought', 'done', 'escalate', 'review', 'waiver', 'reconcile']],
@@ -29,6 +29,7 @@ const PLACES: readonly [load: () => Promise<Record<string, Verb | Family>>, name
   [() => import('./agents/connect.ts'), ['connect', 'disconnect']],
   [() => import('./agents/agent-event.ts'), ['agent-event']],
   [() => import('./agents/agent.ts'), ['agent']],
+  [() => import('./agents/relay.ts'), ['relay']],
 ];
 
 /** The verbs that are among these words: most often one, which is what is called. */

@@ -30,7 +30,7 @@ export interface ReceivedBaton {
   /** What was not committed then: `git handoff restore` brings it back. */
   saved: Saved | null;
   /** Nobody who did the work wrote it: it was put together from what was known. */
-  reconstructed: boolean;
+  reconstructed?: true;
 }
 
 /** From the journal where this machine has it, else from the tree; in both cases the very bytes that were verified. */
@@ -51,7 +51,7 @@ export async function receiveBaton(repository: StateDirectory, source: Source, b
     branch: record.fields.branch ?? null,
     head: record.fields.head ?? null,
     saved: record.fields.saved ?? null,
-    reconstructed: record.fields.reconstructed ?? false,
+    ...(record.fields.reconstructed ? { reconstructed: true as const } : {}),
   };
 }
 
