@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { nodeHost } from '../../src/host.ts';
@@ -109,6 +110,7 @@ function readLog(path: string): Logged[] {
 /** Nothing of a test runs on: each by its own number, and the one that drives last, since events start it. */
 async function endAll(logged: readonly Logged[], drivers: string): Promise<void> {
   for (const pid of new Set(logged.map((entry) => entry.pid))) end(pid);
+  await sleep(500); // whoever looked last may just have started one
   for (const file of existsSync(drivers) ? readdirSync(drivers) : []) {
     const { pid } = JSON.parse(readFileSync(join(drivers, file), 'utf8'));
     end(pid);

@@ -165,7 +165,7 @@ async function inject(world: World, standing: Numbered): Promise<Outcome> {
   const { successor } = relay;
   if (!successor || !(await world.isRunning(successor.agent))) return gone(world, standing, successor?.agent ?? null);
   if (successor.session_id === null) return openSession(world, standing);
-  if (isSeen(world, relay, 'inject')) return given(world, standing, successor.given ?? 'argv');
+  if (successor.given || isSeen(world, relay, 'inject')) return given(world, standing, successor.given ?? 'argv');
   const begun = begunStep(world, standing);
   if (begun && begun.how !== 'open') return given(world, standing, begun.how === 'hold' ? 'hold' : 'keys');
   const agent = {

@@ -20,7 +20,8 @@ export async function relayRetry(repository: Repository, { id }: { id: string })
     const back = next(relay, event)?.step;
     // what was taken before is no proof that it was taken again
     const isAnew = (back === 'initiated' && relay.failure?.step === 'authored') || back === 'ended';
-    return { event, learnt: isAnew ? { attempt: relay.attempt + 1 } : {} };
+    const successor = relay.successor && { ...relay.successor, given: null };
+    return { event, learnt: { successor, ...(isAnew ? { attempt: relay.attempt + 1 } : {}) } };
   });
 }
 

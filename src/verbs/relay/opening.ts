@@ -1,6 +1,6 @@
 import { asHandoffError } from '../../core/error.ts';
 import { writeAgent } from '../../relay/agents.ts';
-import { advance, advanceNow } from '../../relay/cycle/advance.ts';
+import { advance } from '../../relay/cycle/advance.ts';
 import { type Numbered, readRelay } from '../../relay/cycle/chain.ts';
 import { claimStep } from '../../relay/cycle/claims.ts';
 import type { Relay } from '../../relay/cycle/relay.ts';
@@ -57,13 +57,9 @@ async function open(repository: Repository, world: World, standing: Numbered): P
     advance(world, standing, { is: 'learnt' }, { successor });
     return { context: skillContext(relay, skill.text), isOpened: true };
   }
-  // nothing is to be taken in first, and the prompt is what it was started with
-  const { relay_id } = relay;
-  advance(world, standing, { is: 'made', step: 'primed' }, { successor });
+  // nothing is to be taken in first, and the prompt is what it was started with: so it says at once, before somebody types it
   const given = { ...successor, given: 'argv' as const };
-  advanceNow(world, relay_id, ({ step }) =>
-    step === 'primed' ? { event: { is: 'made', step: 'injected' }, learnt: { successor: given } } : null,
-  );
+  advance(world, standing, { is: 'made', step: 'primed' }, { successor: given });
   return { isOpened: true };
 }
 
