@@ -218,6 +218,23 @@ describe.skipIf(!hasTmux)('a relay in which something is wrong', () => {
       });
     });
 
+    test('has a skill: that is taken in first, and the prompt comes at the end of that turn', async () => {
+      const at = stage(server);
+      const skill = 'You read first, and you speak plainly.\n';
+      writeFileSync(`${at.agents}/skill.md`, skill);
+      expect(at.handoff('identity', 'skill', 'donna', `${at.agents}/skill.md`).code).toBe(0);
+      const { session_id: id } = await at.start();
+      const ran = at.handoff('relay', id, '--wait', '--timeout', LONG, '--json');
+      expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', error: null });
+      const own = at.log().filter(({ role }) => role === 'successor');
+      expect(own.find(({ event }) => event === 'SessionStart')!.answer).toContain(skill.trim());
+      const [first, ...others] = own.flatMap(({ event, prompt }) => (event === 'UserPromptSubmit' ? prompt : []));
+      expect([first!.includes('skill.md'), others]).toEqual([true, []]);
+      expect(own.flatMap(({ held }) => held ?? [])).toEqual([
+        expect.stringMatching(/^\[relay .*You continue the work/),
+      ]);
+    });
+
     test('can be replaced itself', async () => {
       const { at, relay } = await relayed({});
       const second = relay.successor!.session_id!;
