@@ -55,6 +55,7 @@ describe.skipIf(!hasTmux)('an agent in a terminal', () => {
     expect(await place.handoff.agent.stop({ id: session_id.slice(0, 8) })).toMatchObject({ state: 'gone' });
     expect(panes()).not.toContain(started.terminal.pane);
     expect(await place.handoff.agent.list()).toMatchObject({ agents: [{ state: 'gone' }] });
+    expect(await place.handoff.agent.stop({ id: 'donna' })).toMatchObject({ session_id, state: 'gone' });
     const next = await place.handoff.agent.run({ as: 'donna', command: ['cat'] });
     expect(next).toMatchObject({ session_id, opened: 'resumed' });
     await place.handoff.wrap({ as: 'donna', message: 'the end' });

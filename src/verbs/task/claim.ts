@@ -117,7 +117,7 @@ function assertClaimable({ board, task, held }: Wanted, session: Session | null)
   const status = board.statusOf(task_id);
   if (!isOpen(status)) {
     throw new HandoffError('usage', `${task_id} is ${status}: there is nothing left to do.`, {
-      hint: `${instead(alternatives(board, task_id))} To do it again: git handoff task update ${quoteWord(task_id)} --status todo`,
+      hint: `To do it again: git handoff task update ${quoteWord(task_id)} --status todo. ${instead(alternatives(board, task_id))}`,
       data: { task_id, status },
     });
   }

@@ -6,7 +6,7 @@ import type { StopOptions } from '../../../verbs/terminals/agent-stop.ts';
 import { type Argument, defineVerb, type Family } from '../../command.ts';
 
 const text = () => import('./agent-text.ts');
-const ID: Argument = { name: 'ID', about: 'its session, or the beginning; or the name of one that runs' };
+const ID: Argument = { name: 'ID', about: 'its session, or the beginning; or a name: the one that runs, or ran last' };
 
 const run = defineVerb<Omit<AgentRunOptions, 'from'>, AgentRunResult>({
   name: 'run',

@@ -21,10 +21,12 @@ function formatDoctor({ ok, checks }: DoctorResult, paint: Paint): string {
   const wrong = checks.filter((check) => !check.ok).length;
   return lines(
     checks.flatMap((check) => formatCheck(check, width, paint)),
-    ok
-      ? paint('green', 'All is well.')
-      : paint('red', `${wrong} of ${checks.length} are wrong: mend the first one first.`),
+    ok ? paint('green', 'All is well.') : paint('red', wrongWords(wrong, checks.length)),
   );
+}
+
+function wrongWords(wrong: number, all: number): string {
+  return wrong === 1 ? `1 of ${all} is wrong.` : `${wrong} of ${all} are wrong: mend the first one first.`;
 }
 
 function formatCheck({ name, ok, detail, fix }: Check, width: number, paint: Paint): string[] {
