@@ -2,6 +2,7 @@ import { HandoffError } from '../../core/error.ts';
 import { listSome } from '../../core/text/list-some.ts';
 import { type Agent, readAgents } from '../../relay/agents.ts';
 import { processOf } from '../../relay/running.ts';
+import type { TimeAndHost } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 
 /** By session, or the beginning of its id; else by name: the one that runs, or the last one that ran. */
@@ -17,7 +18,7 @@ export function requireAgent(repository: Repository, id: string): Agent {
 const SESSION = /^[0-9a-f][0-9a-f-]{3,}$/;
 
 /** One that has ended may have left its last lines in its window: it can be shown, and its window taken away. */
-function agentsNamed({ host }: Repository, agents: readonly Agent[], name: string): Agent[] {
+function agentsNamed({ host }: TimeAndHost, agents: readonly Agent[], name: string): Agent[] {
   const own = agents.filter(({ identity }) => identity === name);
   const alive = own.filter((agent) => processOf(host, agent) !== 'gone');
   if (alive.length > 0) return alive;
