@@ -56,7 +56,7 @@ function findConnection(repository: Repository, program: RuntimeProgram): Connec
   return { program, path: findProgram(program.program, repository.env), scopes };
 }
 
-/** Of a file that cannot be read nobody knows whether ours is in it. */
+/** A file that cannot be read does not count: nobody knows whether ours is in it. */
 function isOurs(state: FoundPart['state']): boolean {
   return state === 'complete' || state === 'harmed';
 }
@@ -111,7 +111,7 @@ const LACKS: Record<FoundPart['state'], string> = {
 function assertReachable({ env }: Settings): void {
   if (findProgram('git-handoff', env) !== null) return;
   throw new HandoffError('unsupported', 'Hooks find no git-handoff on the PATH, and do nothing.', {
-    hint: 'npm install --global git-handoff',
+    hint: 'In a clone of git-handoff: npm ci && npm pack && npm install --global ./git-handoff-*.tgz',
   });
 }
 
@@ -165,7 +165,7 @@ function told(repository: Repository, { events, speech }: RuntimeProgram, arrive
   ].join('; ');
 }
 
-/** What a session consists of. */
+/** The events that make up a session's life. */
 const LIFE: readonly AgentEvent[] = [
   'session_start',
   'prompt',
