@@ -38,7 +38,7 @@ const STDOUT = 1;
 /** What a pipe has room for: with more, a reader that waits would keep us from hearing that we should end. */
 const AT_ONCE = 4096;
 
-/** Returns what has to wait. */
+/** Returns the bytes that could not be written without waiting. */
 function writeAtOnce(bytes: Buffer): Buffer {
   if (bytes.length > AT_ONCE) return bytes;
   let rest = bytes;

@@ -58,7 +58,7 @@ export async function openTrunkTrust({ store }: GitAccess, trunk: Oid, branch: B
 
 function ignore(): void {}
 
-/** By both, the same policy decides, and whoever the branch trusts stands as the branch has it. */
+/** Whether both have the same policy, and every identity of the branch is the same on the trunk. */
 function decidesAlike(joint: Trust, own: Trust): boolean {
   const isAlike = (a: ReadonlyMap<string, Identity>, b: ReadonlyMap<string, Identity>): boolean =>
     [...b].every(([name, { id }]) => a.get(name)?.id === id);
@@ -74,7 +74,7 @@ function takeFrom(trunk: Oid, path: string): string {
   return `The trunk has decided otherwise since. Fetch it, take what it has: ${command}, then git commit`;
 }
 
-/** What both sides had changed before is not this change's doing. */
+/** Whether this change altered the path: a conflict that was there before is not its doing. */
 async function differs(path: string, before: Source, now: Source): Promise<boolean> {
   const [old, entry] = await Promise.all([find(before, path), find(now, path)]);
   return old?.oid !== entry?.oid || old?.mode !== entry?.mode;
@@ -86,14 +86,14 @@ function isOfTrust({ name }: Entry): boolean {
   return TRUST.includes(name);
 }
 
-/** A tree of which `.handoff` has nothing but what trust is made of. */
+/** The same tree, but its `.handoff` lists only policies and identities. */
 function onlyTrust(source: Source): Source {
   const list = async (folder: Entry): Promise<Entry[]> =>
     isTop(folder) ? (await source.list(folder)).filter(isOfTrust) : source.list(folder);
   return { ...source, list };
 }
 
-/** A tree with the policies and identities of another. `.handoff` has no id, as git has no such folder. */
+/** A tree with the policies and identities of another one. Its `.handoff` has no object id, because git has never stored this folder. */
 function joined(source: Source, trusting: Source): Source {
   const isBelow = ({ path }: Entry): boolean => TRUST.some((name) => path.startsWith(`${ROOT}/${name}`));
   return {

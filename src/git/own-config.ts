@@ -8,7 +8,7 @@ import { parsePlainConfig } from './plain-config.ts';
 import type { Git } from './run.ts';
 import { isTold } from './trace-config.ts';
 
-/** More than anybody writes by hand. */
+/** Bytes; nobody writes so much by hand. */
 const LARGEST = 1 << 20;
 
 /**
@@ -37,7 +37,7 @@ export function readOwnConfig(
   }
 }
 
-/** Null where the environment says it in a way that only git can tell. */
+/** The user's own files; null where the environment names them in a way that is left to git. */
 function userFiles({ GIT_CONFIG_GLOBAL, XDG_CONFIG_HOME, HOME }: NodeJS.ProcessEnv): string[] | null {
   if (GIT_CONFIG_GLOBAL !== undefined) return isAbsolute(GIT_CONFIG_GLOBAL) ? [GIT_CONFIG_GLOBAL] : null;
   if (!HOME || !isAbsolute(HOME)) return null;
@@ -45,7 +45,7 @@ function userFiles({ GIT_CONFIG_GLOBAL, XDG_CONFIG_HOME, HOME }: NodeJS.ProcessE
   return [join(XDG_CONFIG_HOME ?? join(HOME, '.config'), 'git/config'), join(HOME, '.gitconfig')];
 }
 
-/** Of anybody else's, git asks whether it is safe. */
+/** Git refuses a repository of another owner unless safe.directory names it: that is left to git. */
 function isOwn({ topLevel, gitDir }: RepositoryDirs, owner: number): boolean {
   if (topLevel === null) return false;
   const asked = [topLevel, join(topLevel, '.git'), gitDir];
@@ -59,7 +59,7 @@ function readEntries(path: string): [string, string][] | null {
   return stat.isFile() && stat.size <= LARGEST ? parsePlainConfig(readFileSync(path, 'utf8')) : null;
 }
 
-/** Of another format, or with its files elsewhere, a repository is git's to judge. */
+/** A repository of another format, or with its work tree elsewhere, is left to git. */
 function isOrdinary(local: readonly [string, string][] | null): boolean {
   return (local ?? []).every(
     ([key, value]) =>

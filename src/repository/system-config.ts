@@ -48,7 +48,7 @@ function memoryPath(commonDir: string): string {
   return join(commonDir, 'handoff/system-config.json');
 }
 
-/** Whoever else may write there must not say which file is believed. */
+/** Only a file of ours is believed: another user who can write there must not choose the configuration that we read. */
 function readMemory(path: string, owner: number | null): Memory | null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat?.isFile() || stat.uid !== owner || stat.size > LARGEST) return null;
@@ -67,7 +67,7 @@ function tryParse(text: string): Partial<Record<keyof Memory, unknown>> {
   }
 }
 
-/** Which file would be started as git, and what is seen of it: another one may have been built otherwise. */
+/** The file that would be started as git, and what tells it from another one, which may look for the configuration elsewhere. */
 function findProgram({ PATH = '' }: NodeJS.ProcessEnv): { path: string; seen: string } | null {
   for (const folder of PATH.split(delimiter)) {
     if (!isAbsolute(folder)) return null;
@@ -80,7 +80,7 @@ function findProgram({ PATH = '' }: NodeJS.ProcessEnv): { path: string; seen: st
   return null;
 }
 
-/** A script stays the same when the git that it calls becomes another one. */
+/** A script may call another git tomorrow and look the same: only a binary is remembered. */
 function isBinary(path: string): boolean {
   const start = Buffer.alloc(4);
   const file = openSync(path, 'r');
@@ -92,7 +92,7 @@ function isBinary(path: string): boolean {
   return start.toString('latin1') === '\x7fELF';
 }
 
-/** It names the file of what it lists, and one that is not there. A file with nothing in it tells nothing. */
+/** Git names the file with each key, and in its error where there is none. An empty file tells nothing: null. */
 async function askGit(git: Git): Promise<string | null> {
   const { code, stdout, stderr } = await runGit(git, ['config', '--system', '--list', '--show-origin', '-z']);
   const [, missing] = /^fatal: unable to read config file '(\/.*)': No such file or directory$/m.exec(stderr) ?? [];

@@ -76,7 +76,7 @@ const EVENTS: Readonly<Record<Exclude<AgentEvent, 'session_start'>, Answer>> = {
   context,
 };
 
-/** Whoever only begins does not bring back a session that has been silent for long: it may be followed. */
+/** A start alone does not revive a session that has been silent for long: somebody may be about to follow it. */
 async function begin(
   repository: Repository,
   { runtime, facts, as }: EventCall,
@@ -143,7 +143,7 @@ function remind(
   return { ...NOTHING, notice: SPEECHES[runtime].showsNotices ? lacks : null };
 }
 
-/** Whether something is committed changes often, and is not what is asked for. */
+/** Without what is not committed: that changes at every stop, and nobody is asked for it. */
 function keyOf(lacks: StopCheck['lacks']): string {
   return JSON.stringify(lacks.filter(({ kind }) => kind !== 'not_committed'));
 }
@@ -153,7 +153,7 @@ function parseLacks(text: string): Lack[] | null {
   return Array.isArray(lacks) ? lacks.filter((lack) => typeof lack?.message === 'string') : null;
 }
 
-/** Of one that may not happen nothing is told afterwards, and a checkpoint of it is only written from time to time. */
+/** Where it is not certain that the program will compact, nothing is told afterwards, and a checkpoint is written once in a while only. */
 async function compacting(
   repository: Repository,
   session: Session,

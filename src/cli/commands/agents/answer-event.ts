@@ -66,11 +66,11 @@ async function speak(
   return speech.spell(event, ownName, wordsOf(findings));
 }
 
-/** The time that a program may leave its end of the pipe open without a word. Milliseconds. */
+/** How long we wait for a program that opens the pipe and sends nothing. Milliseconds. */
 const PATIENCE = 1_000;
 const MOST_INPUT = 8 * 1024 * 1024;
 
-/** What cannot be read, or is no object, says nothing: the event happened all the same. */
+/** Input that cannot be read, or is no object, counts as an empty one: the event has happened all the same. */
 async function readSent({ isTerminal, readInput }: Context): Promise<Sent> {
   if (isTerminal) return {};
   const bytes = await Promise.race([readInput(MOST_INPUT), after(PATIENCE)]).catch(() => undefined);

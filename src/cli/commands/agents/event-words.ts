@@ -96,10 +96,10 @@ function asWord(identity: string | null): string {
   return ` --as ${identity === null ? 'NAME' : quoteWord(identity)}`;
 }
 
-/** Programs cut what is longer, in the middle of a sentence. As JSON, with what stands around it. */
+/** Agents' programs cut a longer answer off in the middle of a sentence. Counted as JSON, with room for what stands around it. */
 const MOST_LETTERS = 8_000;
 
-/** `more`: the command that shows all of it. It is cut before it is fenced, so a fence has an end. */
+/** `more`: the command that shows all lines. They are cut before the fence is put around them, so its last line is always there. */
 function fenced(head: string, lines: readonly string[], more: string): string {
   const shown = cutLines(lines, more);
   const body = shown.join('\n');
