@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { HandoffError } from '../core/error.ts';
+import { hasCode } from '../core/error-code.ts';
+import { makeFolder } from '../disk/make-folder.ts';
 import type { Host } from '../disk/moment.ts';
 import { appendConfig } from '../git/append-config.ts';
 import { type GitConfig, readConfig, withValue, writeConfig } from '../git/config.ts';
@@ -115,10 +118,32 @@ export function openFound(
 /** A relative path would be another place in every directory, and so another set of locks. */
 function stateDirectory({ commonDir }: RepositoryDirs, { HANDOFF_STATE }: NodeJS.ProcessEnv): string {
   if (!HANDOFF_STATE) return join(commonDir, 'handoff');
-  if (isAbsolute(HANDOFF_STATE)) return HANDOFF_STATE;
+  if (isAbsolute(HANDOFF_STATE)) return makeable(HANDOFF_STATE);
   throw new HandoffError('usage', `HANDOFF_STATE must be an absolute path, and is ${JSON.stringify(HANDOFF_STATE)}.`, {
     hint: 'Locks only hold if everybody finds them: name the directory from the root.',
   });
+}
+
+/** Where none can ever be, as in /proc, is found out before anything waits for it. Any other reason is told by what needs the folder. */
+function makeable(state: string): string {
+  try {
+    if (!existsSync(state)) makeFolder(state);
+  } catch (cause) {
+    if (!hasCode(cause)) throw cause;
+    if (cause.code === 'ENOENT') throw notMakeable(state, cause);
+  }
+  return state;
+}
+
+function notMakeable(state: string, cause: Error): HandoffError {
+  return new HandoffError(
+    'usage',
+    `HANDOFF_STATE names ${JSON.stringify(state)}, and no directory can be made there.`,
+    {
+      hint: 'Name another one: HANDOFF_STATE=<absolute path>. Unset, it is handoff in the git directory.',
+      cause,
+    },
+  );
 }
 
 /** A file that may be deleted at any time; only the build that wrote it reads it. */

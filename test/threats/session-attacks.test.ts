@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRepository } from '../../src/index.ts';
@@ -153,4 +153,12 @@ describe('what an attacker, or an accident, may try', () => {
   it('state that depends on where one stands is refused', () => {
     expect(() => openRepository('.', { env: { HANDOFF_STATE: 'here' } })).toThrow(/absolute/);
   });
+
+  it.runIf(existsSync('/proc/self'))(
+    'state where no folder can ever be made is refused, and nobody tries for ever',
+    () => {
+      for (const state of ['/proc/nowhere', '/proc/nowhere/deep/er'])
+        expect(() => openRepository('.', { env: { HANDOFF_STATE: state } })).toThrow(/no directory can be made/);
+    },
+  );
 });
