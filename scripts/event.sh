@@ -38,6 +38,7 @@ find_place() {
     'gitdir: '*) git_dir=$top/${line#gitdir: } ;;
     *) return 1 ;;
   esac
+  [ -f "$git_dir/HEAD" ] || git_dir=$(git rev-parse --absolute-git-dir) # a path may have a line break
 }
 
 # The events at which there may be nothing to say, as programs name them. Others, and names in another case, are for Node.
@@ -127,11 +128,14 @@ keep_context() {
 # What the user would see without us. Node reads the settings, and only where they have changed.
 find_own_line() {
   [ "$1" = claude ] || return 0
-  shared=$top/.claude/settings.json
+  # an agent may stand in a repository within its own, of which nobody was asked whether what it brings may run
+  shared=/dev/null
+  case $input in *'"project_dir":"'"$top"'"'* | *'"project_dir": "'"$top"'"'*) shared=$top/.claude/settings.json ;; esac
   users=${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json
   grep -q '"statusLine"' "$shared" "$users" || return 0
   kept=
   [ -z "$session" ] || kept=$state/runtimes/claude-status-line
+  [ -z "$kept" ] || [ "$shared" != /dev/null ] || kept=$kept-users
   if [ -n "$kept" ] && [ "$kept" -nt "$users" ] && { [ ! -e "$shared" ] || [ "$kept" -nt "$shared" ]; }; then
     own=$(cat "$kept")
     return 0

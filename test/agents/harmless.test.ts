@@ -1,6 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commitAll, type Place } from '../handoff.ts';
@@ -191,7 +201,7 @@ describe('a machine on which something is wrong', () => {
       for (const told of silentIn(place, words)) expect([told.code, told.stderr]).toEqual([0, '']);
   });
 
-  test.each(['relative/path', '/dev/null/x'])('HANDOFF_STATE is %s', (state) => {
+  test.each(['relative/path', '/dev/null/x', '/proc/nowhere/x'])('HANDOFF_STATE is %s', (state) => {
     const place = fresh();
     const env = { ...place.env, HANDOFF_STATE: state };
     for (const words of [START, ['claude', 'PreToolUse'], ['claude', 'PreCompact']])
@@ -238,6 +248,27 @@ describe('a machine on which something is wrong', () => {
 });
 
 describe('where an agent works', () => {
+  test('is never a git directory that came with a clone, whose settings start programs', async () => {
+    const place = fresh();
+    const evil = join(place.dir, 'evil');
+    for (const folder of ['objects', 'refs']) mkdirSync(join(evil, folder), { recursive: true });
+    writeFileSync(join(evil, 'HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(join(evil, 'config'), '[core]\n\tbare = false\n\tworktree = ..\n');
+    expect(silentIn({ ...place, dir: evil })).toEqual([SILENT, SILENT]);
+    expect(readdirSync(evil).sort()).toEqual(['HEAD', 'config', 'objects', 'refs']);
+  });
+
+  test('may have a line break in its path: nothing is left elsewhere', () => {
+    const place = fresh();
+    const main = join(place.dir, '../a\nb');
+    renameSync(place.dir, main);
+    const linked = join(main, '../linked');
+    git(main, 'worktree', 'add', '--quiet', linked);
+    expect(tell({ ...place, dir: linked }, ['claude', 'PreToolUse'], {})).toEqual(SILENT);
+    expect(existsSync(join(main, '../a'))).toBe(false);
+    expect(existsSync(join(main, '.git/handoff/runtimes/claude/tool'))).toBe(true);
+  });
+
   test('is where its hook is started, in a folder of it too', async () => {
     const place = fresh();
     await open(place).handoff.start({ as: 'donna' });

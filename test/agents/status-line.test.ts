@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -20,13 +20,13 @@ const sent = (used: unknown): string =>
   });
 
 /** The command that stands in settings, run as the program runs it. */
-function shown(settings: string, place: Place, used: unknown, env: NodeJS.ProcessEnv = {}) {
+function shown(settings: string, place: Place, used: unknown, env: NodeJS.ProcessEnv = {}, input = sent(used)) {
   const { command } = JSON.parse(settings).statusLine;
   const bin = temporaryDirectory();
   symlinkSync(HOOK, join(bin, 'git-handoff-hook'));
   const home = temporaryDirectory();
   const all = { ...place.env, HOME: home, PATH: `${bin}:${process.env.PATH}`, ...env };
-  const run = spawnSync('sh', ['-c', command], { cwd: place.dir, env: all, input: sent(used), encoding: 'utf8' });
+  const run = spawnSync('sh', ['-c', command], { cwd: place.dir, env: all, input, encoding: 'utf8' });
   return { code: run.status, stdout: run.stdout, stderr: run.stderr };
 }
 
@@ -55,6 +55,16 @@ describe('the status line in settings', () => {
     expect(part.removed(made)).toBeNull();
   });
 
+  it('leaves one alone that calls ours among what is of the user', () => {
+    for (const command of [
+      'tee /tmp/seen | git-handoff-hook status-line claude "mine"',
+      "X=1 o='mine'; git-handoff-hook status-line claude",
+    ]) {
+      const theirs = JSON.stringify({ statusLine: { type: 'command', command } });
+      expect([part.added(theirs), part.removed(theirs), part.state(theirs)]).toEqual([theirs, theirs, 'complete']);
+    }
+  });
+
   it('leaves one alone that runs no command', () => {
     for (const other of ['{"statusLine": null}', '{"statusLine": {"type": "static"}}', '{"statusLine": "x"}']) {
       expect([part.added(other), part.removed(other), part.state(other)]).toEqual([other, other, 'complete']);
@@ -63,6 +73,21 @@ describe('the status line in settings', () => {
 });
 
 describe('the status line as it runs', () => {
+  it('runs nothing of a repository that an agent only stands in: nobody was asked whether it may', async () => {
+    const place = copy();
+    await place.handoff.start({ as: 'donna' });
+    mkdirSync(join(place.dir, '.claude'));
+    writeFileSync(
+      join(place.dir, '.claude/settings.json'),
+      JSON.stringify({ statusLine: { type: 'command', command: 'touch canary; echo theirs' } }),
+    );
+    const inProject = (project_dir: string) => JSON.stringify({ workspace: { project_dir }, context_window: {} });
+    const line = () => shown(part.added(null), place, 1, {}, inProject(temporaryDirectory())).stdout;
+    for (const _ of ['read', 'kept']) expect(line()).toMatch(/^donna /);
+    expect(existsSync(join(place.dir, 'canary'))).toBe(false);
+    expect(shown(part.added(null), place, 1, {}, inProject(place.dir)).stdout).toBe('theirs\n');
+  });
+
   it('keeps how full the context is, and shows that where the user has no line', async () => {
     const place = copy();
     const { session_id } = await place.handoff.start({ as: 'donna' });

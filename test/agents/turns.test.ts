@@ -165,6 +165,15 @@ describe('a stop', () => {
     expect(say(place, 'claude', 'stop').stdout).toContain('"block"');
   });
 
+  test('that was held is of the same turn after a compaction, which starts a session once more', async () => {
+    const { place } = await begun('block');
+    work(place, { 'a.txt': 'a\n' });
+    expect(say(place, 'claude', 'stop').stdout).toContain('"block"');
+    say(place, 'claude', 'session_start', { source: 'compact' });
+    work(place, { 'b.txt': 'b\n' });
+    expect(say(place, 'claude', 'stop').stdout).not.toContain('"block"');
+  });
+
   test('that somebody else held is let go, whatever is owed', async () => {
     const { place } = await begun('block');
     work(place, { 'a.txt': 'a\n' });

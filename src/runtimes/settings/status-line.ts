@@ -20,7 +20,7 @@ export function statusLine(runtime: RuntimeName): SettingsPart {
   const part: SettingsPart = {
     added(text) {
       const found = text === null ? null : lineIn(text);
-      if (found?.command === null) return text!; // of another kind: it stays the user's
+      if (found && isUsers(found)) return text!;
       const added = found
         ? replaceValue(text!, found.node, wanted(found.command))
         : addValue(text, { path: [], key: 'statusLine', value: { type: 'command', command: alone } });
@@ -35,8 +35,8 @@ export function statusLine(runtime: RuntimeName): SettingsPart {
     },
     state(text) {
       const found = text === null ? null : lineIn(text);
-      if (found?.command === null) return 'complete';
-      if (!found || !isOurs(found.command)) return 'absent';
+      if (found && isUsers(found)) return 'complete';
+      if (!found?.command || !isOurs(found.command)) return 'absent';
       return found.command === wanted(found.command) ? 'complete' : 'harmed';
     },
   };
@@ -58,8 +58,19 @@ function lineIn(text: string): Line | null {
   return { line, node: node ?? line, command: node && textOf(node) };
 }
 
-/** Whatever a user has changed in it. */
+/** Of another kind, or one that calls ours by itself: it stays as it is. */
+function isUsers({ command }: Line): boolean {
+  return command === null || (callsOurs(command) && !isOurs(command));
+}
+
+/** What begins otherwise is the user's, also where it calls ours: nobody could say what of it to give back. */
 function isOurs(command: string): boolean {
+  return OURS.test(command);
+}
+
+const OURS = /^(?:o='(?:[^']|'\\'')*'; )?h=\$\(command -v git-handoff-hook\) && exec "\$h" status-line \w+/;
+
+function callsOurs(command: string): boolean {
   return command.includes('git-handoff-hook') && /\bstatus-line\s+\w+/.test(command);
 }
 

@@ -86,7 +86,7 @@ async function begin(
   if (session) await bindAgent(repository, openTmux(repository.env, repository.host), session, runtime);
   const card = await sessionCard(repository, session, as, facts.source === 'compact');
   if (!session) return { ...NOTHING, card };
-  dropMark(repository, session, 'held');
+  if (facts.source !== 'compact') dropMark(repository, session, 'held'); // it is still the turn that was held
   return { ...NOTHING, card, reminder: takeReminder(repository, session) };
 }
 

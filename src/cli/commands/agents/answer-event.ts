@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { isAbsolute, join, sep } from 'node:path';
 import { parseJson } from '../../../core/bytes/json.ts';
 import { bestEffort } from '../../../disk/best-effort.ts';
 import { discoverRepository, type RepositoryDirs } from '../../../git/discover.ts';
@@ -88,10 +88,16 @@ function placeOf({ directory, env }: Context, { directory: told }: EventFacts): 
 
 function find(directory: string, env: NodeJS.ProcessEnv): RepositoryDirs | null {
   try {
-    return discoverRepository(directory, env);
+    const found = discoverRepository(directory, env);
+    return isWithin(realpathSync(directory), found.gitDir) ? null : found;
   } catch {
     return null; // none, or none that can be read: whatever is wrong with it, it is not for an event to say
   }
+}
+
+/** A git directory may be a part of what was cloned, with settings that start programs: nobody works in one. */
+function isWithin(directory: string, gitDir: string): boolean {
+  return directory === gitDir || directory.startsWith(gitDir + sep);
 }
 
 /** Whether somebody uses git-handoff there. Elsewhere nothing is said, and nothing is left behind. */
