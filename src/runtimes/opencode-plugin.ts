@@ -45,18 +45,22 @@ async function tell(event, input, directory) {
 }
 
 export const GitHandoff = async ({ client, directory }) => {
-  const children = new Set(); // sessions of subagents
+  const parents = new Map(); // session of a subagent → the one that a person began
   const begun = new Map(); // session → that it was told of
-  const contexts = new Map(); // session → what its model is told with every request
+  const cards = new Map(); // session → where its work stands: its model is told so with every request
+  const reminders = new Map(); // session → what its model is told besides, until the next prompt
   const held = new Set(); // sessions whose last stop was held
 
   const ask = async (event, sessionID, more = {}) => {
     const answer = await tell(event, { sessionID, directory, ...more }, directory);
-    if (answer.context) contexts.set(sessionID, answer.context);
+    if (event === 'chat.message') reminders.delete(sessionID);
+    if (answer.context) (event === 'chat.message' ? reminders : cards).set(sessionID, answer.context);
     if (answer.notice)
       await client.tui.showToast({ body: { message: answer.notice, variant: 'info' } }).catch(() => {});
     return answer;
   };
+
+  const rootOf = (sessionID) => parents.get(sessionID) ?? sessionID;
 
   const begin = (sessionID, source) => {
     if (!begun.has(sessionID)) begun.set(sessionID, ask('session.created', sessionID, { source }));
@@ -74,8 +78,9 @@ export const GitHandoff = async ({ client, directory }) => {
 
   const happened = async ({ type, properties }) => {
     const sessionID = properties?.sessionID ?? properties?.info?.id;
-    if (type === 'session.created' && properties?.info?.parentID) children.add(sessionID);
-    if (!sessionID || children.has(sessionID)) return;
+    const parentID = properties?.info?.parentID;
+    if (type === 'session.created' && parentID) parents.set(sessionID, rootOf(parentID));
+    if (!sessionID || parents.has(sessionID)) return;
     if (type === 'session.created') await begin(sessionID, 'startup');
     if (type === 'session.compacted') await ask(type, sessionID);
     if (type === 'session.idle') await stopped(sessionID);
@@ -87,20 +92,19 @@ export const GitHandoff = async ({ client, directory }) => {
       await happened(event).catch(() => {});
     },
     'chat.message': async ({ sessionID }, { parts }) => {
-      if (children.has(sessionID)) return;
+      if (parents.has(sessionID)) return;
       const text = (parts ?? []).flatMap((part) => (part?.type === 'text' ? [part.text] : [])).join('\\n');
       await begin(sessionID, 'resume');
       await ask('chat.message', sessionID, { text });
     },
     'tool.execute.after': async ({ sessionID, tool }) => {
-      if (!children.has(sessionID)) await ask('tool.execute.after', sessionID, { tool });
+      await ask('tool.execute.after', rootOf(sessionID), { tool }); // a subagent at work is its agent at work
     },
     'experimental.session.compacting': async ({ sessionID }) => {
-      if (!children.has(sessionID)) await ask('experimental.session.compacting', sessionID);
+      if (!parents.has(sessionID)) await ask('experimental.session.compacting', sessionID);
     },
     'experimental.chat.system.transform': async ({ sessionID }, { system }) => {
-      const context = sessionID && contexts.get(sessionID);
-      if (context) system.push(context);
+      for (const told of [cards, reminders]) if (told.has(sessionID)) system.push(told.get(sessionID));
     },
   };
 };

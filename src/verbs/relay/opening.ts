@@ -8,7 +8,7 @@ import type { World } from '../../relay/cycle/world.ts';
 import type { Directories, Settings } from '../../repository/parts.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { RelayWords } from './relay-words.ts';
-import { skillOf } from './skill.ts';
+import { skillContext, skillOf } from './skill.ts';
 import { inTree, takeUp } from './world.ts';
 
 /** A successor's program has begun: its session is opened on exactly the baton of its relay. A second time nothing is delivered. */
@@ -55,7 +55,7 @@ async function open(repository: Repository, world: World, standing: Numbered): P
   const successor = { ...relay.successor!, session_id };
   if (skill) {
     advance(world, standing, { is: 'learnt' }, { successor });
-    return { context: skillContext(relay, skill.text), isOpened: true };
+    return { context: skillContext(relay, skill), isOpened: true };
   }
   // nothing is to be taken in first, and the prompt is what it was started with: so it says at once, before somebody types it
   const given = { ...successor, given: 'argv' as const };
@@ -77,8 +77,4 @@ function register(repository: Repository, relay: Relay, session_id: string): voi
     started_at: repository.now().toISOString(),
     bound_by: 'relay',
   });
-}
-
-function skillContext({ next_agent }: Relay, text: string): string {
-  return `git-handoff: the skill of ${next_agent}, as a maintainer has signed it:\n\n${text}`;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { skillPath } from '../../core/paths.ts';
 import { recordId } from '../../core/record/verify.ts';
 import { nodeSuite } from '../../crypto.ts';
+import type { Relay } from '../../relay/cycle/relay.ts';
 import { type Repository, requireWorkTree } from '../../repository/repository.ts';
 import { requireTrust } from '../../repository/trusted-now.ts';
 
@@ -29,4 +30,14 @@ export async function skillOf(tree: Repository, identity: string): Promise<Skill
 /** As the identity's document names it. SPEC §5.6 */
 export function skillDigest(bytes: Uint8Array): string {
   return recordId(bytes, nodeSuite);
+}
+
+/** A program takes no more than so much, of which the rest of what is told needs the half. */
+const MOST_OF_A_SKILL = 4_000;
+
+export function skillContext({ next_agent }: Pick<Relay, 'next_agent'>, { path, text }: Skill): string {
+  const whose = `git-handoff: the skill of ${next_agent}, as a maintainer has signed it`;
+  if (JSON.stringify(text).length > MOST_OF_A_SKILL)
+    return `${whose}, is too long to be shown here: read all of it in ${path}`;
+  return `${whose}:\n\n${text}`;
 }

@@ -19,7 +19,7 @@ export function wordsOf(findings: EventFindings): EventAnswer {
   const context = [
     ...(relay?.context === undefined ? [] : [relay.context]),
     ...(reminder ? [lackWords(reminder)] : []),
-    ...(card ? [cardWords(escapeResult(card))] : []),
+    ...(card ? [cardWords(escapeResult(card), MOST_LETTERS - lettersOf(relay?.context ?? ''))] : []),
   ];
   return {
     ...(context.length > 0 ? { context: context.join('\n\n') } : {}),
@@ -35,12 +35,12 @@ function lackWords(lacks: readonly Lack[]): string {
 
 const MOST_OF_A_LACK = 400;
 
-function cardWords(card: SessionCard): string {
+function cardWords(card: SessionCard, room: number): string {
   switch (card.kind) {
     case 'session':
-      return sessionWords(card);
+      return sessionWords(card, room);
     case 'batons':
-      return batonWords(card);
+      return batonWords(card, room);
     case 'elsewhere':
       return `git-handoff: ${card.identity} has session ${card.session_id.slice(0, 8)} open in another work tree of this repository: ${card.cd}`;
     case 'several':
@@ -55,7 +55,7 @@ function noSession(identity: string | null): string {
   return `this repository keeps signed records of who works on what; no session${whose} is open in this work tree`;
 }
 
-function sessionWords({ status, records }: Extract<SessionCard, { kind: 'session' }>): string {
+function sessionWords({ status, records }: Extract<SessionCard, { kind: 'session' }>, room: number): string {
   const { identity, session } = status;
   const as = asWord(identity);
   const which = `${identity} has session ${session?.session_id.slice(0, 8)} open in this work tree`;
@@ -68,12 +68,13 @@ function sessionWords({ status, records }: Extract<SessionCard, { kind: 'session
     `git-handoff: ${which}. As git handoff status${as} shows it:`,
     [...formatStatus(status, PLAIN).trimEnd().split('\n'), ...own],
     `git handoff status${as}, and git handoff log`,
+    room,
   );
 }
 
 const MOST_OF_A_RECORD = 1_500;
 
-function batonWords({ identity, batons }: Extract<SessionCard, { kind: 'batons' }>): string {
+function batonWords({ identity, batons }: Extract<SessionCard, { kind: 'batons' }>, room: number): string {
   const [newest] = batons;
   const pickup = `git handoff pickup --from-session ${newest!.session_id.slice(0, 8)}${asWord(identity)}`;
   const others = batons.length > 1 ? `; ${batons.length - 1} more wait` : '';
@@ -81,6 +82,7 @@ function batonWords({ identity, batons }: Extract<SessionCard, { kind: 'batons' 
     `git-handoff: ${noSession(identity)}. A baton waits, and ${pickup} picks it up${others}:`,
     batons.slice(0, MOST_BATONS).map(batonLine),
     'git handoff batons',
+    room,
   );
 }
 
@@ -100,8 +102,8 @@ function asWord(identity: string | null): string {
 const MOST_LETTERS = 8_000;
 
 /** `more`: the command that shows all lines. They are cut before the fence is put around them, so its last line is always there. */
-function fenced(head: string, lines: readonly string[], more: string): string {
-  const shown = cutLines(lines, more);
+function fenced(head: string, lines: readonly string[], more: string, room: number): string {
+  const shown = cutLines(lines, more, room);
   const body = shown.join('\n');
   const fence = makeFence(body, () => randomBytes(16).toString('hex'));
   return [
@@ -113,11 +115,15 @@ function fenced(head: string, lines: readonly string[], more: string): string {
   ].join('\n');
 }
 
-function cutLines(lines: readonly string[], more: string): string[] {
+function lettersOf(text: string): number {
+  return JSON.stringify(text).length;
+}
+
+function cutLines(lines: readonly string[], more: string, most: number): string[] {
   const shown: string[] = [];
-  let room = MOST_LETTERS;
+  let room = most;
   for (const line of lines) {
-    const cost = JSON.stringify(line).length;
+    const cost = lettersOf(line);
     if (cost > room)
       return [
         ...shown,
