@@ -14,10 +14,19 @@ export function hookCommand(runtime: RuntimeName, event: string, as?: string): s
 /** Copilot CLI runs the hooks of Claude Code, too. Where it has ours of its own, it would tell of everything twice. */
 const UNLESS_COPILOT = '[ -f "$COPILOT_PROJECT_DIR/.github/hooks/git-handoff.json" ] && exit 0; ';
 
-/** In whatever form an earlier version wrote it, or a person who named another path. */
+/**
+ * In whatever form an earlier version wrote it, or a person who named another path. A command that does something else as well is the
+ * user's, although it calls us: replaced or removed, the rest of it would be lost.
+ */
 export function isOurCommand(command: unknown): boolean {
-  return typeof command === 'string' && command.includes('git-handoff') && /\bagent-event\s+\w+/.test(command);
+  if (typeof command !== 'string' || !command.includes('git-handoff')) return false;
+  const call = command.replace(GUARDS, '');
+  return /\bagent-event\s+\w+/.test(call) && !/[;&|<>`\n]|\$\(/.test(call);
 }
+
+/** What stands before the call in this version's form, and in others: nothing is done where git-handoff is not installed. */
+const GUARDS =
+  /^(?:\[ -f "\$COPILOT_PROJECT_DIR\/\.github\/hooks\/git-handoff\.json" \] && exit 0; )?(?:h=\$\(command -v git-handoff-hook \|\| command -v git-handoff\) \|\| exit 0; |command -v git-handoff(?:-hook)? >\/dev\/null(?: 2>&1)? \|\| exit 0; )?/;
 
 /** Which event of the program it tells of. */
 export function eventIn(command: string): string | null {
