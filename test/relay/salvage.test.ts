@@ -32,6 +32,7 @@ describe('salvage', () => {
     const saved = await after.handoff.salvage({ target: session_id.slice(0, 8), as: 'erin' });
     expect(saved).toMatchObject({ identity: 'erin', salvaged_session_id: session_id, salvaged_identity: 'donna' });
     expect(saved.saved).toMatchObject({ commit: expect.any(String), paths: ['code.txt', 'new.txt'] });
+    expect(saved.warnings.map(({ kind }) => kind)).not.toContain('no_baton');
     const ref = `refs/handoff/saved/${saved.session_id.slice(0, 8)}`;
     expect(git(after.dir, 'rev-parse', ref)).toBe(saved.saved?.commit);
     expect(git(after.dir, 'show', `${ref}:new.txt`)).toBe('new');

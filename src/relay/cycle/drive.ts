@@ -221,7 +221,7 @@ function gone(world: World, standing: Numbered, agent: Running | null): true {
 }
 
 const SALVAGE =
-  'git handoff relay abandon, then git handoff salvage as another identity takes up what it left; or write the draft yourself, then git handoff relay retry.';
+  'git handoff relay abandon, then git handoff salvage SESSION --as NAME takes up what it left, as another identity; or write the draft yourself, then git handoff relay retry.';
 const AGAIN =
   'Its baton is kept: git handoff relay retry starts another one; after git handoff relay abandon, git handoff pickup takes it up by hand.';
 

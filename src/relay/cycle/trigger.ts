@@ -53,7 +53,7 @@ export function refusedTrigger(facts: TriggerFacts): Refusal | null {
       400,
       'Agent has no tmux pane',
       'no_terminal',
-      'git handoff agent list shows who runs where. Where it died, git handoff salvage takes up what it left.',
+      'git handoff agent list shows who runs where. Where it died, git handoff salvage SESSION --as NAME takes up what it left.',
     );
   if (facts.relay) return refuse(409, 'Handoff already in progress', 'relay_in_progress', wayOut(facts.relay));
   return null;

@@ -80,7 +80,8 @@ async function salvageThere(
   const wrapped = await wrapKnown(repository, { ...who, summary, ...lock(locking) }, body, summary);
   const { baton, saved, commit, warnings } = wrapped;
   const salvaged = { salvaged_session_id: lost.session_id, salvaged_identity: lost.identity };
-  return { session_id, identity, ...salvaged, baton, saved, commit, warnings: [...taken.warnings, ...warnings] };
+  const told = [...taken.warnings.filter(({ kind }) => kind !== 'no_baton'), ...warnings]; // now there is one
+  return { session_id, identity, ...salvaged, baton, saved, commit, warnings: told };
 }
 
 interface Taken {
