@@ -228,9 +228,13 @@ describe.skipIf(!hasTmux)('a relay in which something is wrong', () => {
       expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', error: null });
       const own = at.log().filter(({ role }) => role === 'successor');
       expect(own.find(({ event }) => event === 'SessionStart')!.answer).toContain(skill.trim());
-      const [first, ...others] = own.flatMap(({ event, prompt }) => (event === 'UserPromptSubmit' ? prompt : []));
-      expect([first!.includes('skill.md'), others]).toEqual([true, []]);
-      expect(own.flatMap(({ held }) => held ?? [])).toEqual([
+      // as the answer to the end of that turn or, where a driver was faster, typed after it: once, whichever it is
+      const told = own.flatMap(({ event, prompt, held }) => [
+        ...(event === 'UserPromptSubmit' && prompt ? [prompt] : []),
+        ...(held ? [held] : []),
+      ]);
+      expect(told).toEqual([
+        expect.stringContaining('skill.md'),
         expect.stringMatching(/^\[relay .*You continue the work/),
       ]);
     });
