@@ -53,8 +53,14 @@ const STORY: Said[] = [
   donna('wrap', '--message', 'Done.'),
   { ...donna('seal'), args: [] },
   { verb: 'pickup', as: 'lola', kind: 'record' },
+  { verb: 'accept', args: ['I go on.'], as: 'lola', kind: 'record' },
   ada('document', 'ledger append'),
   { ...ada('record', 'release', 'LOLA', '--reason', 'gone') },
+  donna('salvage', 'LOLA', '--force'),
+  {
+    ...ada('signed_by', 'identity skill', 'donna', 'skill.md'),
+    first: (dir) => writeFileSync(join(dir, 'skill.md'), 'Be brief.\n'),
+  },
   ada('signed_by', 'identity rotate', 'donna'),
   ada('signed_by', 'identity revoke', 'lola'),
 ];
@@ -65,6 +71,8 @@ const OTHERS = new Set(
     'restore batons decisions signal-pending wip-list status sessions log show task-list task-show task-graph next escalate',
     'verify gate trust audit-verify prove check-proof root keygen identity-keygen identity-list identity-export policy-show',
     'ledger-verify ledger-key hooks-install hooks-uninstall hooks-status hooks-run completion doctor mcp',
+    'agent-list agent-attach agent-stop relay-list relay-show relay-watch relay-drive agent-event connect disconnect',
+    'agent-run relay-start relay-retry relay-abandon relay-force', // of an agent in a terminal: its identity, in tests of their own
     'identity-resign policy-sign', // which say "Signed by", each with what it is: their own tests read it
   ]
     .join(' ')
