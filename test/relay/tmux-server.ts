@@ -21,10 +21,18 @@ export function tmuxServer(atEnd: (end: () => void) => void): TmuxServer {
   const ask = (...args: string[]): string =>
     spawnSync('tmux', ['-S', socket, ...args], { env, encoding: 'utf8' }).stdout;
   atEnd(() => {
-    ask('kill-server');
+    // a driver that is under way when its agent goes may start the server once more
+    for (let tries = 0; tries < 4; tries++) {
+      ask('kill-server');
+      pause(100);
+    }
     remove();
   });
   return { socket, env, ask };
+}
+
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 /** Until it is so: whoever waits says what for. */
