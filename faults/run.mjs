@@ -39,8 +39,13 @@ const SCENARIOS = {
   'salvage-killed': salvageKilled,
   ...Object.fromEntries(Object.keys(WRITES).map((name) => [`failing-${name}`, () => failingSteps(name)])),
   ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-${name}`, () => killed(name)])),
-  ...Object.fromEntries(Object.keys(VERBS).map((name) => [`kill-git-${name}`, () => gitKilled(name)])),
+  ...Object.fromEntries(startingGit().map((name) => [`kill-git-${name}`, () => gitKilled(name)])),
 };
+
+/** A note starts none. */
+function startingGit() {
+  return Object.keys(VERBS).filter((name) => name !== 'note');
+}
 
 const [wanted = '', only] = process.argv.slice(2);
 if (only) await perform(wanted);
