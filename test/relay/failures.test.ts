@@ -3,13 +3,13 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { RelayEntry } from '../../src/verbs/relay/relays.ts';
 import { recordsOf } from '../verbs/agents.ts';
 import { type Mode, type Stage, stage } from './scripted.ts';
-import { hasTmux, tmuxServer, until } from './tmux-server.ts';
+import { BUSY, hasTmux, tmuxServer, until } from './tmux-server.ts';
 
 // Whatever an agent does wrong, the operator is told what and where, nothing goes on by itself, and there is a way out.
 
 const LONG = '60';
 
-describe.skipIf(!hasTmux)('a relay in which something is wrong', () => {
+describe.skipIf(!hasTmux)('a relay in which something is wrong', BUSY, () => {
   const server = tmuxServer(afterAll);
 
   /** A relay of an idle agent, through to where it halts. */

@@ -7,14 +7,14 @@ import type { RelayEntry } from '../../src/verbs/relay/relays.ts';
 import { git } from '../temporary.ts';
 import { recordsOf } from '../verbs/agents.ts';
 import { type Mode, type Stage, stage } from './scripted.ts';
-import { hasTmux, tmuxServer, until } from './tmux-server.ts';
+import { BUSY, hasTmux, tmuxServer, until } from './tmux-server.ts';
 
 // Whoever drives is killed at every step, and so are the agents and their terminals: what was made stays made, nothing is made twice,
 // and the next command that looks goes on.
 
 const BEFORE_THE_END = STEPS.filter((step) => step !== 'done');
 
-describe.skipIf(!hasTmux)('a relay whose processes are killed', () => {
+describe.skipIf(!hasTmux)('a relay whose processes are killed', BUSY, () => {
   const server = tmuxServer(afterAll);
 
   const folder = (at: Stage) => join(at.place.dir, '.git/handoff/relays');

@@ -6,7 +6,7 @@ import type { RelayBegun } from '../../src/verbs/relay/trigger.ts';
 import { git } from '../temporary.ts';
 import { recordsOf, type StoredRecord } from '../verbs/agents.ts';
 import { type Logged, type Mode, stage } from './scripted.ts';
-import { hasTmux, type TmuxServer, tmuxServer, until } from './tmux-server.ts';
+import { BUSY, hasTmux, type TmuxServer, tmuxServer, until } from './tmux-server.ts';
 
 // The requirements that the relay was conceived from, each under its number or the title of its scenario, with a program that
 // behaves as an agent's does in a real terminal.
@@ -53,7 +53,7 @@ async function cycle(server: TmuxServer): Promise<Cycle> {
   };
 }
 
-describe.skipIf(!hasTmux)('the requirements of the relay, in a cycle that goes well', () => {
+describe.skipIf(!hasTmux)('the requirements of the relay, in a cycle that goes well', BUSY, () => {
   const server = tmuxServer(afterAll);
   let once: Promise<Cycle> | undefined;
   const seen = () => (once ??= cycle(server));
@@ -184,7 +184,7 @@ describe.skipIf(!hasTmux)('the requirements of the relay, in a cycle that goes w
   });
 });
 
-describe.skipIf(!hasTmux)('the requirements of the relay, where something is wrong', () => {
+describe.skipIf(!hasTmux)('the requirements of the relay, where something is wrong', BUSY, () => {
   const server = tmuxServer(afterAll);
 
   async function relayed(mode: Mode, successor: Mode = {}) {

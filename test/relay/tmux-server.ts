@@ -5,6 +5,9 @@ import { disposableDirectory } from '../temporary.ts';
 
 export const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 
+/** Agents, drivers and a terminal wait for each other by the clock: where a machine was too busy for them, a test is tried once more. */
+export const BUSY = { retry: 1 };
+
 export interface TmuxServer {
   socket: string;
   env: NodeJS.ProcessEnv;
